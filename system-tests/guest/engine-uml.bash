@@ -1,0 +1,26 @@
+# shellcheck shell=bash disable=SC2154  # User-Mode Linux: the kernel is a program of this machine; sourced by run
+. "$guest/virtual-machine.bash"
+
+run_command() {
+    local kernel
+    kernel=$(uml_kernel)
+    if [[ ! $kernel ]]; then
+        need "${GUEST_PACKAGES[@]}" "${UML_BUILD_PACKAGES[@]}"
+        kernel=$("$guest/build-uml")
+    fi
+    need "${GUEST_PACKAGES[@]}"
+
+    prepare_share
+    cp "$guest/init-uml" "$share/init"
+    # perftest wants the line "cpu MHz", which User-Mode Linux does not print.
+    awk -v RS= -v ORS='\n\n' -v cpus="$cpus" 'NR <= cpus' /proc/cpuinfo > "$share/cpuinfo"
+    {
+        echo 'mount --bind /run/share/cpuinfo /proc/cpuinfo'
+        for directory in "${writable[@]}"; do printf 'mount -t hostfs -o %q none %q\n' "$directory" "$directory"; done
+    } > "$share/mounts"
+    # The guest's memory is a file. A container's /dev/shm is often too small for it, and the guest would die of SIGBUS.
+    (($(df --output=avail -m /dev/shm | tail -n 1) >= memory)) || export TMPDIR=$share
+
+    run_guest "$kernel" mem="${memory}M" ncpus="$cpus" seccomp=auto uml_dir="$share/" umid=uml con=null con0=null,fd:1 quiet \
+        random.trust_cpu=on rootfstype=hostfs root=/dev/root ro init="$share/init" share="$share"
+}
