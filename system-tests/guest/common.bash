@@ -16,7 +16,9 @@ fail() {
 # ---- Debian packages
 
 GUEST_PACKAGES=(busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest)
+QEMU_PACKAGES=(qemu-system-x86 kmod)
 UML_BUILD_PACKAGES=(gcc libc6-dev make flex bison bc xz-utils debian-archive-keyring)
+QEMU_BUILD_PACKAGES=(gcc libc6-dev make xz-utils zstd)
 
 # Returns if all the packages named are installed, else exits with the one line that installs what is missing.
 need() {
@@ -43,13 +45,15 @@ debian_mirror() {
     echo "$mirror"
 }
 
-# Runs apt-get or apt-cache with sources, lists and downloads in ./apt: the machine's own stay as they are.
+# Runs apt-get or apt-cache with lists and downloads in ./apt, and the sources that ./apt/sources.list names, if it is there:
+# the machine's own stay as they are.
 private() {
-    local tool=$1
+    local tool=$1 options=()
     shift
     mkdir -p apt/lists/partial apt/cache/archives/partial
+    [[ ! -e apt/sources.list ]] || options=(-o Dir::Etc::SourceList="$PWD/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null)
     "$tool" -q -o Dir::State::Lists="$PWD/apt/lists" -o Dir::State::status=/dev/null -o Dir::Cache="$PWD/apt/cache" \
-        -o Dir::Etc::SourceList="$PWD/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=root "$@"
+        -o APT::Sandbox::User=root "${options[@]}" "$@"
 }
 
 # ---- Kernels in the cache: their names say what they were built by, so that a change makes a new one
@@ -58,10 +62,41 @@ private() {
 fingerprint() { cat -- "$@" | grep -v '^ *#' | sha256sum | cut -c1-12; }
 
 uml_key() { fingerprint "$guest/uml.config" "$guest/build-uml"; }
+qemu_key() { fingerprint "$guest/build-qemu" "$guest/init-qemu"; }
 
-# The path of the newest kernel built by this script from this configuration; empty if there is none.
-uml_kernel() {
-    local kernels
-    kernels=$(ls -t "$cache/linux-uml-$(uml_key)"-* 2> /dev/null) || true
-    head -n 1 <<< "$kernels"
+# The path of the newest kernel that is up to date; empty if there is none.
+uml_kernel() { newest "$cache/linux-uml-$(uml_key)-"*; }
+qemu_kernel() { newest "$cache/qemu-$(qemu_key)-"*; }
+
+newest() {
+    local newest=$1 path
+    for path; do [[ ! $path -nt $newest ]] || newest=$path; done
+    [[ ! -e $newest ]] || echo "$newest"
+}
+
+# ---- Building, in a directory that is gone afterwards
+
+start_build() {
+    log=$cache/build-$1.log
+    work=$(mktemp -d "$cache/build-$1.XXXXXX")
+    trap clean_up EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    cd "$work" || exit
+    : > "$log"
+}
+
+quietly() { "$@" >> "$log" 2>&1; }
+
+finish_build() {
+    say "done in $((SECONDS / 60)) min $((SECONDS % 60)) s"
+    rm "$log"
+}
+
+clean_up() {
+    local status=$?
+    rm -rf "$work"
+    [[ -e $log ]] || return
+    tail -n 20 "$log" >&2
+    say "the build failed; its log: $log"
 }
