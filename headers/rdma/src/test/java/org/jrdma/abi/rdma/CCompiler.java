@@ -1,0 +1,125 @@
+package org.jrdma.abi.rdma;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** The C compiler of this machine: {@code $CC}, or else {@code cc}. */
+final class CCompiler {
+
+    private static final Pattern ERROR = Pattern.compile("facts\\.c:(\\d+):\\d+: (?:fatal )?error");
+
+    private static final String PREAMBLE =
+            """
+            #include "rdma.h"
+            #include <stddef.h>
+            #include <stdio.h>
+            #include <string.h>
+
+            static void print_zero_bytes(const char *name, const void *object, size_t size)
+            {
+                const unsigned char *bytes = object;
+                const char *separator = "";
+
+                printf("%s={", name);
+                for (size_t i = 0; i < size; i++)
+                    if (!bytes[i]) {
+                        printf("%s%zu", separator, i);
+                        separator = ", ";
+                    }
+                printf("}\\n");
+            }
+
+            int main(void)
+            {
+            """;
+
+    private final String command;
+
+    private CCompiler(String command) {
+        this.command = command;
+    }
+
+    static Optional<CCompiler> find() throws InterruptedException {
+        var chosen = System.getenv("CC");
+        var command = chosen == null ? "cc" : chosen;
+        try {
+            Command.run(Map.of(), command, "--version");
+            return Optional.of(new CCompiler(command));
+        } catch (IOException _) {
+            return Optional.empty();
+        }
+    }
+
+    /** What the compiler says of each fact. One that does not compile is left out. */
+    Map<Fact, String> ask(List<Fact> facts, Headers headers, Path folder)
+            throws IOException, InterruptedException {
+        var known = new ArrayList<>(facts);
+        compile(known, headers, folder);
+        var answers = new HashMap<String, String>();
+        var program = Command.run(Map.of(), folder.resolve("facts").toString());
+        for (var line : program.output().lines().toList()) {
+            var separator = line.indexOf('=');
+            answers.put(line.substring(0, separator), line.substring(separator + 1));
+        }
+        var said = new HashMap<Fact, String>();
+        for (var fact : known) {
+            said.put(fact, answers.get(fact.kind() + " " + fact.name()));
+        }
+        return said;
+    }
+
+    private void compile(List<Fact> facts, Headers headers, Path folder)
+            throws IOException, InterruptedException {
+        var source = folder.resolve("facts.c");
+        var line = PREAMBLE.lines().count() + 1;
+        while (true) { // until all compiles: an undeclared name is reported once only
+            var text = new StringBuilder(PREAMBLE);
+            facts.forEach(fact -> text.append(fact.statement()).append('\n'));
+            Files.writeString(source, text.append("return 0;\n}\n"));
+            var result =
+                    Command.run(
+                            Map.of(),
+                            command,
+                            "-Werror=implicit-function-declaration", // a builtin it lacks
+                            "-Wno-incompatible-pointer-types", // an error in newer compilers
+                            "-I.",
+                            "-I" + headers.folder(),
+                            "-o",
+                            folder.resolve("facts").toString(),
+                            source.toString());
+            if (result.exitCode() == 0) {
+                return;
+            }
+            var refused = new ArrayList<Fact>();
+            for (var number : errorLines(result.output())) {
+                var index = (int) (number - line);
+                if (index < 0 || index >= facts.size()) {
+                    throw new AssertionError(result.output());
+                }
+                refused.add(facts.get(index));
+            }
+            if (refused.isEmpty()) {
+                throw new AssertionError(result.output());
+            }
+            facts.removeAll(refused);
+        }
+    }
+
+    private static Set<Long> errorLines(String messages) {
+        var lines = new HashSet<Long>();
+        var matcher = ERROR.matcher(messages);
+        while (matcher.find()) {
+            lines.add(Long.valueOf(matcher.group(1)));
+        }
+        return lines;
+    }
+}

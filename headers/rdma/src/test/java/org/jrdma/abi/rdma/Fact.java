@@ -1,0 +1,191 @@
+package org.jrdma.abi.rdma;
+
+import java.io.IOException;
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.PaddingLayout;
+import java.lang.foreign.SequenceLayout;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.UnionLayout;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * One thing that the generated code says about C.
+ *
+ * @param statement the C statement that prints what the compiler says, on one line and without
+ *     macros of C, so that the line of an error tells which fact it is about
+ * @param value what the generated code says
+ */
+record Fact(Kind kind, String name, String statement, String value) {
+
+    enum Kind {
+        SIZE,
+        PADDING,
+        MEMBER_OFFSET,
+        MEMBER_SIZE,
+        CONSTANT
+    }
+
+    /** Everything that the generated classes say, found by reflection. */
+    static List<Fact> all() throws Exception {
+        var facts = new ArrayList<Fact>();
+        for (var type : generatedClasses()) {
+            if (type.getEnclosingClass() == null && hasLayout(type)) {
+                addLayout((GroupLayout) type.getMethod("layout").invoke(null), facts);
+            }
+        }
+        for (var method : rdma_h.class.getDeclaredMethods()) {
+            if (isConstant(method)) {
+                addConstant(method, facts);
+            }
+        }
+        return facts;
+    }
+
+    /** The generated classes, initialised. */
+    static List<Class<?>> generatedClasses() throws IOException, URISyntaxException {
+        var location = rdma_h.class.getProtectionDomain().getCodeSource().getLocation().toURI();
+        var packageName = rdma_h.class.getPackageName();
+        var classes = new ArrayList<Class<?>>();
+        try (var files = Files.list(Path.of(location).resolve(packageName.replace('.', '/')))) {
+            for (var file : files.sorted(Comparator.naturalOrder()).toList()) {
+                var name = file.getFileName().toString().replace(".class", "");
+                try {
+                    classes.add(Class.forName(packageName + "." + name));
+                } catch (ClassNotFoundException e) {
+                    throw new IOException(file + " is no class", e);
+                }
+            }
+        }
+        return classes;
+    }
+
+    private static boolean hasLayout(Class<?> type) {
+        try {
+            return type.getMethod("layout").getReturnType() == GroupLayout.class;
+        } catch (NoSuchMethodException _) {
+            return false;
+        }
+    }
+
+    private static boolean isConstant(Method method) {
+        return Modifier.isPublic(method.getModifiers())
+                && method.getParameterCount() == 0
+                && !method.getName().contains("$");
+    }
+
+    private static void addConstant(Method method, List<Fact> facts) throws Exception {
+        var name = method.getName();
+        var value = method.invoke(null);
+        var number = value instanceof MemorySegment pointer ? pointer.address() : value;
+        var cast = value instanceof Integer ? "(int) " : "";
+        facts.add(fact(Kind.CONSTANT, name, cast + name, number));
+    }
+
+    private static void addLayout(GroupLayout layout, List<Fact> facts) {
+        var name = layout.name().orElseThrow();
+        var type = (layout instanceof UnionLayout ? "union " : "struct ") + name;
+        facts.add(fact(Kind.SIZE, name, "sizeof(" + type + ")", layout.byteSize()));
+        var padding = padding(layout).toString();
+        facts.add(new Fact(Kind.PADDING, name, printPadding(name, type), padding));
+        addMembers(new Outermost(type, name, layout.byteSize()), layout, "", 0, facts);
+    }
+
+    private record Outermost(String type, String name, long size) {}
+
+    private static void addMembers(
+            Outermost outermost,
+            GroupLayout layout,
+            String prefix,
+            long layoutOffset,
+            List<Fact> facts) {
+        for (var member : layout.memberLayouts()) {
+            if (member instanceof PaddingLayout) {
+                continue;
+            }
+            var name = member.name().orElseThrow();
+            var offset = layoutOffset + layout.byteOffset(PathElement.groupElement(name));
+            if (name.startsWith("$anon$")) {
+                addMembers(outermost, (GroupLayout) member, prefix, offset, facts);
+                continue;
+            }
+            addMember(outermost, prefix + name, offset, member, facts);
+            if (member instanceof GroupLayout group) {
+                addMembers(outermost, group, prefix + name + ".", offset, facts);
+            }
+        }
+    }
+
+    private static void addMember(
+            Outermost outermost, String path, long offset, MemoryLayout member, List<Fact> facts) {
+        var name = outermost.name + "." + path;
+        var type = outermost.type;
+        var offsetof = "__builtin_offsetof(%s, %s)".formatted(type, path);
+        if (outermost.name.equals("verbs_context")) {
+            // it grows at its front, so what holds across versions is the distance from its end
+            offsetof = "sizeof(%s) - %s".formatted(type, offsetof);
+            offset = outermost.size - offset;
+        }
+        facts.add(fact(Kind.MEMBER_OFFSET, name, offsetof, offset));
+        if (!(member instanceof GroupLayout)) {
+            var sizeof = "sizeof(((%s *) 0)->%s)".formatted(type, path);
+            facts.add(fact(Kind.MEMBER_SIZE, name, sizeof, member.byteSize()));
+        }
+    }
+
+    private static Fact fact(Kind kind, String name, String expression, Object value) {
+        var statement =
+                "printf(\"%s %s=%%lld\\n\", (long long) (%s));".formatted(kind, name, expression);
+        return new Fact(kind, name, statement, value.toString());
+    }
+
+    private static String printPadding(String name, String type) {
+        return "{ static %s all; memset(&all, 0xff, sizeof all); __builtin_clear_padding(&all); "
+                        .formatted(type)
+                + "print_zero_bytes(\"%s %s\", &all, sizeof all); }".formatted(Kind.PADDING, name);
+    }
+
+    /** The bytes of a layout that belong to no member, or to no member of a union. */
+    private static BitSet padding(MemoryLayout layout) {
+        var bytes = new BitSet();
+        switch (layout) {
+            case PaddingLayout padding -> bytes.set(0, (int) padding.byteSize());
+            case SequenceLayout sequence -> {
+                var element = padding(sequence.elementLayout());
+                var size = (int) sequence.elementLayout().byteSize();
+                for (var i = 0; i < sequence.elementCount(); i++) {
+                    var start = i * size;
+                    element.stream().forEach(index -> bytes.set(start + index));
+                }
+            }
+            case StructLayout struct -> {
+                var start = 0;
+                for (var member : struct.memberLayouts()) {
+                    var memberStart = start;
+                    padding(member).stream().forEach(index -> bytes.set(memberStart + index));
+                    start += (int) member.byteSize();
+                }
+            }
+            case UnionLayout union -> {
+                bytes.set(0, (int) union.byteSize());
+                for (var member : union.memberLayouts()) {
+                    var padding = padding(member);
+                    padding.set((int) member.byteSize(), (int) union.byteSize());
+                    bytes.and(padding);
+                }
+            }
+            default -> {}
+        }
+        return bytes;
+    }
+}
