@@ -74,14 +74,28 @@ newest() {
     [[ ! -e $newest ]] || echo "$newest"
 }
 
+# ---- Ends
+
+# Sees to it that this script runs a clean-up ($1) however it ends.
+end_with() {
+    # shellcheck disable=SC2064  # the name is known now
+    trap "trap '' HUP INT TERM; $1" EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+# Ends a background job ($1), if it still runs.
+end_job() {
+    if [[ $1 ]] && kill "$1" 2> /dev/null; then wait "$1" || true; fi
+}
+
 # ---- Building, in a directory that is gone afterwards
 
 start_build() {
     log=$cache/build-$1.log
     work=$(mktemp -d "$cache/build-$1.XXXXXX")
-    trap clean_up EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
+    end_with clean_up
     cd "$work" || exit
     : > "$log"
 }

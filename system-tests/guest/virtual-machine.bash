@@ -39,10 +39,7 @@ leave() {
 # Makes the shared directory, which is gone when this script ends, however it ends.
 prepare_share() {
     machine=
-    trap clean_up EXIT
-    trap 'exit 129' HUP
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
+    end_with clean_up
     share=$(mktemp -d --tmpdir jrdma-guest.XXXXXX)
     touch "$share"/{out,err,console}
     cp "$guest/in-guest" "$share"
@@ -51,10 +48,6 @@ prepare_share() {
 }
 
 clean_up() {
-    trap '' HUP INT TERM
-    if [[ $machine ]]; then
-        kill "$machine" 2> /dev/null || true
-        wait "$machine" || true
-    fi
+    end_job "$machine"
     rm -rf "$share"
 }
