@@ -1,0 +1,35 @@
+package org.jrdma.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.jrdma.ffi.CallGuard;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** A thread posts or polls while another closes what it uses. */
+@JCStressTest
+@State
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "The call used live memory.")
+@Outcome(id = "2", expect = ACCEPTABLE, desc = "The call was refused.")
+@Outcome(expect = FORBIDDEN, desc = "The call used freed memory.")
+public class CloseDuringGuardedCall {
+
+    private final NativeMemory memory = new NativeMemory();
+
+    @Actor
+    public void call(I_Result result) {
+        var guard = CallGuard.ofCurrentThread();
+        guard.enter();
+        result.r1 = memory.lifetime.isClosed() ? NativeMemory.NOT_USED : memory.use();
+        guard.exit();
+    }
+
+    @Actor
+    public void close() {
+        memory.lifetime.close();
+    }
+}

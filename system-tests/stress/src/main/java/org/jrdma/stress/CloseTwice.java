@@ -1,0 +1,32 @@
+package org.jrdma.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** Two threads close the same object. */
+@JCStressTest
+@State
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Each close came back to freed memory.")
+@Outcome(expect = FORBIDDEN, desc = "A close came back too early.")
+public class CloseTwice {
+
+    private final NativeMemory memory = new NativeMemory();
+
+    @Actor
+    public void close(II_Result result) {
+        memory.lifetime.close();
+        result.r1 = memory.use();
+    }
+
+    @Actor
+    public void closeToo(II_Result result) {
+        memory.lifetime.close();
+        result.r2 = memory.use();
+    }
+}

@@ -1,0 +1,40 @@
+package org.jrdma.stress;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import org.jrdma.ffi.Lifetime;
+
+/**
+ * Stands for what a native call uses and close() frees. Opaque accesses, since no compiler moves a
+ * native call either.
+ */
+class NativeMemory {
+
+    static final int ALIVE = 0;
+    static final int FREED = 1;
+
+    /** What a user reports who was told in time. */
+    static final int NOT_USED = 2;
+
+    private static final VarHandle CONTENT;
+
+    static {
+        try {
+            CONTENT =
+                    MethodHandles.lookup().findVarHandle(NativeMemory.class, "content", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final Lifetime lifetime =
+            new Lifetime("memory", List.of(), () -> CONTENT.setOpaque(this, FREED));
+
+    @SuppressWarnings("unused") // by CONTENT
+    private int content = ALIVE;
+
+    int use() {
+        return (int) CONTENT.getOpaque(this);
+    }
+}
