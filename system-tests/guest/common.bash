@@ -3,8 +3,10 @@
 guest=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${JRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/jrdma-guest}
 
-MISSING_PACKAGES=77     # exit code: something has to be installed first
-GUEST_FAILED=125        # exit code: the engine failed, not the command in the guest
+# Exit codes of our own
+MISSING_PACKAGES=77     # something has to be installed first
+TIMED_OUT=124           # as timeout(1) says it
+GUEST_FAILED=125        # the engine failed, not the command
 
 say() { echo "guest: $*" >&2; }
 
@@ -83,11 +85,6 @@ end_with() {
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
-}
-
-# Ends a background job ($1), if it still runs.
-end_job() {
-    if [[ $1 ]] && kill "$1" 2> /dev/null; then wait "$1" || true; fi
 }
 
 # ---- Building, in a directory that is gone afterwards

@@ -26,20 +26,30 @@ device_exists() { compgen -G '/sys/class/infiniband/*' > /dev/null; }
 
 make_devices() {
     ((EUID == 0)) || fail "this machine has no RDMA device, and only root could make one with rdma_rxe"
-    ip link add jrdma-dummy type dummy || fail "this machine has no RDMA device, and cannot make an interface for one"
-    ip address add 10.77.0.1/24 dev jrdma-dummy
-    ip link set jrdma-dummy up
-    if ! rdma link add rxe0 type rxe netdev jrdma-dummy; then      # loads the module if need be
+    if ! add_device rxe jrdma-rxe 10.77.0.1/24; then
         remove_devices
-        fail "this machine has no RDMA device, and its kernel $(uname -r) has no rdma_rxe: use --engine uml or qemu"
+        fail "this machine has no RDMA device, and its kernel $(uname -r) cannot make one with rdma_rxe: use --engine uml or qemu"
     fi
-    rdma link add siw0 type siw netdev jrdma-dummy 2> /dev/null || true
+    add_device siw jrdma-siw 10.77.1.1/24 2> /dev/null || remove_device jrdma-siw     # Debian's kernel has none, for example
 }
 
-# RDMA devices go with the interface they are on.
-remove_devices() { ip link delete jrdma-dummy 2> /dev/null || true; }
+# As in-guest does; the kernel loads the modules by itself.
+add_device() {
+    ip link add "$2" type dummy &&
+        ip address add "$3" dev "$2" &&
+        ip link set "$2" up &&
+        rdma link add "${1}0" type "$1" netdev "$2"
+}
+
+# An RDMA device goes with the interface it is on.
+remove_device() { ip link delete "$1" 2> /dev/null || true; }
 
 clean_up() {
-    end_job "$job"
+    if [[ $job ]] && kill "$job" 2> /dev/null; then wait "$job" || true; fi
     if flock --nonblock "$users"; then remove_devices; fi
+}
+
+remove_devices() {
+    remove_device jrdma-rxe
+    remove_device jrdma-siw
 }

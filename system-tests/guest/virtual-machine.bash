@@ -7,36 +7,33 @@
 
 # Boots what "$@" starts, passes on what the command writes and exits as it did.
 run_guest() {
-    local ended
-    # timeout puts the guest into a process group of its own and ends all of it, also when this script dies or is told to end.
-    setpriv --pdeathsig TERM timeout --kill-after=2 "$timeout" "$@" > "$share/console" 2>&1 < /dev/null &
+    local output ended code
+    # timeout ends the guest by force, at once or when it is told to end itself, which happens also if this script is killed: User-Mode Linux may
+    # ignore anything else, and nothing in the guest is worth saving.
+    setpriv --pdeathsig TERM timeout --signal=KILL --kill-after=0.1 "$timeout" "$@" > "$share/console" 2>&1 < /dev/null &
     machine=$!
     follow out &
-    local output=$!
+    output=$!
     follow err >&2 &
     [[ ! $verbose ]] || follow console >&2 &
     # The output ends first only if nobody reads it any more, as in "run 'yes' | head".
-    wait -n -p ended "$machine" "$output" && machine_status=0 || machine_status=$?
+    wait -n -p ended "$machine" "$output" 2> /dev/null && code=0 || code=$?
     [[ $ended == "$machine" ]] || exit 141
     machine=
-    wait
-    leave
+    wait        # for the rest of the output
+    [[ ! -s $share/status ]] || exit "$(< "$share/status")"
+    if ((code == 137)); then
+        say "ended after $timeout s"
+        exit "$TIMED_OUT"
+    fi
+    [[ $verbose ]] || tail -n 20 "$share/console" >&2
+    fail "the guest ended before the command did ($engine: exit code $code)"
 }
 
 # Prints what is written to a file of the shared directory, until the machine has ended.
 follow() { exec tail --pid="$machine" --sleep-interval=0.05 -c +1 -f "$share/$1"; }
 
-leave() {
-    [[ ! -s $share/status ]] || exit "$(< "$share/status")"
-    if ((machine_status == 124 || machine_status == 137)); then
-        say "ended after $timeout s"
-        exit 124
-    fi
-    [[ $verbose ]] || tail -n 20 "$share/console" >&2
-    fail "the guest ended before the command did ($engine: exit code $machine_status)"
-}
-
-# Makes the shared directory, which is gone when this script ends, however it ends.
+# Makes the shared directory, which is gone when this script ends.
 prepare_share() {
     machine=
     end_with clean_up
@@ -48,6 +45,6 @@ prepare_share() {
 }
 
 clean_up() {
-    end_job "$machine"
+    if [[ $machine ]] && kill "$machine" 2> /dev/null; then wait "$machine" 2> /dev/null || true; fi
     rm -rf "$share"
 }
