@@ -1,0 +1,10 @@
+/** libibverbs for Java: devices, memory regions, completion queues, queue pairs and RDMA. */
+module org.jrdma.verbs {
+    requires transitive org.jrdma.ffi;
+    requires org.jrdma.abi.rdma;
+    requires org.slf4j;
+    requires jdk.jfr;
+    requires static transitive org.jspecify;
+
+    exports org.jrdma.verbs;
+}

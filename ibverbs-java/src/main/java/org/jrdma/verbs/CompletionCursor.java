@@ -1,0 +1,217 @@
+package org.jrdma.verbs;
+
+import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.OptionalInt;
+import org.jrdma.ffi.CallGuard;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.WorkCompletions;
+
+/**
+ * Takes completions from a {@link CompletionQueue}, a batch at a time, without allocating.
+ *
+ * <pre>{@code
+ * cursor.poll();
+ * while (cursor.next()) {
+ *     handle(cursor.id(), cursor.status());
+ * }
+ * }</pre>
+ *
+ * <p>Belongs to the thread that made it; others get WrongThreadException. The slots of a completed
+ * request are free from its {@link #next()} on.
+ */
+public final class CompletionCursor implements AutoCloseable {
+
+    private final Thread owner = Thread.currentThread();
+    private final CallGuard guard = CallGuard.ofCurrentThread();
+    private final CompletionQueue queue;
+    private final Lifetime lifetime;
+    private final NativeCompletionQueue nativeQueue;
+    private final CompletionTable<PolledWorkQueue> table;
+    private final WorkCompletions batch;
+
+    private int count;
+    private int current = -1;
+    private long id;
+    private boolean closed;
+
+    CompletionCursor(CompletionQueue queue, int batch) {
+        this.queue = queue;
+        this.lifetime = queue.ownLifetime();
+        this.nativeQueue = queue.nativeQueue();
+        this.table = queue.attachments().table();
+        this.batch = new WorkCompletions(batch);
+    }
+
+    /**
+     * Takes what completions there are, up to a batch; those of the last batch that were not looked
+     * at come first. Does not wait. In C: {@code ibv_poll_cq}.
+     *
+     * @return how many completions {@link #next()} will give
+     * @throws IllegalStateException if the queue is closed
+     */
+    public int poll() {
+        checkThread();
+        var left = count - current - 1;
+        if (left > 0) {
+            return left;
+        }
+        current = -1;
+        count = 0;
+        guard.enter();
+        try {
+            if (closed || lifetime.isClosed()) {
+                throw closed
+                        ? new IllegalStateException("The cursor is closed")
+                        : lifetime.closedException();
+            }
+            count = nativeQueue.poll(batch);
+        } finally {
+            guard.exit();
+            Reference.reachabilityFence(this);
+        }
+        return count;
+    }
+
+    /**
+     * Goes to the next completion of the batch; false when there is none. Those of closed queue
+     * pairs are passed over.
+     */
+    public boolean next() {
+        checkThread();
+        while (++current < count) {
+            var number = batch.requestNumber(current);
+            var work = table.find(number);
+            if (work != null) {
+                id = work.complete((int) number);
+                if (!work.isMarker((int) number)) {
+                    return true;
+                }
+            }
+        }
+        current = count;
+        return false;
+    }
+
+    /**
+     * Polls, and if there is nothing waits until there is. A completion that comes between the poll
+     * and the wait is not missed: the queue is asked for an event, polled once more, and only then
+     * waited for. The wait costs a few system calls and tens of microseconds; whoever can spare a
+     * processor polls instead.
+     *
+     * @return how many completions {@link #next()} will give; 0 when the time is over
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if the queue is closed, before or meanwhile, or was not made
+     *     waitable
+     */
+    public int await(Duration timeout) throws FabricException, InterruptedIOException {
+        var deadline = Deadline.after(timeout);
+        nativeQueue.descriptor(); // refuses a queue without events, before it is asked for one
+        while (true) {
+            var found = poll();
+            if (found > 0) {
+                return found;
+            }
+            nativeQueue.arm();
+            found = poll();
+            if (found > 0) {
+                return found;
+            }
+            if (!queue.awaitEvent(deadline)) {
+                return poll();
+            }
+            nativeQueue.takeEvents();
+        }
+    }
+
+    /** The number that the request was given. */
+    public long id() {
+        checkPosition();
+        return id;
+    }
+
+    /** Whether the request was done. */
+    public boolean isSuccess() {
+        checkPosition();
+        return batch.status(current) == 0;
+    }
+
+    /** How the request ended. */
+    public CompletionStatus status() {
+        checkPosition();
+        return Codes.COMPLETION_STATUS.of(batch.status(current));
+    }
+
+    /** What was completed; of no meaning unless the status is success. */
+    public CompletionKind kind() {
+        checkPosition();
+        return Codes.COMPLETION_KIND.of(batch.opcode(current));
+    }
+
+    /** How many bytes arrived, for a receive, a read or an atomic that succeeded. */
+    public int bytes() {
+        checkPosition();
+        return batch.byteLength(current);
+    }
+
+    /** Whether the sender's immediate data came with it. */
+    public boolean hasImmediate() {
+        checkPosition();
+        return batch.hasImmediate(current);
+    }
+
+    /** The sender's immediate data. */
+    public int immediate() {
+        checkPosition();
+        return batch.immediate(current);
+    }
+
+    /** The number of the queue pair that the request was posted to. */
+    public int queuePairNumber() {
+        checkPosition();
+        return batch.queuePairNumber(current);
+    }
+
+    /** The vendor's own code for a failure. */
+    public int vendorError() {
+        checkPosition();
+        return batch.vendorError(current);
+    }
+
+    /** All of it, to keep. Allocates. */
+    public Completion completion() {
+        return new Completion(
+                status(),
+                kind(),
+                bytes(),
+                hasImmediate() ? OptionalInt.of(immediate()) : OptionalInt.empty(),
+                vendorError());
+    }
+
+    /** Ends the cursor. Completions it has taken and not given are lost. */
+    @Override
+    public void close() {
+        checkThread();
+        closed = true;
+    }
+
+    boolean isOver(CompletionQueue candidate) {
+        return queue == candidate;
+    }
+
+    private void checkThread() {
+        if (Thread.currentThread() != owner) {
+            throw new WrongThreadException("This cursor belongs to " + owner);
+        }
+    }
+
+    private void checkPosition() {
+        if (current < 0 || current >= count) {
+            throw new IllegalStateException("next() has not given a completion");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package org.jrdma.verbs;
+
+import java.util.OptionalInt;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.WorkCompletions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A completion queue that the SDK polls: the tier of operations that are awaited. Each operation of
+ * a {@link DispatchedQueuePair} is a {@link Transfer}.
+ *
+ * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
+ * use by several threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel}.
+ */
+@SuppressWarnings("exports") // the type argument is for this package
+public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQueue> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CompletionDispatcher.class);
+    private static final int BATCH = 64;
+
+    CompletionDispatcher(Device device, int capacity) throws VerbsException {
+        super(device, CompletionQueueOptions.capacity(capacity).waitable());
+        try {
+            var loop = new Loop(nativeQueue(), attachments().table(), Math.min(BATCH, capacity));
+            lifetime().onClose(loop.waiter::close);
+            loop.start();
+        } catch (FabricException e) {
+            close();
+            throw new VerbsException("ibv_create_comp_channel", e.getMessage());
+        }
+    }
+
+    /**
+     * What the thread that waits for all descriptors runs. It refers to no NativeObject, so that a
+     * forgotten one is found.
+     */
+    private static final class Loop {
+
+        private final NativeCompletionQueue queue;
+        private final CompletionTable<DispatchedWorkQueue> table;
+        private final WorkCompletions batch;
+        private final DescriptorWaiter waiter;
+
+        Loop(NativeCompletionQueue queue, CompletionTable<DispatchedWorkQueue> table, int batch)
+                throws FabricException {
+            this.queue = queue;
+            this.table = table;
+            this.batch = new WorkCompletions(batch);
+            this.waiter = DescriptorWaiter.watch(queue.descriptor(), this::run);
+        }
+
+        void start() throws FabricException {
+            queue.arm();
+            waiter.arm();
+        }
+
+        /**
+         * Empties the queue and asks it for its next event. That this ends is up to those who post:
+         * they get their slots back by nothing else. close() waits for it, by closing the waiter.
+         */
+        private void run() {
+            try {
+                queue.takeEvents();
+                do {
+                    dispatchAll();
+                    queue.arm();
+                } while (dispatchAll()
+                        > 0); // what came before the queue was armed is told by no event
+                waiter.arm();
+            } catch (FabricException | RuntimeException e) {
+                if (!queue.lifetime().isClosed()) {
+                    LOG.error("{} no longer hears of completions", queue.lifetime(), e);
+                }
+            }
+        }
+
+        private int dispatchAll() {
+            var total = 0;
+            for (var count = queue.poll(batch); count > 0; count = queue.poll(batch)) {
+                for (var index = 0; index < count; index++) {
+                    dispatch(index);
+                }
+                total += count;
+            }
+            return total;
+        }
+
+        private void dispatch(int index) {
+            var number = batch.requestNumber(index);
+            var work = table.find(number);
+            if (work != null) {
+                work.complete((int) number).complete(completion(index));
+            }
+        }
+
+        private Completion completion(int index) {
+            return new Completion(
+                    Codes.COMPLETION_STATUS.of(batch.status(index)),
+                    Codes.COMPLETION_KIND.of(batch.opcode(index)),
+                    batch.byteLength(index),
+                    batch.hasImmediate(index)
+                            ? OptionalInt.of(batch.immediate(index))
+                            : OptionalInt.empty(),
+                    batch.vendorError(index));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package org.jrdma.verbs;
+
+/**
+ * What was completed. Valid only for a completion that succeeded. In C: {@code enum ibv_wc_opcode}.
+ */
+public enum CompletionKind {
+    /** A message was sent. */
+    SEND,
+    /** The peer's memory was written. */
+    WRITE,
+    /** The peer's memory was read. */
+    READ,
+    /** A compare-and-swap was done on the peer's memory. */
+    COMPARE_AND_SWAP,
+    /** A fetch-and-add was done on the peer's memory. */
+    FETCH_AND_ADD,
+    /** A message arrived. */
+    RECEIVE,
+    /** A peer wrote into this side's memory, with immediate data that took up a receive. */
+    RECEIVE_OF_WRITE,
+    /** Something else. */
+    OTHER
+}

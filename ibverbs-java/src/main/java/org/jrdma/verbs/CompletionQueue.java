@@ -1,0 +1,78 @@
+package org.jrdma.verbs;
+
+import java.io.InterruptedIOException;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A completion queue that its user polls, through cursors: the tier for those who count
+ * nanoseconds.
+ *
+ * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
+ * use by several threads, each with a cursor of its own; but the completions of one work queue must
+ * be taken by one thread at a time. In C: {@code struct ibv_cq}, with a {@code struct
+ * ibv_comp_channel} of its own if it is waitable.
+ */
+@SuppressWarnings("exports") // the type argument is for this package
+public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
+
+    private final @Nullable DescriptorWaiter waiter;
+
+    CompletionQueue(Device device, CompletionQueueOptions options) throws VerbsException {
+        super(device, options);
+        try {
+            this.waiter =
+                    options.withEvents() ? DescriptorWaiter.on(nativeQueue().descriptor()) : null;
+        } catch (FabricException e) {
+            close();
+            throw new VerbsException("ibv_create_comp_channel", e.getMessage());
+        }
+        if (waiter != null) {
+            lifetime().onClose(waiter::close);
+        }
+    }
+
+    /**
+     * A cursor for the current thread, which alone may use it.
+     *
+     * @param batch how many completions one poll takes at most
+     */
+    public CompletionCursor newCursor(int batch) {
+        if (batch < 1) {
+            throw new IllegalArgumentException("A poll takes at least one completion: " + batch);
+        }
+        return new CompletionCursor(this, batch);
+    }
+
+    /**
+     * Changes how many completions there is room for. In C: {@code ibv_resize_cq}.
+     *
+     * @throws VerbsException if the device cannot, or if more completions are in it
+     * @throws IllegalArgumentException if queue pairs that complete here may need more
+     */
+    public void resize(int newCapacity) throws VerbsException {
+        var needed = capacity() - room();
+        if (newCapacity < Math.max(1, needed)) {
+            throw new IllegalArgumentException(
+                    "%s has queue pairs for %,d requests, and cannot have room for %,d only"
+                            .formatted(this, needed, newCapacity));
+        }
+        nativeQueue().resize(newCapacity);
+        resized(newCapacity);
+    }
+
+    /** Waits for an event; false when the time is over. */
+    boolean awaitEvent(Deadline deadline) throws FabricException, InterruptedIOException {
+        if (waiter == null) {
+            throw new IllegalStateException(
+                    this + " was made without events; ask for waitable() in its options");
+        }
+        try {
+            return waiter.await(deadline, () -> false);
+        } catch (IllegalStateException e) {
+            throw lifetime().closedException();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package org.jrdma.verbs;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+
+/** A completion queue, whoever polls it: its room, and the work queues that complete into it. */
+abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
+        permits CompletionQueue, CompletionDispatcher {
+
+    private final Device device;
+    private final NativeCompletionQueue nativeQueue;
+    private final Attachments<W> attachments;
+
+    CompletionSource(Device device, CompletionQueueOptions options) throws VerbsException {
+        this(
+                device,
+                device.inCall(() -> new NativeCompletionQueue(device, options)),
+                options.capacity());
+    }
+
+    private CompletionSource(Device device, NativeCompletionQueue nativeQueue, int capacity) {
+        super(nativeQueue.address(), nativeQueue.lifetime());
+        this.device = device;
+        this.nativeQueue = nativeQueue;
+        this.attachments = new Attachments<>(capacity);
+        device.announce(this);
+    }
+
+    /** The work queues that complete into a queue, and the room that they leave. */
+    static final class Attachments<W extends WorkQueue> {
+
+        private final CompletionTable<W> table = new CompletionTable<>();
+        private final AtomicInteger taken = new AtomicInteger();
+        private volatile int capacity;
+
+        Attachments(int capacity) {
+            this.capacity = capacity;
+        }
+
+        CompletionTable<W> table() {
+            return table;
+        }
+
+        int room() {
+            return capacity - taken.get();
+        }
+
+        /** Takes room for a queue's requests. False if there is not so much. */
+        boolean attach(W queue, boolean evenWithoutRoom) {
+            if (taken.addAndGet(queue.capacity()) > capacity && !evenWithoutRoom) {
+                taken.addAndGet(-queue.capacity());
+                return false;
+            }
+            table.add(queue);
+            return true;
+        }
+
+        void detach(W queue) {
+            table.remove(queue);
+            taken.addAndGet(-queue.capacity());
+        }
+    }
+
+    /** The device it was made from. */
+    public final Device device() {
+        return device;
+    }
+
+    /** How many completions it has room for, as asked; the device may give it more. */
+    public final int capacity() {
+        return attachments.capacity;
+    }
+
+    /**
+     * How many requests may still be given to queue pairs that complete here, so that none can
+     * overrun it.
+     */
+    public final int room() {
+        return attachments.room();
+    }
+
+    final void resized(int newCapacity) {
+        attachments.capacity = newCapacity;
+    }
+
+    final NativeCompletionQueue nativeQueue() {
+        return nativeQueue;
+    }
+
+    final Attachments<W> attachments() {
+        return attachments;
+    }
+
+    final Lifetime ownLifetime() {
+        return lifetime();
+    }
+}

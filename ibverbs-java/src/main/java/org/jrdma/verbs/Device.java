@@ -1,0 +1,403 @@
+package org.jrdma.verbs;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.lang.ref.WeakReference;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.DeviceFunctions;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.VerbsContext;
+import org.jrdma.verbs.internal.VerbsLibrary;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An open RDMA device: what everything else is made from, and closed with.
+ *
+ * <p>Safe for use by several threads. In C: {@code struct ibv_context}.
+ */
+public final class Device extends NativeObject {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Device.class);
+
+    private final VerbsLibrary library;
+    private final DeviceDescription description;
+    private final Path sysfs;
+    private final VerbsContext context;
+    private final HotPath hotPath;
+    private final EventSource events;
+
+    Device(
+            VerbsLibrary library,
+            DeviceDescription description,
+            Path sysfs,
+            VerbsContext context,
+            boolean critical)
+            throws VerbsException {
+        super(context.address(), lifetime(library, description, context));
+        this.library = library;
+        this.description = description;
+        this.sysfs = sysfs;
+        this.context = context;
+        this.hotPath = new HotPath(context, critical);
+        try {
+            this.events = new EventSource(context.asyncDescriptor());
+        } catch (FabricException e) {
+            close();
+            throw new VerbsException(
+                    "ibv_open_device",
+                    "The events of "
+                            + description.name()
+                            + " cannot be waited for: "
+                            + e.getMessage());
+        }
+        lifetime().onClose(events.waiter::close);
+    }
+
+    private static Lifetime lifetime(
+            VerbsLibrary library, DeviceDescription description, VerbsContext context) {
+        var name = "device " + description.name();
+        return new Lifetime(
+                name,
+                List.of(),
+                () ->
+                        library.devices()
+                                .close(
+                                        context.address(),
+                                        Attempt.to("ibv_close_device", () -> "for " + name)));
+    }
+
+    /** What the device list said of it. */
+    public DeviceDescription description() {
+        return description;
+    }
+
+    /** The kernel's name for it. */
+    public String name() {
+        return description.name();
+    }
+
+    /** What it is and has room for. In C: {@code ibv_query_device}. */
+    public DeviceAttributes attributes() throws VerbsException {
+        return inCall(() ->
+                library.devices().queryDevice(context.address(), attempt("ibv_query_device")));
+    }
+
+    /**
+     * What newer libraries tell besides. In C: {@code ibv_query_device_ex}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the library or the provider is too old
+     */
+    public ExtendedDeviceAttributes extendedAttributes() throws VerbsException {
+        return inCall(() ->
+                library.devices().queryDeviceExtended(context, attempt("ibv_query_device_ex")));
+    }
+
+    /** What a port is and can do; ports count from 1. In C: {@code ibv_query_port}. */
+    public PortAttributes port(int port) throws VerbsException {
+        if (port < 1 || port > 255) {
+            throw new IllegalArgumentException("Ports count from 1: " + port);
+        }
+        return inCall(
+                () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
+    }
+
+    /** The rows in use of a port's GID table. In C: {@code ibv_query_gid_table}. */
+    public List<GidEntry> gids(int port) throws VerbsException {
+        var length = port(port).gidTableLength();
+        var attempt = attempt("ibv_query_gid_table", port);
+        return inCall(() -> {
+            var ports = library.devices().queryDevice(context.address(), attempt).ports();
+            var table = library.devices().queryGidTable(context.address(), length * ports, attempt);
+            var rows = table.isPresent() ? table.get() : gidsOneByOne(port, length);
+            return rows.stream().filter(row -> row.port() == port).map(this::entry).toList();
+        });
+    }
+
+    /** Which row of a port's GID table to send from, and why. */
+    public GidChoice chooseGid(int port) throws VerbsException {
+        return GidChoice.among(gids(port));
+    }
+
+    /** A port's partition keys, unused rows (0) left out. In C: {@code ibv_query_pkey}. */
+    public List<Integer> partitionKeys(int port) throws VerbsException {
+        var length = port(port).partitionTableLength();
+        var attempt = attempt("ibv_query_pkey", port);
+        return inCall(() -> {
+            var keys = new ArrayList<Integer>();
+            for (var index = 0; index < length; index++) {
+                var key =
+                        library.devices()
+                                .queryPartitionKey(context.address(), port, index, attempt);
+                if (key != 0) {
+                    keys.add(key);
+                }
+            }
+            return List.copyOf(keys);
+        });
+    }
+
+    /**
+     * The NUMA node that the device is attached to; empty for a software device or a machine with
+     * one node.
+     */
+    public OptionalInt numaNode() {
+        try {
+            var node =
+                    Integer.parseInt(Files.readString(sysfs.resolve("device/numa_node")).strip());
+            return node < 0 ? OptionalInt.empty() : OptionalInt.of(node);
+        } catch (IOException | NumberFormatException e) {
+            return OptionalInt.empty();
+        }
+    }
+
+    /** How many completion vectors there are, among which completion queues can be spread. */
+    public int completionVectors() {
+        lifetime().hold();
+        try {
+            return context.completionVectors();
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
+     * Waits for something to happen to the device or to what was made from it. Each event goes to
+     * one caller, or to the listener. In C: {@code ibv_get_async_event} and {@code
+     * ibv_ack_async_event}.
+     *
+     * @throws FabricTimeoutException if nothing happened in time
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if the device is closed, before or meanwhile
+     */
+    public AsyncEvent nextEvent(Duration timeout) throws FabricException, InterruptedIOException {
+        return nextEvent(Deadline.after(timeout));
+    }
+
+    private AsyncEvent nextEvent(Deadline deadline) throws FabricException, InterruptedIOException {
+        var attempt = attempt("ibv_get_async_event");
+        while (true) {
+            var event = inCall(() -> library.devices().nextEvent(context.address(), attempt));
+            if (event.isPresent()) {
+                return AsyncEventRecord.commit(name(), translate(event.get()));
+            }
+            try {
+                if (!events.waiter.await(deadline, () -> false)) {
+                    throw deadline.missed("No event of " + this);
+                }
+            } catch (IllegalStateException e) {
+                throw lifetime().closedException();
+            }
+        }
+    }
+
+    /**
+     * Calls {@code listener} for each event from now until the device is closed, one after the
+     * other, on a virtual thread of its own. What it throws is logged.
+     */
+    public void onEvent(Consumer<AsyncEvent> listener) {
+        Thread.ofVirtual()
+                .name("jrdma-events-" + name())
+                .start(() -> {
+                    while (true) {
+                        try {
+                            listener.accept(nextEvent(Deadline.NEVER));
+                        } catch (FabricException | InterruptedIOException e) {
+                            LOG.warn(
+                                    "No more events of {} for a listener: {}",
+                                    this,
+                                    e.getMessage());
+                            return;
+                        } catch (RuntimeException e) {
+                            if (!isOpen()) {
+                                return;
+                            }
+                            LOG.warn("A listener for events of {} failed", this, e);
+                        }
+                    }
+                });
+    }
+
+    /** Makes a protection domain. In C: {@code ibv_alloc_pd}. */
+    public ProtectionDomain newProtectionDomain() throws VerbsException {
+        return new ProtectionDomain(this);
+    }
+
+    /**
+     * Makes a completion queue that its user polls. In C: {@code ibv_create_cq}.
+     *
+     * @param capacity how many completions it must have room for
+     */
+    public CompletionQueue newCompletionQueue(int capacity) throws VerbsException {
+        return newCompletionQueue(CompletionQueueOptions.capacity(capacity));
+    }
+
+    /** Makes a completion queue that its user polls. In C: {@code ibv_create_cq}. */
+    public CompletionQueue newCompletionQueue(CompletionQueueOptions options)
+            throws VerbsException {
+        return new CompletionQueue(this, options);
+    }
+
+    /**
+     * Makes a completion queue that the SDK polls, for queue pairs whose operations are awaited. In
+     * C: {@code ibv_create_cq}.
+     *
+     * @param capacity how many completions it must have room for
+     */
+    public CompletionDispatcher newCompletionDispatcher(int capacity) throws VerbsException {
+        return new CompletionDispatcher(this, capacity);
+    }
+
+    VerbsLibrary library() {
+        return library;
+    }
+
+    HotPath hotPath() {
+        return hotPath;
+    }
+
+    Lifetime ownLifetime() {
+        return lifetime();
+    }
+
+    /** Lets events about {@code object} name it. */
+    void announce(NativeObject object) {
+        events.subjects.put(object.address().address(), new WeakReference<>(object));
+    }
+
+    /**
+     * What to run before the object at an address is destroyed. It does not refer to this device.
+     */
+    Runnable forgetting(long address) {
+        var subjects = events.subjects;
+        return () -> subjects.remove(address);
+    }
+
+    /** What {@link #inCall} runs. */
+    @FunctionalInterface
+    interface DeviceCall<T> {
+        T run() throws VerbsException;
+    }
+
+    /** Runs a call that the device must stay open for. */
+    <T> T inCall(DeviceCall<T> call) throws VerbsException {
+        lifetime().hold();
+        try {
+            return call.run();
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
+     * As the whole table would come from a newer library: without unused rows, the type read where
+     * the kernel shows it.
+     */
+    private List<DeviceFunctions.Gid> gidsOneByOne(int port, int length) throws VerbsException {
+        var rows = new ArrayList<DeviceFunctions.Gid>();
+        for (var index = 0; index < length; index++) {
+            var row =
+                    library.devices()
+                            .queryGid(
+                                    context.address(), port, index, attempt("ibv_query_gid", port));
+            if (row.prefix() != 0 || row.interfaceId() != 0) {
+                rows.add(row);
+            }
+        }
+        return rows;
+    }
+
+    private GidEntry entry(DeviceFunctions.Gid row) {
+        var gid = new Gid(row.prefix(), row.interfaceId());
+        if (row.type() >= 0) {
+            return new GidEntry(
+                    row.port(),
+                    row.index(),
+                    gid,
+                    Codes.GID_TYPE.of(row.type()),
+                    interfaceName(row.netDeviceIndex()));
+        }
+        var attributes = sysfs.resolve("ports/%d/gid_attrs".formatted(row.port()));
+        return new GidEntry(
+                row.port(),
+                row.index(),
+                gid,
+                switch (read(attributes.resolve("types/" + row.index()))) {
+                    case "IB/RoCE v1" -> GidType.ROCE_V1;
+                    case "RoCE v2" -> GidType.ROCE_V2;
+                    default -> GidType.UNKNOWN;
+                },
+                read(attributes.resolve("ndevs/" + row.index())));
+    }
+
+    private static String interfaceName(int index) {
+        try {
+            var found = index == 0 ? null : NetworkInterface.getByIndex(index);
+            return found == null ? "" : found.getName();
+        } catch (SocketException e) {
+            return "";
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private AsyncEvent translate(DeviceFunctions.Event event) {
+        var type = Codes.ASYNC_EVENT_TYPE.of(event.type());
+        return switch (type.subject()) {
+            case PORT -> new AsyncEvent(type, OptionalInt.of(event.port()), Optional.empty());
+            case DEVICE -> new AsyncEvent(type, OptionalInt.empty(), Optional.of(this));
+            case OBJECT -> {
+                var known = events.subjects.get(event.element());
+                yield new AsyncEvent(
+                        type,
+                        OptionalInt.empty(),
+                        known == null ? Optional.empty() : Optional.ofNullable(known.get()));
+            }
+        };
+    }
+
+    private Attempt attempt(String function) {
+        return Attempt.to(function, () -> "for " + name());
+    }
+
+    private Attempt attempt(String function, int port) {
+        return Attempt.to(function, () -> "for port %d of %s".formatted(port, name()));
+    }
+
+    /** Where events come from, and the objects they can be about. */
+    private static final class EventSource {
+        final DescriptorWaiter waiter;
+        final Map<Long, WeakReference<NativeObject>> subjects = new ConcurrentHashMap<>();
+
+        EventSource(int descriptor) throws FabricException {
+            Linux.setNonBlocking(descriptor);
+            waiter = DescriptorWaiter.on(descriptor);
+        }
+    }
+}

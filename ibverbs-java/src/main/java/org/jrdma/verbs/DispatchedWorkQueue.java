@@ -1,0 +1,92 @@
+package org.jrdma.verbs;
+
+import java.io.InterruptedIOException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A direction of a queue pair whose completions the SDK polls: slots hold who waits for them.
+ * Whoever posts holds the lock.
+ */
+final class DispatchedWorkQueue extends WorkQueue {
+
+    final ReentrantLock lock = new ReentrantLock();
+
+    private final @Nullable Transfer[] transfers;
+    private final Semaphore free;
+
+    DispatchedWorkQueue(int capacity) {
+        super(capacity);
+        this.transfers = new Transfer[capacity];
+        this.free = new Semaphore(capacity);
+    }
+
+    /** Waits for a free slot, which the caller then fills or gives back. */
+    void awaitSlot(Deadline deadline, String queue) throws FabricException, InterruptedIOException {
+        awaitSlots(1, deadline, "No free slot in the " + queue);
+    }
+
+    private void awaitSlots(int count, Deadline deadline, String failure)
+            throws FabricException, InterruptedIOException {
+        try {
+            if (!free.tryAcquire(
+                    count, Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
+                throw deadline.missed(failure);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting: " + failure);
+        }
+    }
+
+    /** Waits until nothing is under way. */
+    void awaitAllFree(Deadline deadline, String queue)
+            throws FabricException, InterruptedIOException {
+        awaitSlots(capacity(), deadline, "%s did not drain".formatted(queue));
+        free.release(capacity());
+    }
+
+    void returnSlot() {
+        free.release();
+    }
+
+    void remember(long position, Transfer transfer) {
+        transfers[(int) (position % capacity())] = transfer;
+    }
+
+    void forget(long position) {
+        transfers[(int) (position % capacity())] = null;
+    }
+
+    /** The transfer of a completion; its slot is free for the next. */
+    Transfer complete(int low) {
+        var position = positionOf(low);
+        var slot = (int) (position % capacity());
+        var transfer = transfers[slot];
+        if (transfer == null) {
+            throw new IllegalStateException(
+                    "A completion came for slot " + slot + ", in which there is no request");
+        }
+        transfers[slot] = null;
+        release(position);
+        free.release();
+        return transfer;
+    }
+
+    /**
+     * Ends what will not complete any more, and the waits for slots. For when the queue pair is
+     * gone.
+     */
+    void abandon() {
+        for (var transfer : transfers) {
+            if (transfer != null) {
+                transfer.close();
+            }
+        }
+        free.release(Integer.MAX_VALUE / 2);
+    }
+}

@@ -1,0 +1,176 @@
+package org.jrdma.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.CompletionFunctions;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.WorkCompletions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An {@code ibv_cq} and the {@code ibv_comp_channel} that serves it alone, if events are wanted.
+ * Apart from the {@link CompletionSource}, so that what waits for events does not keep a forgotten
+ * source from being found.
+ */
+final class NativeCompletionQueue {
+
+    /** Acknowledging takes a lock in C. */
+    private static final int EVENTS_ACKNOWLEDGED_AT_ONCE = 64;
+
+    private final CompletionFunctions functions;
+    private final HotPath hotPath;
+    private final boolean solicitedOnly;
+    private final @Nullable MemorySegment channel;
+    private final MemorySegment queue;
+    private final long queueAddress;
+    private final Lifetime lifetime;
+    private final AtomicInteger unacknowledged = new AtomicInteger();
+
+    /** For a caller that holds the device. */
+    NativeCompletionQueue(Device device, CompletionQueueOptions options) throws VerbsException {
+        this.functions = device.library().completions();
+        this.hotPath = device.hotPath();
+        this.solicitedOnly = options.solicitedOnly();
+        this.channel = options.withEvents() ? openChannel(device) : null;
+        try {
+            this.queue =
+                    functions.create(
+                            device.address(),
+                            options.capacity(),
+                            channel == null ? MemorySegment.NULL : channel,
+                            options.vector(),
+                            new Attempt(
+                                    "ibv_create_cq",
+                                    () ->
+                                            "for %,d completions on vector %d of %s"
+                                                    .formatted(
+                                                            options.capacity(),
+                                                            options.vector(),
+                                                            device.name()),
+                                    LockedMemory::advice));
+        } catch (VerbsException e) {
+            destroyChannel();
+            throw e;
+        }
+        this.queueAddress = queue.address();
+        this.lifetime =
+                new Lifetime(
+                        "completion queue %x of %s".formatted(queueAddress, device.name()),
+                        List.of(device.ownLifetime()),
+                        this::destroy);
+    }
+
+    MemorySegment address() {
+        return queue;
+    }
+
+    Lifetime lifetime() {
+        return lifetime;
+    }
+
+    /** The descriptor that its events come from. */
+    int descriptor() {
+        if (channel == null) {
+            throw new IllegalStateException(
+                    lifetime + " was made without events; ask for waitable() in its options");
+        }
+        return CompletionFunctions.descriptor(channel);
+    }
+
+    /**
+     * Fills a batch. For a caller that is inside its guard, or whom close() waits for. Returns how
+     * many.
+     */
+    int poll(WorkCompletions batch) {
+        var count = hotPath.poll(queueAddress, batch.capacity(), batch.address());
+        if (count < 0) {
+            throw new IllegalStateException(
+                    "ibv_poll_cq answered %d for %s".formatted(count, lifetime));
+        }
+        return count;
+    }
+
+    /** Asks for an event at the next completion. */
+    void arm() throws VerbsException {
+        lifetime.hold();
+        try {
+            var errno = hotPath.requestNotification(queueAddress, solicitedOnly);
+            if (errno != 0) {
+                throw Attempt.to("ibv_req_notify_cq", () -> "for " + lifetime).failed(errno);
+            }
+        } finally {
+            lifetime.release();
+        }
+    }
+
+    /**
+     * Takes the events that there are. They are acknowledged by the batch, which the destruction
+     * completes.
+     */
+    void takeEvents() throws VerbsException {
+        descriptor(); // refuses a queue without events
+        var attempt = Attempt.to("ibv_get_cq_event", () -> "for " + lifetime);
+        lifetime.hold();
+        try {
+            while (functions.takeEvent(channel, attempt)) {
+                if (unacknowledged.incrementAndGet() >= EVENTS_ACKNOWLEDGED_AT_ONCE) {
+                    functions.acknowledge(queue, unacknowledged.getAndSet(0));
+                }
+            }
+        } finally {
+            lifetime.release();
+        }
+    }
+
+    /** Refuses nothing that the SDK can know of. */
+    void resize(int capacity) throws VerbsException {
+        lifetime.hold();
+        try {
+            functions.resize(
+                    queue,
+                    capacity,
+                    Attempt.to(
+                            "ibv_resize_cq",
+                            () -> "for %,d completions of %s".formatted(capacity, lifetime)));
+        } finally {
+            lifetime.release();
+        }
+    }
+
+    private MemorySegment openChannel(Device device) throws VerbsException {
+        var opened =
+                functions.createChannel(
+                        device.address(),
+                        Attempt.to("ibv_create_comp_channel", () -> "on " + device.name()));
+        try {
+            Linux.setNonBlocking(CompletionFunctions.descriptor(opened));
+            return opened;
+        } catch (FabricException e) {
+            functions.destroyChannel(
+                    opened, Attempt.to("ibv_destroy_comp_channel", () -> "on " + device.name()));
+            throw new VerbsException("ibv_create_comp_channel", e.getMessage());
+        }
+    }
+
+    private void destroy() throws VerbsException {
+        if (channel != null) {
+            functions.acknowledge(queue, unacknowledged.getAndSet(0));
+        }
+        functions.destroy(queue, Attempt.to("ibv_destroy_cq", () -> "for " + lifetime));
+        destroyChannel();
+    }
+
+    private void destroyChannel() throws VerbsException {
+        if (channel != null) {
+            functions.destroyChannel(
+                    channel,
+                    Attempt.to("ibv_destroy_comp_channel", () -> "for a completion channel"));
+        }
+    }
+}

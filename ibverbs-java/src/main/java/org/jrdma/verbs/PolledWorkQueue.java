@@ -1,0 +1,43 @@
+package org.jrdma.verbs;
+
+/**
+ * A direction of a queue pair whose completions the user polls: slots hold the numbers that the
+ * user gave to requests.
+ */
+final class PolledWorkQueue extends WorkQueue {
+
+    private final long[] ids;
+    private final int mask;
+    private volatile long marker = -1;
+
+    PolledWorkQueue(int capacity) {
+        super(capacity);
+        var slots =
+                Integer.highestOneBit(capacity) * 2; // the marker has a slot beyond the capacity
+        this.ids = new long[slots];
+        this.mask = slots - 1;
+    }
+
+    void remember(long position, long id) {
+        ids[(int) position & mask] = id;
+    }
+
+    /** Releases what a completion releases, and returns the user's number of its request. */
+    long complete(int low) {
+        var position = positionOf(low);
+        var id = ids[(int) position & mask];
+        release(position);
+        return id;
+    }
+
+    /** Takes the slot beyond the capacity, for a request whose completion the user is not shown. */
+    long takeForMarker() {
+        marker = nextPosition();
+        take(1);
+        return marker;
+    }
+
+    boolean isMarker(int low) {
+        return marker >= 0 && (int) marker == low;
+    }
+}

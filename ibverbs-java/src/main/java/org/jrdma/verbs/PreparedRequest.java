@@ -1,0 +1,267 @@
+package org.jrdma.verbs;
+
+import java.lang.ref.Reference;
+import java.util.List;
+import org.jrdma.ffi.CallGuard;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.WorkRequest;
+
+/**
+ * A request written out once, in native memory of its own, and posted any number of times without
+ * allocating. It can be changed between posts: a post copies it.
+ *
+ * <p>Belongs to the thread that prepared it, which also is the only one to prepare and post
+ * requests of this direction of its queue pair; others get WrongThreadException. It needs no
+ * closing.
+ *
+ * @param <S> the request itself
+ */
+public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
+        permits PreparedSendRequest, PreparedReceive {
+
+    private static final int CLOSED = -1;
+
+    private final Thread owner = Thread.currentThread();
+    private final CallGuard guard = CallGuard.ofCurrentThread();
+    private final PolledQueuePair queuePair;
+    private final Lifetime lifetime;
+    private final PolledWorkQueue queue;
+    private final WorkRequest request;
+    private Lifetime[] regions = {};
+    private long id;
+    private boolean chained;
+
+    PreparedRequest(PolledQueuePair queuePair, PolledWorkQueue queue, WorkRequest request) {
+        this.queuePair = queuePair;
+        this.lifetime = queuePair.ownLifetime();
+        this.queue = queue;
+        this.request = request;
+    }
+
+    /** Gives the request a number, by which its completion will be known. 0 if there is none. */
+    public final S id(long number) {
+        checkThread();
+        this.id = number;
+        return self();
+    }
+
+    /** The request's number. */
+    public final long id() {
+        return id;
+    }
+
+    /** Takes another piece of memory, instead of all there were. */
+    public final S local(MemorySlice piece) {
+        checkThread();
+        return local(List.of(piece));
+    }
+
+    /**
+     * Takes other pieces of memory.
+     *
+     * @throws IllegalArgumentException if they are more than the queue pair was made for
+     */
+    public final S local(List<MemorySlice> pieces) {
+        checkThread();
+        if (pieces.size() > request.maxElements()) {
+            throw new IllegalArgumentException(
+                    "%s takes %d pieces of memory at most, not %d"
+                            .formatted(queuePair, request.maxElements(), pieces.size()));
+        }
+        checkLocal(pieces);
+        writePieces(request, pieces);
+        regions =
+                pieces.stream()
+                        .map(piece -> piece.region().ownLifetime())
+                        .distinct()
+                        .toArray(Lifetime[]::new);
+        return self();
+    }
+
+    static void writePieces(WorkRequest request, List<MemorySlice> pieces) {
+        for (var index = 0; index < pieces.size(); index++) {
+            var piece = pieces.get(index);
+            request.element(index, piece.address(), piece.length(), piece.region().localKey());
+        }
+        request.elements(pieces.size());
+    }
+
+    static long totalLength(List<MemorySlice> pieces) {
+        return pieces.stream().mapToLong(MemorySlice::length).sum();
+    }
+
+    /**
+     * Posts the request, if there is a free slot. Does not wait.
+     *
+     * @return false if every slot is taken: then take completions first. Slots of unsignalled
+     *     requests become free by a later signalled one's completion, so if none is signalled they
+     *     never do
+     * @throws PostException if the provider refuses the request
+     * @throws VerbsException if the queue pair is not in a state to take it
+     * @throws IllegalStateException if the queue pair or a region is closed
+     */
+    public final boolean tryPost() throws VerbsException {
+        checkThread();
+        checkState();
+        if (chained) {
+            throw new IllegalStateException("This request is posted by its chain");
+        }
+        if (queue.freeSlots() <= 0) {
+            return false; // asked here: the provider's answer would cost a call, and is ENOMEM
+        }
+        fillSlot(0);
+        queue.take(1);
+        var errno = callGuarded(this);
+        if (errno != 0) {
+            queue.giveBack(1);
+            throw refused(errno, 0, 1);
+        }
+        return true;
+    }
+
+    /** Posts a chain, whose first request this is. */
+    final boolean tryPostChain(PreparedRequest<?>[] chain) throws VerbsException {
+        checkThread();
+        checkState();
+        if (queue.freeSlots() < chain.length) {
+            return false;
+        }
+        for (var index = 0; index < chain.length; index++) {
+            chain[index].fillSlot(index);
+        }
+        queue.take(chain.length);
+        var errno = callGuarded(chain);
+        if (errno != 0) {
+            var failed = errno == CLOSED ? 0 : indexOfRefused(chain);
+            queue.giveBack(chain.length - failed);
+            throw chain[failed].refused(errno, failed, chain.length);
+        }
+        return true;
+    }
+
+    /** Refuses what cannot be chained, and links what can. */
+    static void link(PreparedRequest<?>[] chain) {
+        var queue = chain[0].queue;
+        if (chain.length > queue.capacity()) {
+            throw new IllegalArgumentException(
+                    "A chain of %d never fits into %d slots"
+                            .formatted(chain.length, queue.capacity()));
+        }
+        for (var link : chain) {
+            link.checkThread();
+            if (link.queue != queue) {
+                throw new IllegalArgumentException(
+                        "A chain is posted to one direction of one queue pair");
+            }
+            if (link.chained) {
+                throw new IllegalArgumentException(
+                        "A request can be in one chain only, and only once");
+            }
+            link.chained = true;
+        }
+        for (var index = 1; index < chain.length; index++) {
+            chain[index - 1].request.next(chain[index].request.address());
+        }
+    }
+
+    private void fillSlot(int offset) {
+        var position = queue.nextPosition() + offset;
+        queue.remember(position, id);
+        request.number(queue.requestNumber(position));
+    }
+
+    private int callGuarded(PreparedRequest<?>[] chain) {
+        guard.enter();
+        try {
+            for (var link : chain) {
+                if (link.isClosed()) {
+                    return CLOSED;
+                }
+            }
+            return call(queuePair.hotPath(), queuePair.nativeAddress(), request);
+        } finally {
+            guard.exit();
+            Reference.reachabilityFence(chain);
+        }
+    }
+
+    private int callGuarded(PreparedRequest<S> single) {
+        guard.enter();
+        try {
+            return isClosed()
+                    ? CLOSED
+                    : call(queuePair.hotPath(), queuePair.nativeAddress(), request);
+        } finally {
+            guard.exit();
+            Reference.reachabilityFence(single);
+        }
+    }
+
+    private boolean isClosed() {
+        if (lifetime.isClosed()) {
+            return true;
+        }
+        for (var region : regions) {
+            if (region.isClosed()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private VerbsException refused(int errno, int index, int chainLength) {
+        if (errno == CLOSED) {
+            if (lifetime.isClosed()) {
+                throw lifetime.closedException();
+            }
+            for (var region : regions) {
+                if (region.isClosed()) {
+                    throw region.closedException();
+                }
+            }
+            throw new IllegalStateException("A region of the chain is closed");
+        }
+        var place = chainLength == 1 ? "" : ", request %d of %d".formatted(index + 1, chainLength);
+        return new PostException(
+                function(),
+                "for a %s on %s%s".formatted(describe(), queuePair, place),
+                index,
+                errno);
+    }
+
+    private int indexOfRefused(PreparedRequest<?>[] chain) {
+        var address = request.refused();
+        for (var index = 0; index < chain.length; index++) {
+            if (chain[index].request.address() == address) {
+                return index;
+            }
+        }
+        return 0; // a provider that does not say
+    }
+
+    final void checkThread() {
+        if (Thread.currentThread() != owner) {
+            throw new WrongThreadException("This request belongs to " + owner);
+        }
+    }
+
+    final PolledQueuePair queuePair() {
+        return queuePair;
+    }
+
+    abstract S self();
+
+    /** Refuses pieces that do not suit the request. */
+    abstract void checkLocal(List<MemorySlice> pieces);
+
+    /** Refuses a queue pair that is not in a state to take the request. */
+    abstract void checkState() throws VerbsException;
+
+    /** Calls the provider. Returns the errno. */
+    abstract int call(HotPath hotPath, long queuePairAddress, WorkRequest request);
+
+    abstract String function();
+
+    abstract String describe();
+}

@@ -1,0 +1,119 @@
+package org.jrdma.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Set;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.internal.Attempt;
+
+/**
+ * What belongs together on a device: a queue pair reaches only memory registered in its own domain.
+ *
+ * <p>Owned by its {@link Device}. Safe for use by several threads. In C: {@code struct ibv_pd}.
+ */
+public final class ProtectionDomain extends NativeObject {
+
+    private final Device device;
+
+    ProtectionDomain(Device device) throws VerbsException {
+        this(device, device.inCall(() -> allocate(device)));
+    }
+
+    private ProtectionDomain(Device device, Made made) {
+        super(made.address, made.lifetime);
+        this.device = device;
+    }
+
+    private record Made(MemorySegment address, Lifetime lifetime) {}
+
+    private static Made allocate(Device device) throws VerbsException {
+        var memory = device.library().memory();
+        var address =
+                memory.allocateDomain(
+                        device.address(), Attempt.to("ibv_alloc_pd", () -> "on " + device.name()));
+        var name = "protection domain %x of %s".formatted(address.address(), device.name());
+        return new Made(
+                address,
+                new Lifetime(
+                        name,
+                        List.of(device.ownLifetime()),
+                        () ->
+                                memory.deallocateDomain(
+                                        address,
+                                        Attempt.to("ibv_dealloc_pd", () -> "for " + name))));
+    }
+
+    /** The device it was made from. */
+    public Device device() {
+        return device;
+    }
+
+    /** Makes an arena whose segments are registered with these rights. */
+    public RegisteredArena newArena(Access... access) {
+        return newArena(RegisteredArena.PageSize.NORMAL, access);
+    }
+
+    /** Makes an arena whose segments are registered with these rights, in pages of a size. */
+    public RegisteredArena newArena(RegisteredArena.PageSize pages, Access... access) {
+        return new RegisteredArena(this, pages, Access.setOf(access));
+    }
+
+    /**
+     * Registers a direct buffer, from its position to its limit. The region keeps the buffer from
+     * being collected. In C: {@code ibv_reg_mr}.
+     *
+     * @throws IllegalArgumentException if the buffer is not direct, read-only although written to,
+     *     or empty
+     * @throws VerbsException if the system refuses; the message says how much memory may be locked
+     */
+    public MemoryRegion register(ByteBuffer buffer, Access... access) throws VerbsException {
+        if (!buffer.isDirect()) {
+            throw new IllegalArgumentException(
+                    "Only a direct buffer stays where it is; this one is on the heap");
+        }
+        var rights = Access.setOf(access);
+        if (buffer.isReadOnly() && rights.contains(Access.LOCAL_WRITE)) {
+            throw new IllegalArgumentException(
+                    "A read-only buffer cannot be registered with LOCAL_WRITE");
+        }
+        return MemoryRegion.register(
+                this, MemorySegment.ofBuffer(buffer), rights, lifetime(), this, buffer);
+    }
+
+    /**
+     * Registers memory whose life the SDK does not know. The caller answers for it: if the memory
+     * is freed before the region is closed, an adapter may write into whatever has taken its place.
+     * In C: {@code ibv_reg_mr}.
+     *
+     * @throws IllegalArgumentException if the segment is on the heap or empty
+     * @throws VerbsException if the system refuses; the message says how much memory may be locked
+     */
+    public MemoryRegion registerUnguarded(MemorySegment memory, Access... access)
+            throws VerbsException {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException(
+                    "Only native memory stays where it is; this segment is on the heap");
+        }
+        return MemoryRegion.register(this, memory, Access.setOf(access), lifetime(), this, memory);
+    }
+
+    /**
+     * Makes a queue pair, of the kind that the options name. In C: {@code ibv_create_qp}.
+     *
+     * @throws VerbsException if the device refuses, or if the queue pair could overrun its
+     *     completion queue
+     */
+    public <Q extends QueuePair> Q newQueuePair(QueuePairOptions<Q> options) throws VerbsException {
+        return options.make(this);
+    }
+
+    Lifetime ownLifetime() {
+        return lifetime();
+    }
+
+    static String describe(long bytes, Set<Access> access, Device device) {
+        return "for %,d bytes %s on %s".formatted(bytes, Access.describe(access), device.name());
+    }
+}

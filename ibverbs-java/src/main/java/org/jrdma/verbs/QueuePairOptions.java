@@ -1,0 +1,174 @@
+package org.jrdma.verbs;
+
+import java.time.Duration;
+import java.util.OptionalInt;
+
+/**
+ * How a queue pair is made. Built by its own methods.
+ *
+ * @param <Q> the kind of queue pair, which the completion queue decides
+ */
+public final class QueuePairOptions<Q extends QueuePair> {
+
+    /** Makes the kind of queue pair that suits the completion queue. */
+    @FunctionalInterface
+    interface Maker<Q extends QueuePair> {
+        Q make(ProtectionDomain domain, QueuePairOptions<Q> options) throws VerbsException;
+    }
+
+    private static final int MOST_BY_DEFAULT = 256;
+
+    private final Maker<Q> maker;
+    private int sends;
+    private int receives;
+    private int sendElements = 1;
+    private int receiveElements = 1;
+    private int inlineBytes;
+    private int port = 1;
+    private OptionalInt gidIndex = OptionalInt.empty();
+    private boolean mayOverrun;
+    private Duration slotTimeout = Duration.ofSeconds(10);
+
+    private QueuePairOptions(Maker<Q> maker, int room) {
+        this.maker = maker;
+        this.sends = Math.clamp(room / 2, 1, MOST_BY_DEFAULT);
+        this.receives = sends;
+    }
+
+    /**
+     * A reliable, connected queue pair whose user polls for completions. In C: {@code IBV_QPT_RC}.
+     */
+    public static QueuePairOptions<PolledQueuePair> reliable(CompletionQueue completions) {
+        return reliable(completions, completions);
+    }
+
+    /** The same, with a completion queue for each direction. */
+    public static QueuePairOptions<PolledQueuePair> reliable(
+            CompletionQueue ofSends, CompletionQueue ofReceives) {
+        return new QueuePairOptions<>(
+                (domain, options) -> new PolledQueuePair(domain, ofSends, ofReceives, options),
+                Math.min(ofSends.room(), ofReceives.room()));
+    }
+
+    /** A reliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_RC}. */
+    public static QueuePairOptions<DispatchedQueuePair> reliable(CompletionDispatcher completions) {
+        return new QueuePairOptions<>(
+                (domain, options) -> new DispatchedQueuePair(domain, completions, options),
+                completions.room());
+    }
+
+    /**
+     * How many requests to send, read or write there is room for. By default half of the room in
+     * the completion queue, 256 at most.
+     */
+    public QueuePairOptions<Q> sends(int count) {
+        this.sends = atLeast(1, count, "sends");
+        return this;
+    }
+
+    /** How many receives there is room for. By default as many as sends. */
+    public QueuePairOptions<Q> receives(int count) {
+        this.receives = atLeast(1, count, "receives");
+        return this;
+    }
+
+    /** How many pieces of memory a request to send can gather; 1 by default. */
+    public QueuePairOptions<Q> sendElements(int count) {
+        this.sendElements = atLeast(1, count, "send elements");
+        return this;
+    }
+
+    /** How many pieces of memory a receive can scatter to; 1 by default. */
+    public QueuePairOptions<Q> receiveElements(int count) {
+        this.receiveElements = atLeast(1, count, "receive elements");
+        return this;
+    }
+
+    /** How many bytes can be sent inline, copied during the post; none by default. */
+    public QueuePairOptions<Q> inlineBytes(int count) {
+        this.inlineBytes = atLeast(0, count, "inline bytes");
+        return this;
+    }
+
+    /** The port, from 1; the first by default. */
+    public QueuePairOptions<Q> port(int number) {
+        this.port = atLeast(1, number, "port");
+        return this;
+    }
+
+    /**
+     * The row of the port's GID table to send from. By default what {@link Device#chooseGid} ranks
+     * first on Ethernet, and none on InfiniBand.
+     */
+    public QueuePairOptions<Q> gidIndex(int index) {
+        this.gidIndex = OptionalInt.of(atLeast(0, index, "GID index"));
+        return this;
+    }
+
+    /**
+     * Lets the queue pair have more requests than the completion queue has room for. It is then up
+     * to the program that so many are never completed and not polled for, as by signalling only
+     * some: a completion queue that overruns takes its queue pairs with it.
+     */
+    public QueuePairOptions<Q> completionQueueMayOverrun() {
+        this.mayOverrun = true;
+        return this;
+    }
+
+    /**
+     * How long an operation that is awaited waits for a free slot before it is posted; 10 seconds
+     * by default. A polled one never waits.
+     */
+    public QueuePairOptions<Q> slotTimeout(Duration timeout) {
+        this.slotTimeout = timeout;
+        return this;
+    }
+
+    Q make(ProtectionDomain domain) throws VerbsException {
+        return maker.make(domain, this);
+    }
+
+    int sends() {
+        return sends;
+    }
+
+    int receives() {
+        return receives;
+    }
+
+    int sendElements() {
+        return sendElements;
+    }
+
+    int receiveElements() {
+        return receiveElements;
+    }
+
+    int inlineBytes() {
+        return inlineBytes;
+    }
+
+    int port() {
+        return port;
+    }
+
+    OptionalInt gidIndex() {
+        return gidIndex;
+    }
+
+    Duration slotTimeout() {
+        return slotTimeout;
+    }
+
+    boolean mayOverrun() {
+        return mayOverrun;
+    }
+
+    private static int atLeast(int least, int value, String what) {
+        if (value < least) {
+            throw new IllegalArgumentException(
+                    "%s: %d is less than %d".formatted(what, value, least));
+        }
+        return value;
+    }
+}

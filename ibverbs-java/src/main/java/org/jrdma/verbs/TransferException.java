@@ -1,0 +1,31 @@
+package org.jrdma.verbs;
+
+import org.jrdma.ffi.FabricException;
+
+/** An operation that was posted and then failed. */
+public final class TransferException extends FabricException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient Completion completion;
+
+    TransferException(String operation, String queuePair, Completion completion) {
+        super(
+                "%s on %s failed: %s, that is, %s%s"
+                        .formatted(
+                                operation,
+                                queuePair,
+                                completion.status(),
+                                completion.status().meaning(),
+                                completion.vendorError() == 0
+                                        ? ""
+                                        : " (vendor's code 0x%x)"
+                                                .formatted(completion.vendorError())));
+        this.completion = completion;
+    }
+
+    /** How it ended. */
+    public Completion completion() {
+        return completion;
+    }
+}

@@ -1,0 +1,172 @@
+package org.jrdma.verbs;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.DeviceFunctions;
+import org.jrdma.verbs.internal.VerbsContext;
+import org.jrdma.verbs.internal.VerbsLibrary;
+
+/**
+ * libibverbs, as found on this machine, in a file, or in a provider: where devices come from.
+ *
+ * <p>It stays open for as long as the JVM runs. Several can be in use at once. Safe for use by
+ * several threads.
+ */
+public final class Verbs {
+
+    private final VerbsLibrary library;
+
+    private Verbs(VerbsLibrary library) {
+        this.library = library;
+    }
+
+    /**
+     * The machine's own libibverbs.
+     *
+     * @throws LibraryNotFoundException if it is not installed; the message names the packages
+     */
+    public static Verbs system() throws LibraryNotFoundException {
+        return new Verbs(new VerbsLibrary(NativeLibrary.open(VerbsLibrary.NAME)));
+    }
+
+    /**
+     * A libibverbs in a file.
+     *
+     * @throws LibraryNotFoundException if there is none in it
+     */
+    public static Verbs load(Path file) throws LibraryNotFoundException {
+        return new Verbs(new VerbsLibrary(NativeLibrary.open(file)));
+    }
+
+    /**
+     * A libibverbs that a provider answers for.
+     *
+     * @throws LibraryNotFoundException if it lacks a function that every version has
+     */
+    public static Verbs from(LibraryProvider provider) throws LibraryNotFoundException {
+        return new Verbs(new VerbsLibrary(NativeLibrary.from(provider)));
+    }
+
+    /**
+     * Whether a forked child may run without harm to registered memory. In C: {@code
+     * ibv_is_fork_initialized}.
+     */
+    public ForkStatus forkStatus() {
+        return library.devices().forkStatus().map(Codes.FORK_STATUS::of).orElse(ForkStatus.UNKNOWN);
+    }
+
+    /**
+     * The devices of this machine; an empty list where there are none. In C: {@code
+     * ibv_get_device_list}.
+     *
+     * @throws VerbsException if the system refuses to list them
+     */
+    public List<DeviceDescription> devices() throws VerbsException {
+        var devices = new ArrayList<DeviceDescription>();
+        library.devices()
+                .visit((listed, device) -> {
+                    devices.add(describe(listed));
+                    return Optional.empty();
+                });
+        return List.copyOf(devices);
+    }
+
+    /**
+     * Opens a device by its name. In C: {@code ibv_open_device}.
+     *
+     * @throws VerbsException if there is no such device, or it cannot be opened; the message says
+     *     what to do
+     */
+    public Device open(String name) throws VerbsException {
+        return open(name, new DeviceOption[0]);
+    }
+
+    /**
+     * Opens a device by its name, with options. In C: {@code ibv_open_device}.
+     *
+     * @throws VerbsException if there is no such device, or it cannot be opened; the message says
+     *     what to do
+     */
+    public Device open(String name, DeviceOption... options) throws VerbsException {
+        var critical = List.of(options).contains(DeviceOption.CRITICAL_CALLS);
+        if (critical && library.library().isProvided()) {
+            throw new IllegalArgumentException(
+                    "CRITICAL_CALLS are refused for "
+                            + library.library()
+                            + ": its functions may be Java, and that would abort the JVM");
+        }
+        var attempt = new Attempt("ibv_open_device", () -> "for " + name, Verbs::adviceOnOpening);
+        var opened =
+                library.devices()
+                        .visit((listed, device) -> {
+                            if (!listed.name().equals(name)) {
+                                return Optional.empty();
+                            }
+                            var context = new VerbsContext(library.devices().open(device, attempt));
+                            return Optional.of(
+                                    new Device(
+                                            library,
+                                            describe(listed),
+                                            Path.of(listed.sysfsPath()),
+                                            context,
+                                            critical));
+                        });
+        if (opened.isEmpty()) {
+            throw noSuchDevice(name);
+        }
+        return opened.get();
+    }
+
+    /** Where the library was found. */
+    @Override
+    public String toString() {
+        return library.library().toString();
+    }
+
+    private static DeviceDescription describe(DeviceFunctions.Listed listed) {
+        return new DeviceDescription(
+                listed.name(),
+                listed.verbsName(),
+                listed.guid(),
+                Codes.NODE_TYPE.of(listed.nodeType()),
+                Codes.TRANSPORT_TYPE.of(listed.transportType()));
+    }
+
+    private VerbsException noSuchDevice(String name) throws VerbsException {
+        var devices = devices();
+        var remedy =
+                devices.isEmpty()
+                        ? "This machine has no RDMA device%s. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\"."
+                                .formatted(
+                                        Files.isDirectory(Path.of("/sys/class/infiniband_verbs"))
+                                                ? ""
+                                                : ", and the module ib_uverbs is not loaded")
+                        : "There is "
+                                + devices.stream()
+                                        .map(DeviceDescription::name)
+                                        .collect(Collectors.joining(", "))
+                                + ".";
+        return new VerbsException(
+                "ibv_open_device", "There is no RDMA device named " + name + ". " + remedy);
+    }
+
+    private static String adviceOnOpening(int errno) {
+        return switch (errno) {
+            case Errno.EACCES, Errno.EPERM ->
+                    "The files under /dev/infiniband are not for this user; add it to the group that owns them, or pass them to the container.";
+            case Errno.ENOENT, Errno.ENODEV, Errno.ENXIO ->
+                    "The files under /dev/infiniband are missing; load ib_uverbs, or pass them to the container.";
+            default -> "";
+        };
+    }
+}

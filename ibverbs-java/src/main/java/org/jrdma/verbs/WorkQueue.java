@@ -1,0 +1,104 @@
+package org.jrdma.verbs;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * One direction of a queue pair as the SDK counts it: which slots are taken, and whose request is
+ * in which.
+ *
+ * <p>Requests complete in the order they were posted, and a signalled completion gives back the
+ * slots of all the unsignalled requests before it. One thread posts at a time, one thread completes
+ * at a time, and the two share no lock: each writes a counter of its own.
+ */
+abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
+
+    private static final VarHandle POSTED;
+    private static final VarHandle RELEASED;
+
+    static {
+        try {
+            var lookup = MethodHandles.lookup();
+            POSTED = lookup.findVarHandle(WorkQueue.class, "posted", long.class);
+            RELEASED = lookup.findVarHandle(WorkQueue.class, "released", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int capacity;
+
+    /** What the number of each request begins with, from the completion queue's table. */
+    private long tag;
+
+    @SuppressWarnings("unused") // through POSTED
+    private long posted;
+
+    @SuppressWarnings("unused") // through RELEASED
+    private long released;
+
+    WorkQueue(int capacity) {
+        this.capacity = capacity;
+    }
+
+    final int capacity() {
+        return capacity;
+    }
+
+    final void tagged(long number) {
+        this.tag = number;
+    }
+
+    final int freeSlots() {
+        return capacity - (int) (posted - (long) RELEASED.getAcquire(this));
+    }
+
+    /** How many requests were posted whose completion has not been seen. */
+    final int outstanding() {
+        return (int) ((long) POSTED.getAcquire(this) - (long) RELEASED.getAcquire(this));
+    }
+
+    /** The position that the next request will have. */
+    final long nextPosition() {
+        return posted;
+    }
+
+    /**
+     * The number that a request carries through the adapter, by which its completion finds back
+     * here.
+     */
+    final long requestNumber(long position) {
+        return tag | Integer.toUnsignedLong((int) position);
+    }
+
+    /**
+     * Takes slots, before the post: the completion may be seen on another thread before the post
+     * returns.
+     */
+    final void take(int slots) {
+        POSTED.setRelease(this, posted + slots);
+    }
+
+    /** Gives back slots whose requests the provider refused. */
+    final void giveBack(int slots) {
+        POSTED.setRelease(this, posted - slots);
+    }
+
+    /**
+     * The full position of a completion that carries the low half of it; its slot and all before it
+     * are free after {@link #release}.
+     */
+    final long positionOf(int low) {
+        POSTED.getAcquire(this); // what was stored with the slot is visible from here on
+        var first = released;
+        return first + (low - (int) first);
+    }
+
+    final void release(long position) {
+        RELEASED.setRelease(this, position + 1);
+    }
+
+    final long firstUnreleased() {
+        return released;
+    }
+}

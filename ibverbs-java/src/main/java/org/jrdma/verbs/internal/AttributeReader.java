@@ -1,0 +1,98 @@
+package org.jrdma.verbs.internal;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_cq_moderation_caps;
+import org.jrdma.abi.rdma.ibv_device_attr;
+import org.jrdma.abi.rdma.ibv_device_attr_ex;
+import org.jrdma.abi.rdma.ibv_odp_caps;
+import org.jrdma.abi.rdma.ibv_port_attr;
+import org.jrdma.abi.rdma.ibv_tso_caps;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.verbs.DeviceAttributes;
+import org.jrdma.verbs.ExtendedDeviceAttributes;
+import org.jrdma.verbs.PortAttributes;
+
+/** The structures that queries fill, as the API's records. */
+final class AttributeReader {
+
+    private AttributeReader() {}
+
+    /** An {@link ibv_device_attr}. */
+    static DeviceAttributes device(MemorySegment attr) {
+        return new DeviceAttributes(
+                ibv_device_attr.fw_ver(attr).getString(0),
+                BigEndian.toNative(ibv_device_attr.node_guid(attr)),
+                BigEndian.toNative(ibv_device_attr.sys_image_guid(attr)),
+                ibv_device_attr.vendor_id(attr),
+                ibv_device_attr.vendor_part_id(attr),
+                ibv_device_attr.hw_ver(attr),
+                Byte.toUnsignedInt(ibv_device_attr.phys_port_cnt(attr)),
+                ibv_device_attr.max_mr_size(attr),
+                ibv_device_attr.page_size_cap(attr),
+                ibv_device_attr.max_qp(attr),
+                ibv_device_attr.max_qp_wr(attr),
+                ibv_device_attr.max_sge(attr),
+                ibv_device_attr.max_sge_rd(attr),
+                ibv_device_attr.max_cq(attr),
+                ibv_device_attr.max_cqe(attr),
+                ibv_device_attr.max_mr(attr),
+                ibv_device_attr.max_pd(attr),
+                ibv_device_attr.max_qp_rd_atom(attr),
+                ibv_device_attr.max_qp_init_rd_atom(attr),
+                ibv_device_attr.max_res_rd_atom(attr),
+                Codes.ATOMIC_CAPABILITY.of(ibv_device_attr.atomic_cap(attr)),
+                ibv_device_attr.max_mw(attr),
+                ibv_device_attr.max_mcast_grp(attr),
+                ibv_device_attr.max_mcast_qp_attach(attr),
+                ibv_device_attr.max_total_mcast_qp_attach(attr),
+                ibv_device_attr.max_ah(attr),
+                ibv_device_attr.max_srq(attr),
+                ibv_device_attr.max_srq_wr(attr),
+                ibv_device_attr.max_srq_sge(attr),
+                Short.toUnsignedInt(ibv_device_attr.max_pkeys(attr)),
+                Byte.toUnsignedInt(ibv_device_attr.local_ca_ack_delay(attr)),
+                Codes.DEVICE_CAPABILITY.ofBits(ibv_device_attr.device_cap_flags(attr)));
+    }
+
+    /** An {@link ibv_device_attr_ex}. */
+    static ExtendedDeviceAttributes extended(MemorySegment attr) {
+        var onDemand = ibv_device_attr_ex.odp_caps(attr);
+        var transports = ibv_odp_caps.per_transport_caps(onDemand);
+        var general = ibv_odp_caps.general_caps(onDemand);
+        var moderation = ibv_device_attr_ex.cq_mod_caps(attr);
+        return new ExtendedDeviceAttributes(
+                (general & rdma_h.IBV_ODP_SUPPORT()) != 0,
+                (general & rdma_h.IBV_ODP_SUPPORT_IMPLICIT()) != 0,
+                ibv_odp_caps.per_transport_caps.rc_odp_caps(transports),
+                ibv_odp_caps.per_transport_caps.uc_odp_caps(transports),
+                ibv_odp_caps.per_transport_caps.ud_odp_caps(transports),
+                ibv_device_attr_ex.completion_timestamp_mask(attr),
+                ibv_device_attr_ex.hca_core_clock(attr),
+                ibv_tso_caps.max_tso(ibv_device_attr_ex.tso_caps(attr)),
+                Short.toUnsignedInt(ibv_cq_moderation_caps.max_cq_count(moderation)),
+                Short.toUnsignedInt(ibv_cq_moderation_caps.max_cq_period(moderation)),
+                ibv_device_attr_ex.max_dm_size(attr),
+                ibv_device_attr_ex.raw_packet_caps(attr),
+                ibv_device_attr_ex.device_cap_flags_ex(attr));
+    }
+
+    /** An {@link ibv_port_attr}. */
+    static PortAttributes port(int port, MemorySegment attr) {
+        return new PortAttributes(
+                port,
+                Codes.PORT_STATE.of(ibv_port_attr.state(attr)),
+                Codes.LINK_LAYER.of(ibv_port_attr.link_layer(attr)),
+                Codes.MTU.of(ibv_port_attr.max_mtu(attr)),
+                Codes.MTU.of(ibv_port_attr.active_mtu(attr)),
+                ibv_port_attr.gid_tbl_len(attr),
+                Short.toUnsignedInt(ibv_port_attr.pkey_tbl_len(attr)),
+                Integer.toUnsignedLong(ibv_port_attr.max_msg_sz(attr)),
+                Short.toUnsignedInt(ibv_port_attr.lid(attr)),
+                Short.toUnsignedInt(ibv_port_attr.sm_lid(attr)),
+                ibv_port_attr.lmc(attr),
+                Byte.toUnsignedInt(ibv_port_attr.active_width(attr)),
+                Byte.toUnsignedInt(ibv_port_attr.active_speed(attr)),
+                Byte.toUnsignedInt(ibv_port_attr.phys_state(attr)),
+                ibv_port_attr.port_cap_flags(attr));
+    }
+}

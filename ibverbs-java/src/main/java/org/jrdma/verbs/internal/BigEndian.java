@@ -1,0 +1,39 @@
+package org.jrdma.verbs.internal;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Numbers in network byte order. */
+public final class BigEndian {
+
+    private static final boolean NATIVE = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
+    private static final ValueLayout.OfLong LONG =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private BigEndian() {}
+
+    static long getLong(MemorySegment segment, long offset) {
+        return segment.get(LONG, offset);
+    }
+
+    static void setLong(MemorySegment segment, long offset, long value) {
+        segment.set(LONG, offset, value);
+    }
+
+    static short getShort(MemorySegment segment, long offset) {
+        return segment.get(SHORT, offset);
+    }
+
+    /** A value that C holds as {@code __be64}, or back. */
+    public static long toNative(long value) {
+        return NATIVE ? value : Long.reverseBytes(value);
+    }
+
+    /** A value that C holds as {@code __be32}, or back. */
+    public static int toNative(int value) {
+        return NATIVE ? value : Integer.reverseBytes(value);
+    }
+}

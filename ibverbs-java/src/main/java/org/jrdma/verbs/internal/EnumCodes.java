@@ -1,0 +1,78 @@
+package org.jrdma.verbs.internal;
+
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** The numbers that C has for an enum's constants, both ways. */
+public final class EnumCodes<E extends Enum<E>> {
+
+    private static final int DENSE = 256;
+
+    private final Class<E> type;
+    private final EnumMap<E, Integer> codes;
+    private final @Nullable Object[] dense = new Object[DENSE];
+    private final Map<Integer, E> sparse = new HashMap<>();
+    private final @Nullable E unknown;
+
+    /**
+     * Every constant has a code; {@code unknown}, if there is one, stands for all other codes and
+     * needs none.
+     */
+    EnumCodes(Class<E> type, @Nullable E unknown, ToIntFunction<E> code) {
+        this.type = type;
+        this.unknown = unknown;
+        this.codes = new EnumMap<>(type);
+        for (var constant : type.getEnumConstants()) {
+            if (constant != unknown) {
+                var number = code.applyAsInt(constant);
+                codes.put(constant, number);
+                sparse.put(number, constant);
+                if (number >= 0 && number < DENSE) {
+                    dense[number] = constant;
+                }
+            }
+        }
+    }
+
+    /** C's number. */
+    public int code(E constant) {
+        var code = codes.get(constant);
+        if (code == null) {
+            throw new IllegalArgumentException(constant + " has no number");
+        }
+        return code;
+    }
+
+    /** The constant of a number of C's. Allocates nothing for numbers below 256. */
+    public E of(int code) {
+        var constant = code >= 0 && code < DENSE ? type.cast(dense[code]) : sparse.get(code);
+        if (constant != null) {
+            return constant;
+        }
+        if (unknown == null) {
+            throw new IllegalArgumentException(
+                    "No " + type.getSimpleName() + " has the number " + code);
+        }
+        return unknown;
+    }
+
+    /** The flag word of a set. */
+    public int bits(Set<E> set) {
+        return set.stream().mapToInt(this::code).reduce(0, (left, right) -> left | right);
+    }
+
+    /** The set of a flag word; bits without a constant are left out. */
+    public Set<E> ofBits(int bits) {
+        var set = EnumSet.noneOf(type);
+        Arrays.stream(type.getEnumConstants())
+                .filter(constant -> constant != unknown && (bits & code(constant)) != 0)
+                .forEach(set::add);
+        return set;
+    }
+}

@@ -1,0 +1,96 @@
+package org.jrdma.verbs.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.ibv_context_ops;
+import org.jrdma.ffi.linkage.Downcalls;
+
+/**
+ * The functions called for every transfer: a provider's own, whose addresses stand in its context.
+ * They return their error as their value, so nothing is captured.
+ *
+ * <p>Pointers are passed as numbers: a segment of a shared arena would be kept alive by an atomic
+ * instruction in each call, which the SDK's guard makes needless.
+ */
+public final class HotPath {
+
+    private static final FunctionDescriptor POST =
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor POLL =
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
+    private static final FunctionDescriptor NOTIFY =
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT);
+
+    private static final MethodHandle PLAIN_POST = Downcalls.plain(POST);
+    private static final MethodHandle PLAIN_POLL = Downcalls.plain(POLL);
+    private static final MethodHandle PLAIN_NOTIFY = Downcalls.plain(NOTIFY);
+
+    private final MemorySegment postSend;
+    private final MemorySegment postReceive;
+    private final MemorySegment pollCompletions;
+    private final MemorySegment requestNotification;
+    private final boolean critical;
+
+    /** The functions of a device's context, called critically or not. */
+    public HotPath(VerbsContext context, boolean critical) {
+        var ops = ibv_context.ops(context.address());
+        this.postSend = ops.get(ADDRESS, ibv_context_ops.post_send$offset());
+        this.postReceive = ops.get(ADDRESS, ibv_context_ops.post_recv$offset());
+        this.pollCompletions = ops.get(ADDRESS, ibv_context_ops.poll_cq$offset());
+        this.requestNotification = ops.get(ADDRESS, ibv_context_ops.req_notify_cq$offset());
+        this.critical = critical;
+    }
+
+    /** Returns the errno; the address of the request that failed is written to {@code failed}. */
+    public int postSend(long queuePair, long request, long failed) {
+        return post(postSend, queuePair, request, failed);
+    }
+
+    /** Returns the errno; the address of the request that failed is written to {@code failed}. */
+    public int postReceive(long queuePair, long request, long failed) {
+        return post(postReceive, queuePair, request, failed);
+    }
+
+    /** Returns the number of completions written, or a negative number. */
+    public int poll(long queue, int capacity, long completions) {
+        try {
+            return critical
+                    ? (int) Critical.POLL.invokeExact(pollCompletions, queue, capacity, completions)
+                    : (int) PLAIN_POLL.invokeExact(pollCompletions, queue, capacity, completions);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** Asks for an event at the next completion. Returns the errno. */
+    public int requestNotification(long queue, boolean solicitedOnly) {
+        try {
+            return (int)
+                    PLAIN_NOTIFY.invokeExact(requestNotification, queue, solicitedOnly ? 1 : 0);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private int post(MemorySegment function, long queuePair, long request, long failed) {
+        try {
+            return critical
+                    ? (int) Critical.POST.invokeExact(function, queuePair, request, failed)
+                    : (int) PLAIN_POST.invokeExact(function, queuePair, request, failed);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** Linked only where a program asks for critical calls. */
+    private static final class Critical {
+        static final MethodHandle POST = Downcalls.critical(HotPath.POST);
+        static final MethodHandle POLL = Downcalls.critical(HotPath.POLL);
+    }
+}

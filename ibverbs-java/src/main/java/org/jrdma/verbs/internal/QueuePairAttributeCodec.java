@@ -1,0 +1,139 @@
+package org.jrdma.verbs.internal;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.AddressVector;
+import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.MigrationState;
+import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.QueuePairAttribute;
+import org.jrdma.verbs.QueuePairAttributes;
+import org.jrdma.verbs.QueuePairState;
+
+/** Between an {@link ibv_qp_attr} and the API's words. */
+final class QueuePairAttributeCodec {
+
+    private QueuePairAttributeCodec() {}
+
+    /** Writes the attributes and returns the mask that names them. */
+    static int write(MemorySegment attr, Map<QueuePairAttribute, Object> values) {
+        values.forEach((attribute, value) -> write(attr, attribute, value));
+        return Codes.QUEUE_PAIR_ATTRIBUTE.bits(values.keySet());
+    }
+
+    @SuppressWarnings("unchecked") // each value has the type of its setter in QueuePairChange
+    private static void write(MemorySegment attr, QueuePairAttribute attribute, Object value) {
+        switch (attribute) {
+            case STATE ->
+                    ibv_qp_attr.qp_state(attr, Codes.QUEUE_PAIR_STATE.code((QueuePairState) value));
+            case CURRENT_STATE ->
+                    ibv_qp_attr.cur_qp_state(
+                            attr, Codes.QUEUE_PAIR_STATE.code((QueuePairState) value));
+            case DRAIN_NOTIFICATION ->
+                    ibv_qp_attr.en_sqd_async_notify(attr, (byte) ((Boolean) value ? 1 : 0));
+            case ACCESS ->
+                    ibv_qp_attr.qp_access_flags(attr, Codes.ACCESS.bits((Set<Access>) value));
+            case PARTITION_KEY_INDEX ->
+                    ibv_qp_attr.pkey_index(attr, ((Integer) value).shortValue());
+            case PORT -> ibv_qp_attr.port_num(attr, ((Integer) value).byteValue());
+            case ADDRESS -> writeAddress(ibv_qp_attr.ah_attr(attr), (AddressVector) value);
+            case PATH_MTU -> ibv_qp_attr.path_mtu(attr, Codes.MTU.code((Mtu) value));
+            case DESTINATION_NUMBER -> ibv_qp_attr.dest_qp_num(attr, (Integer) value);
+            case RECEIVE_SEQUENCE -> ibv_qp_attr.rq_psn(attr, (Integer) value);
+            case SEND_SEQUENCE -> ibv_qp_attr.sq_psn(attr, (Integer) value);
+            case MAX_DESTINATION_READS ->
+                    ibv_qp_attr.max_dest_rd_atomic(attr, ((Integer) value).byteValue());
+            case MAX_READS -> ibv_qp_attr.max_rd_atomic(attr, ((Integer) value).byteValue());
+            case RECEIVER_NOT_READY_TIMER ->
+                    ibv_qp_attr.min_rnr_timer(attr, ((Integer) value).byteValue());
+            case TIMEOUT -> ibv_qp_attr.timeout(attr, ((Integer) value).byteValue());
+            case RETRIES -> ibv_qp_attr.retry_cnt(attr, ((Integer) value).byteValue());
+            case RECEIVER_NOT_READY_RETRIES ->
+                    ibv_qp_attr.rnr_retry(attr, ((Integer) value).byteValue());
+            case PATH_MIGRATION_STATE ->
+                    ibv_qp_attr.path_mig_state(
+                            attr, Codes.MIGRATION_STATE.code((MigrationState) value));
+            case RATE_LIMIT -> ibv_qp_attr.rate_limit(attr, (Integer) value);
+            case QUEUE_KEY, ALTERNATE_PATH, CAPACITIES ->
+                    throw new IllegalArgumentException(
+                            attribute + " has no setter in QueuePairChange");
+        }
+    }
+
+    private static void writeAddress(MemorySegment attr, AddressVector address) {
+        ibv_ah_attr.dlid(attr, (short) address.lid());
+        ibv_ah_attr.sl(attr, (byte) address.serviceLevel());
+        ibv_ah_attr.src_path_bits(attr, (byte) address.sourcePathBits());
+        ibv_ah_attr.static_rate(attr, (byte) address.staticRate());
+        ibv_ah_attr.port_num(attr, (byte) address.port());
+        address.route()
+                .ifPresent(route -> {
+                    ibv_ah_attr.is_global(attr, (byte) 1);
+                    var grh = ibv_ah_attr.grh(attr);
+                    var gid = ibv_global_route.dgid(grh);
+                    BigEndian.setLong(gid, 0, route.destination().prefix());
+                    BigEndian.setLong(gid, Long.BYTES, route.destination().interfaceId());
+                    ibv_global_route.flow_label(grh, route.flowLabel());
+                    ibv_global_route.sgid_index(grh, (byte) route.sourceGidIndex());
+                    ibv_global_route.hop_limit(grh, (byte) route.hopLimit());
+                    ibv_global_route.traffic_class(grh, (byte) route.trafficClass());
+                });
+    }
+
+    /** Reads what a query filled. */
+    static QueuePairAttributes read(MemorySegment attr) {
+        var room = QueuePairFunctions.Capacities.read(ibv_qp_attr.cap(attr));
+        return new QueuePairAttributes(
+                Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)),
+                readMtu(ibv_qp_attr.path_mtu(attr)),
+                Codes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)),
+                ibv_qp_attr.rq_psn(attr),
+                ibv_qp_attr.sq_psn(attr),
+                ibv_qp_attr.dest_qp_num(attr),
+                Codes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)),
+                readAddress(ibv_qp_attr.ah_attr(attr)),
+                Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)),
+                Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)),
+                Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attr)),
+                Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(attr)),
+                Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attr)),
+                Byte.toUnsignedInt(ibv_qp_attr.timeout(attr)),
+                Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(attr)),
+                Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attr)),
+                room.sends(),
+                room.receives(),
+                room.sendElements(),
+                room.receiveElements(),
+                room.inlineBytes());
+    }
+
+    /** A queue pair that is not connected has no MTU, and says 0. */
+    private static Mtu readMtu(int code) {
+        return code == 0 ? Mtu.BYTES_256 : Codes.MTU.of(code);
+    }
+
+    private static AddressVector readAddress(MemorySegment attr) {
+        var grh = ibv_ah_attr.grh(attr);
+        var gid = ibv_global_route.dgid(grh);
+        var route =
+                new AddressVector.GlobalRoute(
+                        new Gid(BigEndian.getLong(gid, 0), BigEndian.getLong(gid, Long.BYTES)),
+                        Byte.toUnsignedInt(ibv_global_route.sgid_index(grh)),
+                        ibv_global_route.flow_label(grh),
+                        Byte.toUnsignedInt(ibv_global_route.hop_limit(grh)),
+                        Byte.toUnsignedInt(ibv_global_route.traffic_class(grh)));
+        return new AddressVector(
+                Byte.toUnsignedInt(ibv_ah_attr.port_num(attr)),
+                Short.toUnsignedInt(ibv_ah_attr.dlid(attr)),
+                Byte.toUnsignedInt(ibv_ah_attr.sl(attr)),
+                Byte.toUnsignedInt(ibv_ah_attr.src_path_bits(attr)),
+                Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr)),
+                ibv_ah_attr.is_global(attr) == 0 ? Optional.empty() : Optional.of(route));
+    }
+}

@@ -1,0 +1,143 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Map;
+import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.QueuePairAttribute;
+import org.jrdma.verbs.QueuePairAttributes;
+import org.jrdma.verbs.VerbsException;
+
+/**
+ * Queue pairs: made, brought from state to state, asked, destroyed. Posting is in {@link HotPath}.
+ */
+public final class QueuePairFunctions {
+
+    private static final MethodHandle CREATE_QP = capturingErrno(rdma_h.ibv_create_qp$descriptor());
+    private static final MethodHandle MODIFY_QP = capturingErrno(rdma_h.ibv_modify_qp$descriptor());
+    private static final MethodHandle QUERY_QP = capturingErrno(rdma_h.ibv_query_qp$descriptor());
+    private static final MethodHandle DESTROY_QP =
+            capturingErrno(rdma_h.ibv_destroy_qp$descriptor());
+
+    private final MemorySegment createQp;
+    private final MemorySegment modifyQp;
+    private final MemorySegment queryQp;
+    private final MemorySegment destroyQp;
+
+    /** Finds the functions. */
+    public QueuePairFunctions(NativeLibrary library) throws LibraryNotFoundException {
+        createQp = library.require("ibv_create_qp");
+        modifyQp = library.require("ibv_modify_qp");
+        queryQp = library.require("ibv_query_qp");
+        destroyQp = library.require("ibv_destroy_qp");
+    }
+
+    /** What a queue pair has room for. */
+    public record Capacities(
+            int sends, int receives, int sendElements, int receiveElements, int inlineBytes) {
+
+        void write(MemorySegment capacities) {
+            ibv_qp_cap.max_send_wr(capacities, sends);
+            ibv_qp_cap.max_recv_wr(capacities, receives);
+            ibv_qp_cap.max_send_sge(capacities, sendElements);
+            ibv_qp_cap.max_recv_sge(capacities, receiveElements);
+            ibv_qp_cap.max_inline_data(capacities, inlineBytes);
+        }
+
+        static Capacities read(MemorySegment capacities) {
+            return new Capacities(
+                    ibv_qp_cap.max_send_wr(capacities),
+                    ibv_qp_cap.max_recv_wr(capacities),
+                    ibv_qp_cap.max_send_sge(capacities),
+                    ibv_qp_cap.max_recv_sge(capacities),
+                    ibv_qp_cap.max_inline_data(capacities));
+        }
+    }
+
+    /** A queue pair made, and what it got room for. */
+    public record Created(MemorySegment queuePair, Capacities granted) {}
+
+    /** A reliable, connected queue pair. NULL and errno on failure. */
+    public Created createReliable(
+            MemorySegment domain,
+            MemorySegment sendCompletions,
+            MemorySegment receiveCompletions,
+            Capacities asked,
+            Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_qp_init_attr.allocate(arena);
+            ibv_qp_init_attr.send_cq(attributes, sendCompletions);
+            ibv_qp_init_attr.recv_cq(attributes, receiveCompletions);
+            ibv_qp_init_attr.qp_type(attributes, rdma_h.IBV_QPT_RC());
+            asked.write(ibv_qp_init_attr.cap(attributes));
+            var queuePair =
+                    attempt.pointer(
+                            call(() ->
+                                    (MemorySegment)
+                                            CREATE_QP.invokeExact(
+                                                    createQp, segment(), domain, attributes)));
+            return new Created(
+                    memoryAt(queuePair, ibv_qp.layout().byteSize()),
+                    Capacities.read(ibv_qp_init_attr.cap(attributes)));
+        }
+    }
+
+    /** The number that peers know it by. */
+    public static int number(MemorySegment queuePair) {
+        return ibv_qp.qp_num(queuePair);
+    }
+
+    /** Changes attributes, each given as the API has it. Returns the errno. */
+    public void modify(
+            MemorySegment queuePair, Map<QueuePairAttribute, Object> values, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_qp_attr.allocate(arena);
+            var mask = QueuePairAttributeCodec.write(attributes, values);
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    MODIFY_QP.invokeExact(
+                                            modifyQp, segment(), queuePair, attributes, mask)));
+        }
+    }
+
+    /** Providers fill in what they know, whatever the mask names. Returns the errno. */
+    public QueuePairAttributes query(MemorySegment queuePair, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_qp_attr.allocate(arena);
+            var initial = ibv_qp_init_attr.allocate(arena);
+            var mask = rdma_h.IBV_QP_STATE() | rdma_h.IBV_QP_CAP();
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    QUERY_QP.invokeExact(
+                                            queryQp,
+                                            segment(),
+                                            queuePair,
+                                            attributes,
+                                            mask,
+                                            initial)));
+            return QueuePairAttributeCodec.read(attributes);
+        }
+    }
+
+    /** Waits until every asynchronous event about it was acknowledged. Returns the errno. */
+    public void destroy(MemorySegment queuePair, Attempt attempt) throws VerbsException {
+        attempt.errno(call(() -> (int) DESTROY_QP.invokeExact(destroyQp, segment(), queuePair)));
+    }
+}

@@ -1,0 +1,40 @@
+package org.jrdma.verbs.internal;
+
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.NativeLibrary;
+
+/**
+ * An open libibverbs, by its parts.
+ *
+ * @param library where the symbols come from
+ * @param devices devices
+ * @param memory protection domains and regions
+ * @param completions completion queues and channels
+ * @param queuePairs queue pairs
+ */
+public record VerbsLibrary(
+        NativeLibrary library,
+        DeviceFunctions devices,
+        MemoryFunctions memory,
+        CompletionFunctions completions,
+        QueuePairFunctions queuePairs) {
+
+    /** What the library is called, and which packages hold it and the drivers of the devices. */
+    public static final LibraryName NAME =
+            new LibraryName(
+                    "libibverbs.so.1",
+                    "libibverbs1 ibverbs-providers",
+                    "libibverbs",
+                    "libibverbs1 libibverbs");
+
+    /** Links the functions. */
+    public VerbsLibrary(NativeLibrary library) throws LibraryNotFoundException {
+        this(
+                library,
+                new DeviceFunctions(library),
+                new MemoryFunctions(library),
+                new CompletionFunctions(library),
+                new QueuePairFunctions(library));
+    }
+}

@@ -1,0 +1,83 @@
+package org.jrdma.verbs.internal;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+
+/** A batch of completions in native memory, which a poll fills. */
+public final class WorkCompletions {
+
+    private static final long BYTES = ibv_wc.layout().byteSize();
+    private static final long WR_ID = ibv_wc.wr_id$offset();
+    private static final long STATUS = ibv_wc.status$offset();
+    private static final long OPCODE = ibv_wc.opcode$offset();
+    private static final long VENDOR_ERROR = ibv_wc.vendor_err$offset();
+    private static final long BYTE_LENGTH = ibv_wc.byte_len$offset();
+    private static final long IMMEDIATE = ibv_wc.imm_data$offset();
+    private static final long QUEUE_PAIR = ibv_wc.qp_num$offset();
+    private static final long FLAGS = ibv_wc.wc_flags$offset();
+    private static final int WITH_IMMEDIATE = rdma_h.IBV_WC_WITH_IMM();
+
+    private final int capacity;
+    private final MemorySegment memory;
+    private final long address;
+
+    /** Room for so many; freed when it is no longer reachable. */
+    public WorkCompletions(int capacity) {
+        this.capacity = capacity;
+        this.memory = Arena.ofAuto().allocate(BYTES * capacity, Long.BYTES);
+        this.address = memory.address();
+    }
+
+    /** How many there is room for. */
+    public int capacity() {
+        return capacity;
+    }
+
+    /** Where they are. */
+    public long address() {
+        return address;
+    }
+
+    /** The number of the request that was completed. */
+    public long requestNumber(int index) {
+        return memory.get(ValueLayout.JAVA_LONG, index * BYTES + WR_ID);
+    }
+
+    /** C's number of the status; 0 is success. */
+    public int status(int index) {
+        return memory.get(ValueLayout.JAVA_INT, index * BYTES + STATUS);
+    }
+
+    /** C's number of what was completed. */
+    public int opcode(int index) {
+        return memory.get(ValueLayout.JAVA_INT, index * BYTES + OPCODE);
+    }
+
+    /** The vendor's code for a failure. */
+    public int vendorError(int index) {
+        return memory.get(ValueLayout.JAVA_INT, index * BYTES + VENDOR_ERROR);
+    }
+
+    /** How many bytes arrived. */
+    public int byteLength(int index) {
+        return memory.get(ValueLayout.JAVA_INT, index * BYTES + BYTE_LENGTH);
+    }
+
+    /** Whether immediate data came with it. */
+    public boolean hasImmediate(int index) {
+        return (memory.get(ValueLayout.JAVA_INT, index * BYTES + FLAGS) & WITH_IMMEDIATE) != 0;
+    }
+
+    /** The immediate data. */
+    public int immediate(int index) {
+        return BigEndian.toNative(memory.get(ValueLayout.JAVA_INT, index * BYTES + IMMEDIATE));
+    }
+
+    /** The number of the queue pair. */
+    public int queuePairNumber(int index) {
+        return memory.get(ValueLayout.JAVA_INT, index * BYTES + QUEUE_PAIR);
+    }
+}

@@ -1,0 +1,202 @@
+package org.jrdma.verbs.internal;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_recv_wr;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_sge;
+import org.jrdma.abi.rdma.rdma_h;
+
+/**
+ * A work request in native memory, with its list of memory pieces and the place where a provider
+ * writes which request it refused. One piece of memory, written in place, freed when it is no
+ * longer reachable.
+ */
+public abstract sealed class WorkRequest {
+
+    /** What a request to send asks for. */
+    public enum Operation {
+        /** Write the peer's memory. */
+        WRITE(rdma_h.IBV_WR_RDMA_WRITE()),
+        /** The same, and take up a receive of the peer's. */
+        WRITE_WITH_IMMEDIATE(rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM()),
+        /** Send a message. */
+        SEND(rdma_h.IBV_WR_SEND()),
+        /** Send a message with immediate data. */
+        SEND_WITH_IMMEDIATE(rdma_h.IBV_WR_SEND_WITH_IMM()),
+        /** Read the peer's memory. */
+        READ(rdma_h.IBV_WR_RDMA_READ()),
+        /** Replace 8 bytes of the peer's if they have a certain value. */
+        COMPARE_AND_SWAP(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP()),
+        /** Add to 8 bytes of the peer's. */
+        FETCH_AND_ADD(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD());
+
+        private final int code;
+
+        Operation(int code) {
+            this.code = code;
+        }
+
+        /** Whether a peer's memory is named. */
+        public boolean isRemote() {
+            return this != SEND && this != SEND_WITH_IMMEDIATE;
+        }
+    }
+
+    // Both kinds of request begin alike.
+    private static final long WR_ID = ibv_recv_wr.wr_id$offset();
+    private static final long NEXT = ibv_recv_wr.next$offset();
+    private static final long LIST = ibv_recv_wr.sg_list$offset();
+    private static final long COUNT = ibv_recv_wr.num_sge$offset();
+
+    private static final long ELEMENT_BYTES = ibv_sge.layout().byteSize();
+    private static final long ELEMENT_ADDRESS = ibv_sge.addr$offset();
+    private static final long ELEMENT_LENGTH = ibv_sge.length$offset();
+    private static final long ELEMENT_KEY = ibv_sge.lkey$offset();
+
+    final MemorySegment memory;
+    private final long address;
+    private final long elements;
+    private final int maxElements;
+    private final long refused;
+
+    private WorkRequest(long requestBytes, int maxElements) {
+        this.maxElements = maxElements;
+        this.elements = requestBytes;
+        this.refused = requestBytes + maxElements * ELEMENT_BYTES;
+        this.memory = Arena.ofAuto().allocate(refused + Long.BYTES, Long.BYTES);
+        this.address = memory.address();
+        memory.set(JAVA_LONG, LIST, address + elements);
+    }
+
+    /** Where the request is. */
+    public final long address() {
+        return address;
+    }
+
+    /** Where the provider writes the address of the request that it refused. */
+    public final long refusedAddress() {
+        return address + refused;
+    }
+
+    /** The address that the provider wrote there. */
+    public final long refused() {
+        return memory.get(JAVA_LONG, refused);
+    }
+
+    /** How many pieces there is room for. */
+    public final int maxElements() {
+        return maxElements;
+    }
+
+    /** Names a piece of memory. */
+    public final void element(int index, long pieceAddress, int length, int localKey) {
+        var at = elements + index * ELEMENT_BYTES;
+        memory.set(JAVA_LONG, at + ELEMENT_ADDRESS, pieceAddress);
+        memory.set(JAVA_INT, at + ELEMENT_LENGTH, length);
+        memory.set(JAVA_INT, at + ELEMENT_KEY, localKey);
+    }
+
+    /** The number that its completion will carry. */
+    public final void number(long number) {
+        memory.set(JAVA_LONG, WR_ID, number);
+    }
+
+    /** The request that is posted with this one, after it; 0 for none. */
+    public final void next(long requestAddress) {
+        memory.set(JAVA_LONG, NEXT, requestAddress);
+    }
+
+    /** How many pieces are named. */
+    public final void elements(int count) {
+        memory.set(JAVA_INT, COUNT, count);
+    }
+
+    /** A request to send, to read or to write. */
+    public static final class Send extends WorkRequest {
+
+        private static final long BYTES = ibv_send_wr.layout().byteSize();
+        private static final long OPCODE = ibv_send_wr.opcode$offset();
+        private static final long FLAGS = ibv_send_wr.send_flags$offset();
+        private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
+        private static final long REMOTE = ibv_send_wr.wr$offset();
+        private static final long REMOTE_ADDRESS =
+                REMOTE + ibv_send_wr.wr.rdma.remote_addr$offset();
+        private static final long REMOTE_KEY = REMOTE + ibv_send_wr.wr.rdma.rkey$offset();
+        private static final long ATOMIC_ADDRESS =
+                REMOTE + ibv_send_wr.wr.atomic.remote_addr$offset();
+        private static final long COMPARE_OR_ADD =
+                REMOTE + ibv_send_wr.wr.atomic.compare_add$offset();
+        private static final long SWAP = REMOTE + ibv_send_wr.wr.atomic.swap$offset();
+        private static final long ATOMIC_KEY = REMOTE + ibv_send_wr.wr.atomic.rkey$offset();
+
+        /** Complete visibly. */
+        public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
+
+        /** Start only when earlier reads and atomics are done. */
+        public static final int FENCE = rdma_h.IBV_SEND_FENCE();
+
+        /** Wake a peer that waits for solicited messages. */
+        public static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
+
+        /** Copy the data during the post. */
+        public static final int INLINE = rdma_h.IBV_SEND_INLINE();
+
+        /** A request with room for so many pieces. */
+        public Send(int maxElements) {
+            super(BYTES, maxElements);
+        }
+
+        /** What is asked for. */
+        public void operation(Operation operation) {
+            memory.set(JAVA_INT, OPCODE, operation.code);
+        }
+
+        /** {@link #SIGNALED} and the like. */
+        public void flags(int flags) {
+            memory.set(JAVA_INT, FLAGS, flags);
+        }
+
+        /** The immediate data. */
+        public void immediate(int data) {
+            memory.set(JAVA_INT, IMMEDIATE, BigEndian.toNative(data));
+        }
+
+        /** The peer's memory, for reads and writes. */
+        public void remote(long remoteAddress, int key) {
+            memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
+            memory.set(JAVA_INT, REMOTE_KEY, key);
+        }
+
+        /** The peer's memory, for reads and writes, under the same key as before. */
+        public void remoteAddress(long remoteAddress) {
+            memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
+        }
+
+        /** The peer's memory, for atomics. */
+        public void atomic(long remoteAddress, int key) {
+            memory.set(JAVA_LONG, ATOMIC_ADDRESS, remoteAddress);
+            memory.set(JAVA_INT, ATOMIC_KEY, key);
+        }
+
+        /** The operands of an atomic. */
+        public void operands(long compareOrAdd, long swap) {
+            memory.set(JAVA_LONG, COMPARE_OR_ADD, compareOrAdd);
+            memory.set(JAVA_LONG, SWAP, swap);
+        }
+    }
+
+    /** A request to receive. */
+    public static final class Receive extends WorkRequest {
+
+        private static final long BYTES = ibv_recv_wr.layout().byteSize();
+
+        /** A request with room for so many pieces. */
+        public Receive(int maxElements) {
+            super(BYTES, maxElements);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package org.jrdma.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * How one thread says that it is inside a short native call, at no cost to it.
+ *
+ * <p>The thread marks its guard, looks whether the objects it is about to use are closed, calls,
+ * and unmarks: plain stores and loads, no fence and no atomic instruction. The cost is on the side
+ * of close(), which first sets its flag and then calls {@link #awaitCallsInFlight()}: a barrier
+ * through every thread of the process, after which each guard is either seen marked, and waited
+ * for, or its thread will see the flag.
+ *
+ * <p>For calls that last microseconds, such as post and poll: every close in the process waits for
+ * them. What may last longer takes {@link Lifetime#hold()}.
+ */
+public final class CallGuard {
+
+    private static final VarHandle CALLS;
+
+    static {
+        try {
+            CALLS = MethodHandles.lookup().findVarHandle(CallGuard.class, "calls", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final List<CallGuard> ALL = new ArrayList<>();
+    private static final ThreadLocal<CallGuard> CURRENT =
+            ThreadLocal.withInitial(CallGuard::register);
+
+    private final WeakReference<Thread> thread = new WeakReference<>(Thread.currentThread());
+
+    /** Odd while the thread is inside a call. Written by that thread only. */
+    private long calls;
+
+    // Keeps two threads' counters out of one cache line.
+    @SuppressWarnings("unused")
+    private long pad1,
+            pad2,
+            pad3,
+            pad4,
+            pad5,
+            pad6,
+            pad7,
+            pad8,
+            pad9,
+            pad10,
+            pad11,
+            pad12,
+            pad13,
+            pad14,
+            pad15;
+
+    private CallGuard() {}
+
+    /** The current thread's guard. Look it up once and keep it where calls are prepared. */
+    public static CallGuard ofCurrentThread() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Marks the start of a call. After it, ask {@link Lifetime#isClosed()} of everything the call
+     * will use; then call; then {@link #exit()}, always.
+     */
+    public void enter() {
+        CALLS.setOpaque(this, calls + 1);
+    }
+
+    /** Marks the end of a call. */
+    public void exit() {
+        CALLS.setRelease(this, calls + 1);
+    }
+
+    /**
+     * Returns when every call has ended that began before the caller's last store was visible to
+     * it. Takes some ten microseconds.
+     */
+    public static void awaitCallsInFlight() {
+        List<CallGuard> guards;
+        synchronized (ALL) {
+            ALL.removeIf(CallGuard::isAbandoned);
+            if (ALL.isEmpty()) {
+                return;
+            }
+            guards = List.copyOf(ALL);
+        }
+        // Closing a shared arena stops every thread for a moment, so that each sees what this one
+        // stored, and this one what each stored before.
+        Arena.ofShared().close();
+        for (var guard : guards) {
+            guard.awaitEnd();
+        }
+    }
+
+    private void awaitEnd() {
+        var seen = (long) CALLS.getAcquire(this);
+        for (var spins = 0; (seen & 1) == 1 && (long) CALLS.getAcquire(this) == seen; spins++) {
+            if (spins < 1_000) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(20_000);
+            }
+        }
+    }
+
+    private boolean isAbandoned() {
+        var owner = thread.get();
+        return owner == null || !owner.isAlive();
+    }
+
+    private static CallGuard register() {
+        var guard = new CallGuard();
+        synchronized (ALL) {
+            ALL.add(guard);
+        }
+        return guard;
+    }
+}

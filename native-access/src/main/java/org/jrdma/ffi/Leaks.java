@@ -1,0 +1,40 @@
+package org.jrdma.ffi;
+
+import java.lang.ref.Cleaner;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reports, once each, the native objects that a program dropped without closing. They stay open
+ * until their owner closes: an adapter may still be writing to them.
+ *
+ * <p>{@code -Djrdma.leaks=trace} adds where each was made, at the price of a stack trace for every
+ * object; {@code off} reports nothing.
+ */
+final class Leaks {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Leaks.class);
+    private static final String MODE = System.getProperty("jrdma.leaks", "report");
+    private static final Cleaner CLEANER =
+            Cleaner.create(Thread.ofPlatform().name("jrdma-leaks").daemon().factory());
+
+    private Leaks() {}
+
+    static void watch(NativeObject object, Lifetime lifetime) {
+        if (!MODE.equals("off")) {
+            var made = MODE.equals("trace") ? new Throwable("made here") : null;
+            CLEANER.register(object, () -> report(lifetime, made));
+        }
+    }
+
+    private static void report(Lifetime lifetime, @Nullable Throwable made) {
+        if (!lifetime.isClosed()) {
+            LOG.warn(
+                    "{} was never closed{}",
+                    lifetime,
+                    made == null ? "; -Djrdma.leaks=trace shows where it was made" : "",
+                    made);
+        }
+    }
+}

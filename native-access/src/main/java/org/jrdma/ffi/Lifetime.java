@@ -1,0 +1,196 @@
+package org.jrdma.ffi;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * From when to when a native object may be used: whether it is closed, who is using it now, and
+ * what must be closed before it.
+ *
+ * <p>Kept apart from the {@link NativeObject} that has it, so that an owner, which holds its
+ * dependents' lifetimes, does not keep a forgotten object from being found by the {@link Leaks}
+ * reporter. Safe for use by several threads.
+ */
+public final class Lifetime {
+
+    /**
+     * Destroys the native object. Runs once, when nothing uses it any more. It must not refer to
+     * the {@link NativeObject}.
+     */
+    @FunctionalInterface
+    public interface Destructor {
+        /** Destroys, or throws what the system answered. */
+        void destroy() throws FabricException;
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(Lifetime.class);
+    private static final int CLOSED = Integer.MIN_VALUE;
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Lifetime.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final String name;
+    private final Destructor destructor;
+    private final List<Lifetime> owners;
+    private final LinkedHashSet<Lifetime> dependents = new LinkedHashSet<>();
+    private final List<Runnable> wakeups = new CopyOnWriteArrayList<>();
+    private final CountDownLatch destroyed = new CountDownLatch(1);
+    private @Nullable volatile Thread closer;
+
+    /** The number of holds, and {@link #CLOSED}. */
+    @SuppressWarnings("unused") // through STATE
+    private volatile int state;
+
+    /**
+     * Begins now. Each owner must be held by the caller, and closes this before itself.
+     *
+     * @param name what to call the object in messages
+     */
+    public Lifetime(String name, List<Lifetime> owners, Destructor destructor) {
+        this.name = name;
+        this.owners = List.copyOf(owners);
+        this.destructor = destructor;
+        for (var owner : owners) {
+            synchronized (owner.dependents) {
+                owner.dependents.add(this);
+            }
+        }
+        LOG.debug("Made {}", name);
+    }
+
+    /** Whether close() has begun. For a thread inside its {@link CallGuard}. */
+    public boolean isClosed() {
+        return (int) STATE.getOpaque(this) < 0;
+    }
+
+    /**
+     * Keeps the object from being destroyed until {@link #release()}; close() waits for it. For
+     * calls of any length but not for waiting, and not within a hold of an object that depends on
+     * this one.
+     *
+     * @throws IllegalStateException if the object is closed
+     */
+    public void hold() {
+        if ((int) STATE.getAndAdd(this, 1) < 0) {
+            release();
+            throw closedException();
+        }
+    }
+
+    /** Ends a hold. */
+    public void release() {
+        STATE.getAndAdd(this, -1);
+    }
+
+    /** What to throw when the object is used after its close. */
+    public IllegalStateException closedException() {
+        return new IllegalStateException(name + " is closed");
+    }
+
+    /**
+     * Runs {@code wakeup} when close() begins, to end waits that would outlive the object. Runs at
+     * once if it has begun.
+     */
+    public void onClose(Runnable wakeup) {
+        wakeups.add(wakeup);
+        if (isClosed()) {
+            wakeup.run();
+        }
+    }
+
+    /** No longer runs {@code wakeup}. */
+    public void removeOnClose(Runnable wakeup) {
+        wakeups.remove(wakeup);
+    }
+
+    /**
+     * Closes what depends on this, newest first, then waits for calls in flight, then destroys. If
+     * another thread is at it, waits for that thread. What the system refuses is logged, not
+     * thrown.
+     */
+    public void close() {
+        if ((int) STATE.getAndBitwiseOr(this, CLOSED) < 0) {
+            awaitOtherCloser();
+            return;
+        }
+        closer = Thread.currentThread();
+        try {
+            wakeups.forEach(Runnable::run);
+            awaitHolds();
+            for (var dependent = newestDependent();
+                    dependent != null;
+                    dependent = newestDependent()) {
+                dependent.close();
+                remove(dependent);
+            }
+            CallGuard.awaitCallsInFlight();
+            destructor.destroy();
+            LOG.debug("Closed {}", name);
+        } catch (FabricException e) {
+            LOG.warn("Closing {}: {}", name, e.getMessage());
+        } finally {
+            owners.forEach(owner -> owner.remove(this));
+            destroyed.countDown();
+        }
+    }
+
+    /** The name given at the beginning. */
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    private void awaitHolds() {
+        for (var spins = 0; (int) STATE.getAcquire(this) != CLOSED; spins++) {
+            if (spins < 1_000) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(20_000);
+            }
+        }
+    }
+
+    private void awaitOtherCloser() {
+        if (closer == Thread.currentThread()) {
+            return; // closed again from within its own close, as by a listener
+        }
+        var interrupted = false;
+        while (true) {
+            try {
+                destroyed.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private @Nullable Lifetime newestDependent() {
+        synchronized (dependents) {
+            return dependents.isEmpty() ? null : dependents.getLast();
+        }
+    }
+
+    private void remove(Lifetime dependent) {
+        synchronized (dependents) {
+            dependents.remove(dependent);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package org.jrdma.ffi.linkage;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Waits on one descriptor for any number of Java threads, none of which enters the kernel.
+ *
+ * <p>A single daemon thread of the process sits in {@code epoll_wait} for all waiters; whoever
+ * waits parks in Java. So a virtual thread never holds its carrier, and deadline, interrupt and
+ * wake-up by close work alike everywhere.
+ *
+ * <p>Either threads call {@link #await}, or a callback is {@linkplain #watch watching}; in both
+ * cases the descriptor must have been made non-blocking. Close the waiter before the descriptor.
+ */
+public final class DescriptorWaiter implements AutoCloseable {
+
+    private final int descriptor;
+    private final long key;
+    private final Runnable onReady;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    private long timesReady;
+    private boolean armed;
+    private boolean closed;
+
+    private DescriptorWaiter(int descriptor, Runnable onReady) throws FabricException {
+        this.descriptor = descriptor;
+        this.onReady = onReady;
+        this.key = Poller.INSTANCE.add(this);
+    }
+
+    /** For threads that {@link #await} this descriptor. */
+    public static DescriptorWaiter on(int descriptor) throws FabricException {
+        return new DescriptorWaiter(descriptor, () -> {});
+    }
+
+    /**
+     * Calls {@code onReady} on the polling thread, once after each {@link #arm()}, when the
+     * descriptor is readable. It must neither wait nor run code of the user's: everyone else's
+     * waits hang on that thread.
+     */
+    public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
+        return new DescriptorWaiter(descriptor, onReady);
+    }
+
+    /**
+     * Asks for one call of the callback. If the descriptor is readable already, the call comes at
+     * once.
+     */
+    public void arm() throws FabricException {
+        lock.lock();
+        try {
+            armWhileLocked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Parks until the descriptor is readable or {@code done} says so.
+     *
+     * @param done asked under a lock after every wake-up; {@link #wake()} makes waiters ask again
+     * @return false if the deadline passed first
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if the waiter is closed
+     */
+    public boolean await(Deadline deadline, BooleanSupplier done)
+            throws FabricException, InterruptedIOException {
+        lock.lock();
+        try {
+            var before = timesReady;
+            while (timesReady == before && !done.getAsBoolean()) {
+                if (closed) {
+                    throw new IllegalStateException("closed while waiting");
+                }
+                armWhileLocked();
+                var remaining = deadline.remainingNanos();
+                if (remaining <= 0) {
+                    return false;
+                }
+                changed.awaitNanos(remaining);
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Makes waiting threads look again at what they wait for. */
+    public void wake() {
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Ends all waits with IllegalStateException. After it, no callback runs, unless this is called
+     * from the callback itself.
+     */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            Poller.INSTANCE.remove(this);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void armWhileLocked() throws FabricException {
+        if (!armed && !closed) {
+            Poller.INSTANCE.arm(this);
+            armed = true;
+        }
+    }
+
+    /**
+     * Called by the polling thread. The lock is held during the callback, so that close() waits for
+     * it.
+     */
+    private void ready() {
+        lock.lock();
+        try {
+            armed = false;
+            timesReady++;
+            changed.signalAll();
+            if (!closed) {
+                onReady.run();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The process's one thread in epoll_wait. */
+    private static final class Poller {
+
+        private static final Logger LOG = LoggerFactory.getLogger(DescriptorWaiter.class);
+        private static final int BATCH = 64;
+        static final Poller INSTANCE = new Poller();
+
+        private final Map<Long, DescriptorWaiter> waiters = new ConcurrentHashMap<>();
+        private final AtomicLong nextKey = new AtomicLong();
+        private final int epoll;
+
+        private Poller() {
+            try {
+                epoll = Linux.epollCreate();
+            } catch (FabricException e) {
+                throw new IllegalStateException(
+                        "No thread can wait for descriptors: " + e.getMessage(), e);
+            }
+            Thread.ofPlatform().daemon().name("jrdma-poller").start(this::run);
+        }
+
+        long add(DescriptorWaiter waiter) throws FabricException {
+            var key = nextKey.getAndIncrement();
+            waiters.put(key, waiter);
+            try {
+                control(Linux.EPOLL_CTL_ADD, waiter.descriptor, 0, key);
+            } catch (FabricException e) {
+                waiters.remove(key);
+                throw e;
+            }
+            return key;
+        }
+
+        void arm(DescriptorWaiter waiter) throws FabricException {
+            control(
+                    Linux.EPOLL_CTL_MOD,
+                    waiter.descriptor,
+                    Linux.EPOLLIN | Linux.EPOLLONESHOT,
+                    waiter.key);
+        }
+
+        void remove(DescriptorWaiter waiter) {
+            waiters.remove(waiter.key);
+            try {
+                control(Linux.EPOLL_CTL_DEL, waiter.descriptor, 0, waiter.key);
+            } catch (FabricException e) {
+                LOG.warn("A descriptor was closed before its waiter: {}", e.getMessage());
+            }
+        }
+
+        private void control(int operation, int descriptor, int events, long key)
+                throws FabricException {
+            try (var arena = Arena.ofConfined()) {
+                var event = arena.allocate(Linux.EpollEvent.BYTES, 8);
+                Linux.EpollEvent.set(event, events, key);
+                Linux.epollControl(epoll, operation, descriptor, event);
+            }
+        }
+
+        private void run() {
+            MemorySegment events = Arena.ofAuto().allocate(BATCH * Linux.EpollEvent.BYTES, 8);
+            while (true) {
+                try {
+                    var count = Linux.epollWait(epoll, events, BATCH);
+                    for (var i = 0; i < count; i++) {
+                        var waiter = waiters.get(Linux.EpollEvent.data(events, i));
+                        if (waiter != null) {
+                            waiter.ready();
+                        }
+                    }
+                } catch (FabricException | RuntimeException e) {
+                    LOG.error("The polling thread goes on after a failure", e);
+                }
+            }
+        }
+    }
+}

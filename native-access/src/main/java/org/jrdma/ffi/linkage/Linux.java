@@ -1,0 +1,248 @@
+package org.jrdma.ffi.linkage;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+
+/**
+ * The system calls that the SDK makes itself: descriptors and memory. Each answers -1 and errno on
+ * failure.
+ */
+public final class Linux {
+
+    static final int EPOLLIN = 0x001;
+    static final int EPOLLONESHOT = 1 << 30;
+    static final int EPOLL_CTL_ADD = 1;
+    static final int EPOLL_CTL_DEL = 2;
+    static final int EPOLL_CTL_MOD = 3;
+
+    private static final int EPOLL_CLOEXEC = 0x80000;
+    private static final int EFD_CLOEXEC = 0x80000;
+    private static final int O_NONBLOCK = 0x800;
+    private static final int EFD_NONBLOCK = O_NONBLOCK;
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int PROT_READ_WRITE = 3;
+    private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
+    private static final int MAP_HUGETLB = 0x40000;
+    private static final long MAP_FAILED = -1;
+
+    private static final MemorySegment EPOLL_CREATE1 = symbol("epoll_create1");
+    private static final MemorySegment EPOLL_CTL = symbol("epoll_ctl");
+    private static final MemorySegment EPOLL_WAIT = symbol("epoll_wait");
+    private static final MemorySegment EVENTFD = symbol("eventfd");
+    private static final MemorySegment READ = symbol("read");
+    private static final MemorySegment WRITE = symbol("write");
+    private static final MemorySegment FCNTL = symbol("fcntl");
+    private static final MemorySegment MMAP = symbol("mmap");
+    private static final MemorySegment MUNMAP = symbol("munmap");
+    private static final MemorySegment GETPAGESIZE = symbol("getpagesize");
+
+    private static final MethodHandle INT_OF_INT =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle INT_OF_TWO_INTS =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle CONTROL =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
+    private static final MethodHandle WAIT =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final MethodHandle TRANSFER =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle CONTROL_FILE =
+            Linker.nativeLinker()
+                    .downcallHandle(
+                            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
+                            Linker.Option.firstVariadicArg(2),
+                            Linker.Option.captureCallState("errno"));
+    private static final MethodHandle MAP =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle UNMAP =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle PAGE_SIZE = Downcalls.plain(FunctionDescriptor.of(JAVA_INT));
+
+    private Linux() {}
+
+    static int epollCreate() throws FabricException {
+        return check(
+                "epoll_create1",
+                call(() -> (int) INT_OF_INT.invokeExact(EPOLL_CREATE1, segment(), EPOLL_CLOEXEC)));
+    }
+
+    static void epollControl(int epoll, int operation, int descriptor, MemorySegment event)
+            throws FabricException {
+        check(
+                "epoll_ctl for descriptor " + descriptor,
+                call(() ->
+                        (int)
+                                CONTROL.invokeExact(
+                                        EPOLL_CTL,
+                                        segment(),
+                                        epoll,
+                                        operation,
+                                        descriptor,
+                                        event)));
+    }
+
+    /** Waits without end. 0 when a signal came first. */
+    static int epollWait(int epoll, MemorySegment events, int capacity) throws FabricException {
+        var count =
+                call(() ->
+                        (int) WAIT.invokeExact(EPOLL_WAIT, segment(), epoll, events, capacity, -1));
+        return count < 0 && CapturedErrno.value() == Errno.EINTR ? 0 : check("epoll_wait", count);
+    }
+
+    /** A descriptor that a write of 8 bytes makes readable. */
+    public static int eventDescriptor() throws FabricException {
+        return check(
+                "eventfd",
+                call(() ->
+                        (int)
+                                INT_OF_TWO_INTS.invokeExact(
+                                        EVENTFD, segment(), 0, EFD_CLOEXEC | EFD_NONBLOCK)));
+    }
+
+    /** Reads; -1 where nothing is there to read. */
+    public static long read(int descriptor, MemorySegment buffer) throws FabricException {
+        return transfer("read", READ, descriptor, buffer);
+    }
+
+    /** Writes; -1 where nothing can be written now. */
+    public static long write(int descriptor, MemorySegment buffer) throws FabricException {
+        return transfer("write", WRITE, descriptor, buffer);
+    }
+
+    /** Makes calls on a descriptor return instead of waiting. */
+    public static void setNonBlocking(int descriptor) throws FabricException {
+        var flags =
+                check(
+                        "fcntl",
+                        call(() ->
+                                (int)
+                                        CONTROL_FILE.invokeExact(
+                                                FCNTL, segment(), descriptor, F_GETFL, 0)));
+        check(
+                "fcntl",
+                call(() ->
+                        (int)
+                                CONTROL_FILE.invokeExact(
+                                        FCNTL,
+                                        segment(),
+                                        descriptor,
+                                        F_SETFL,
+                                        flags | O_NONBLOCK)));
+    }
+
+    /** The size of a page of this machine. */
+    public static long pageBytes() {
+        return call(() -> (int) PAGE_SIZE.invokeExact(GETPAGESIZE));
+    }
+
+    /** Zeroed memory in huge pages of the default size, unmapped when the arena closes. */
+    public static MemorySegment mapHugePages(long bytes, Arena arena) throws FabricException {
+        var pageBytes = hugePageBytes();
+        var length = (bytes + pageBytes - 1) / pageBytes * pageBytes;
+        var memory =
+                call(() ->
+                        (MemorySegment)
+                                MAP.invokeExact(
+                                        MMAP,
+                                        segment(),
+                                        MemorySegment.NULL,
+                                        length,
+                                        PROT_READ_WRITE,
+                                        MAP_PRIVATE_ANONYMOUS | MAP_HUGETLB,
+                                        -1,
+                                        0L));
+        if (memory.address() == MAP_FAILED) {
+            throw failed("mmap of %,d bytes in huge pages".formatted(length));
+        }
+        return memory.reinterpret(
+                        length,
+                        arena,
+                        mapped ->
+                                call(() ->
+                                        (int) UNMAP.invokeExact(MUNMAP, segment(), mapped, length)))
+                .asSlice(0, bytes);
+    }
+
+    private static long hugePageBytes() throws FabricException {
+        try (var lines = Files.lines(Path.of("/proc/meminfo"))) {
+            return lines.filter(line -> line.startsWith("Hugepagesize:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+                    .findFirst()
+                    .orElseThrow(() -> new FabricException("This kernel has no huge pages"));
+        } catch (IOException e) {
+            throw new FabricException("/proc/meminfo cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static long transfer(
+            String name, MemorySegment function, int descriptor, MemorySegment buffer)
+            throws FabricException {
+        var bytes =
+                call(() ->
+                        (long)
+                                TRANSFER.invokeExact(
+                                        function,
+                                        segment(),
+                                        descriptor,
+                                        buffer,
+                                        buffer.byteSize()));
+        if (bytes < 0 && CapturedErrno.value() != Errno.EAGAIN) {
+            throw failed(name + " on descriptor " + descriptor);
+        }
+        return bytes;
+    }
+
+    private static int check(String attempt, int result) throws FabricException {
+        if (result < 0) {
+            throw failed(attempt);
+        }
+        return result;
+    }
+
+    private static FabricException failed(String attempt) {
+        var errno = CapturedErrno.value();
+        return new FabricException(attempt + " failed: " + Errno.describe(errno), errno, null);
+    }
+
+    private static MemorySegment symbol(String name) {
+        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+    }
+
+    /** Where a member of {@code struct epoll_event} stands: it is packed on x86-64 only. */
+    static final class EpollEvent {
+        private static final long DATA = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
+        static final long BYTES = DATA + 8;
+
+        private EpollEvent() {}
+
+        static void set(MemorySegment event, int events, long data) {
+            event.set(JAVA_INT, 0, events);
+            event.set(ValueLayout.JAVA_LONG_UNALIGNED, DATA, data);
+        }
+
+        static long data(MemorySegment events, int index) {
+            return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * BYTES + DATA);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package org.jrdma.ffi.linkage;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Path;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.LibraryProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An open library: the one place where symbols come from.
+ *
+ * <p>It stays open for as long as the JVM runs, since no one can know that no thread of the
+ * library's own still runs in it. Safe for use by several threads.
+ */
+public final class NativeLibrary {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
+
+    private final String description;
+    private final boolean provided;
+    private final SymbolLookup symbols;
+
+    private NativeLibrary(String description, boolean provided, SymbolLookup symbols) {
+        this.description = description;
+        this.provided = provided;
+        this.symbols = symbols;
+        LOG.info("Using {}", description);
+    }
+
+    /**
+     * Opens a library where the dynamic linker finds it. In C: {@code dlopen}.
+     *
+     * @throws LibraryNotFoundException if it cannot be opened; the message names the packages that
+     *     hold it
+     */
+    public static NativeLibrary open(LibraryName name) throws LibraryNotFoundException {
+        try {
+            var symbols = allowed(() -> SymbolLookup.libraryLookup(name.soname(), Arena.global()));
+            return new NativeLibrary(
+                    MappedFiles.find(name.soname()).orElse(name.soname()), false, symbols);
+        } catch (IllegalArgumentException e) {
+            throw new LibraryNotFoundException(
+                    "%s could not be opened. Tried: the path of the dynamic linker (%s). %s"
+                            .formatted(name.soname(), linkerPath(), name.advice()),
+                    e);
+        }
+    }
+
+    /**
+     * Opens a library from a file.
+     *
+     * @throws LibraryNotFoundException if there is no such file, or it is not a library for this
+     *     machine
+     */
+    public static NativeLibrary open(Path file) throws LibraryNotFoundException {
+        try {
+            var symbols = allowed(() -> SymbolLookup.libraryLookup(file, Arena.global()));
+            return new NativeLibrary(file.toString(), false, symbols);
+        } catch (IllegalArgumentException e) {
+            throw new LibraryNotFoundException(
+                    "%s could not be opened: it is missing, not readable, or not a shared library for %s."
+                            .formatted(file, System.getProperty("os.arch")),
+                    e);
+        }
+    }
+
+    /** A library whose symbols {@code provider} answers for. */
+    public static NativeLibrary from(LibraryProvider provider) {
+        return new NativeLibrary(provider.name(), true, provider.symbols());
+    }
+
+    /** The address of a symbol, or empty where this library is older than the symbol. */
+    public Optional<MemorySegment> find(String symbol) {
+        return symbols.find(symbol);
+    }
+
+    /**
+     * The address of a function that every version of the library has.
+     *
+     * @throws LibraryNotFoundException if it is missing all the same
+     */
+    public MemorySegment require(String symbol) throws LibraryNotFoundException {
+        try {
+            return symbols.findOrThrow(symbol);
+        } catch (NoSuchElementException e) {
+            throw new LibraryNotFoundException(
+                    "%s has no function %s: it is too old, or another library."
+                            .formatted(description, symbol),
+                    e);
+        }
+    }
+
+    /**
+     * Whether the symbols come from a {@link LibraryProvider}. Its functions may be Java, so they
+     * must not be called through a critical handle: that aborts the JVM.
+     */
+    public boolean isProvided() {
+        return provided;
+    }
+
+    /** The file it was opened from, or its provider's name. */
+    @Override
+    public String toString() {
+        return description;
+    }
+
+    private static SymbolLookup allowed(Supplier<SymbolLookup> open) {
+        try {
+            return open.get();
+        } catch (IllegalCallerException e) {
+            var module = NativeLibrary.class.getModule();
+            throw new IllegalCallerException(
+                    "This JVM denies native access. Start java with --enable-native-access=%s."
+                            .formatted(module.isNamed() ? module.getName() : "ALL-UNNAMED"),
+                    e);
+        }
+    }
+
+    private static String linkerPath() {
+        var path = System.getenv("LD_LIBRARY_PATH");
+        return path == null ? "LD_LIBRARY_PATH is not set" : "LD_LIBRARY_PATH is " + path;
+    }
+}
