@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034  # what the scripts of this folder share; sourced, never run
 
 guest=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+PATH=$PATH:/usr/sbin:/sbin      # ip, rdma and modprobe, for users other than root
 cache=${JRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/jrdma-guest}
 
 # Exit codes of our own
@@ -42,7 +43,7 @@ debian_mirror() {
     local mirror=${JRDMA_GUEST_MIRROR:-}
     # shellcheck disable=SC2016  # the dollars are for apt-get
     [[ $mirror ]] || mirror=$(apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
-        awk -v release="$(codename)" '$1 == release && $2 == "main" { print $3; exit }')
+        awk -v release="$(codename)" '$1 == release && $2 == "main" && !found++ { print $3 }')
     [[ $mirror ]] || fail "apt on this machine knows no Debian mirror: name one in JRDMA_GUEST_MIRROR"
     echo "$mirror"
 }
@@ -78,16 +79,25 @@ newest() {
 
 # ---- Ends
 
-# Sees to it that this script runs a clean-up ($1) however it ends.
+# Sees to it that this script runs a clean-up ($1), with its exit code in code, however it ends.
 end_with() {
     # shellcheck disable=SC2064  # the name is known now
-    trap "trap '' HUP INT TERM; $1" EXIT
+    trap "code=\$?; trap '' HUP INT TERM; $1" EXIT
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
 }
 
 # ---- Building, in a directory that is gone afterwards
+
+# Waits until nobody else builds this ($1); then the cache may have what was to be built.
+lock_build() {
+    mkdir -p "$cache"
+    exec {lock}> "$cache/build-$1.lock"
+    flock --nonblock "$lock" && return
+    say "waiting for another build of the same"
+    flock "$lock"
+}
 
 start_build() {
     log=$cache/build-$1.log
@@ -100,14 +110,15 @@ start_build() {
 quietly() { "$@" >> "$log" 2>&1; }
 
 finish_build() {
-    say "done in $((SECONDS / 60)) min $((SECONDS % 60)) s"
     rm "$log"
+    say "done in $((SECONDS / 60)) min $((SECONDS % 60)) s"
 }
 
 clean_up() {
-    local status=$?
     rm -rf "$work"
-    [[ -e $log ]] || return
+    ((code == 0)) && return
+    ((code > 128)) && exit "$code"      # told to end
     tail -n 20 "$log" >&2
     say "the build failed; its log: $log"
+    exit "$GUEST_FAILED"
 }

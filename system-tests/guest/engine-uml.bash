@@ -2,7 +2,7 @@
 . "$guest/virtual-machine.bash"
 
 run_command() {
-    local kernel
+    local kernel available
     kernel=$(uml_kernel)
     if [[ ! $kernel ]]; then
         need "${GUEST_PACKAGES[@]}" "${UML_BUILD_PACKAGES[@]}"
@@ -19,7 +19,8 @@ run_command() {
         for directory in "${writable[@]}"; do printf 'mount -t hostfs -o %q none %q\n' "$directory" "$directory"; done
     } > "$share/mounts"
     # The guest's memory is a file. A container's /dev/shm is often too small for it, and the guest would die of SIGBUS.
-    (($(df --output=avail -m /dev/shm | tail -n 1) >= memory)) || export TMPDIR=$share
+    available=$(df --output=avail -m /dev/shm | tail -n 1) || available=0
+    ((available >= memory)) || export TMPDIR=$share
 
     run_guest "$kernel" mem="${memory}M" ncpus="$cpus" seccomp=auto uml_dir="$share/" umid=uml con=null con0=null,fd:1 quiet \
         random.trust_cpu=on rootfstype=hostfs root=/dev/root ro init="$share/init" share="$share"

@@ -5,6 +5,8 @@
 #   out, err, status     come out: what the command wrote, its exit code
 #   console              what the kernel says
 
+[[ $(uname -m) == x86_64 ]] || fail "the engine $engine needs an x86-64 machine"
+
 # Boots what "$@" starts, passes on what the command writes and exits as it did.
 run_guest() {
     local output ended code
@@ -41,7 +43,7 @@ prepare_share() {
     touch "$share"/{out,err,console}
     cp "$guest/in-guest" "$share"
     JAVA_HOME=${JAVA_HOME:-} directory=$PWD
-    declare -p command directory HOME JAVA_HOME > "$share/settings"
+    declare -p command directory HOME JAVA_HOME PATH > "$share/settings"
 }
 
 clean_up() {
