@@ -19,6 +19,7 @@ public final class WorkCompletions {
     private static final long QUEUE_PAIR = ibv_wc.qp_num$offset();
     private static final long FLAGS = ibv_wc.wc_flags$offset();
     private static final int WITH_IMMEDIATE = rdma_h.IBV_WC_WITH_IMM();
+    private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
     private final int capacity;
     private final MemorySegment memory;
@@ -66,9 +67,10 @@ public final class WorkCompletions {
         return memory.get(ValueLayout.JAVA_INT, index * BYTES + BYTE_LENGTH);
     }
 
-    /** Whether immediate data came with it. */
+    /** Whether immediate data came with it. The flag alone is not enough: rxe sets it for the sender too. */
     public boolean hasImmediate(int index) {
-        return (memory.get(ValueLayout.JAVA_INT, index * BYTES + FLAGS) & WITH_IMMEDIATE) != 0;
+        return (opcode(index) & RECEIVE) != 0
+                && (memory.get(ValueLayout.JAVA_INT, index * BYTES + FLAGS) & WITH_IMMEDIATE) != 0;
     }
 
     /** The immediate data. */
