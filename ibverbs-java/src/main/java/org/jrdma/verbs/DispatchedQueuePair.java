@@ -307,7 +307,8 @@ public final class DispatchedQueuePair extends QueuePair {
             Transfer transfer)
             throws VerbsException {
         var queue = direction.queue;
-        var held = hold(local);
+        var used = lifetimes(local);
+        Lifetime.holdAll(used);
         queue.lock.lock();
         try {
             filler.run();
@@ -320,11 +321,11 @@ public final class DispatchedQueuePair extends QueuePair {
             var errno =
                     request instanceof WorkRequest.Send
                             ? hotPath.postSend(
-                                    address().address(),
+                                    nativeAddress(),
                                     request.address(),
                                     request.refusedAddress())
                             : hotPath.postReceive(
-                                    address().address(),
+                                    nativeAddress(),
                                     request.address(),
                                     request.refusedAddress());
             if (errno != 0) {
@@ -334,26 +335,14 @@ public final class DispatchedQueuePair extends QueuePair {
             }
         } finally {
             queue.lock.unlock();
-            held.forEach(Lifetime::release);
+            used.forEach(Lifetime::release);
         }
     }
 
-    /**
-     * Holds this queue pair and the regions, in an order that does not matter: holding never waits.
-     */
-    private List<Lifetime> hold(List<MemorySlice> local) {
+    private List<Lifetime> lifetimes(List<MemorySlice> local) {
         var lifetimes = new ArrayList<Lifetime>(local.size() + 1);
-        try {
-            ownLifetime().hold();
-            lifetimes.add(ownLifetime());
-            for (var piece : local) {
-                piece.region().ownLifetime().hold();
-                lifetimes.add(piece.region().ownLifetime());
-            }
-            return lifetimes;
-        } catch (IllegalStateException e) {
-            lifetimes.forEach(Lifetime::release);
-            throw e;
-        }
+        lifetimes.add(ownLifetime());
+        local.forEach(piece -> lifetimes.add(piece.region().ownLifetime()));
+        return lifetimes;
     }
 }

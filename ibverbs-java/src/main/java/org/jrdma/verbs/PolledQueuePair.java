@@ -25,7 +25,6 @@ public final class PolledQueuePair extends QueuePair {
     private final CompletionQueue ofReceives;
     private final QueuePairOptions<?> options;
     private final HotPath hotPath;
-    private final long nativeAddress;
     private @Nullable Thread sender;
     private @Nullable Thread receiver;
 
@@ -62,7 +61,6 @@ public final class PolledQueuePair extends QueuePair {
         this.ofReceives = ofReceives;
         this.options = options;
         this.hotPath = device().hotPath();
-        this.nativeAddress = address().address();
     }
 
     /** A message. */
@@ -214,7 +212,7 @@ public final class PolledQueuePair extends QueuePair {
         marker.number(sends.requestNumber(sends.takeForMarker()));
         ownLifetime().hold();
         try {
-            var errno = hotPath.postSend(nativeAddress, marker.address(), marker.refusedAddress());
+            var errno = hotPath.postSend(nativeAddress(), marker.address(), marker.refusedAddress());
             if (errno != 0) {
                 sends.giveBack(1);
                 throw new PostException(
@@ -256,9 +254,5 @@ public final class PolledQueuePair extends QueuePair {
 
     HotPath hotPath() {
         return hotPath;
-    }
-
-    long nativeAddress() {
-        return nativeAddress;
     }
 }

@@ -26,6 +26,7 @@ public abstract sealed class QueuePair extends NativeObject
     private final ProtectionDomain domain;
     private final Device device;
     private final Made made;
+    private final long nativeAddress;
     private final int port;
     private final LocalAddress local;
     private final int sendSequence = ThreadLocalRandom.current().nextInt(1 << 24);
@@ -39,6 +40,7 @@ public abstract sealed class QueuePair extends NativeObject
         this.domain = domain;
         this.device = domain.device();
         this.made = made;
+        this.nativeAddress = made.address.address();
         this.port = options.port();
         this.local = made.local;
         device.announce(this);
@@ -94,7 +96,7 @@ public abstract sealed class QueuePair extends NativeObject
                                 domain.ownLifetime(),
                                 sendSource.ownLifetime(),
                                 receiveSource.ownLifetime()));
-        owners.forEach(Lifetime::hold);
+        Lifetime.holdAll(owners);
         var undo = new ArrayList<Runnable>();
         try {
             for (var attachment :
@@ -339,6 +341,11 @@ public abstract sealed class QueuePair extends NativeObject
                                         || errno == Errno.ENETUNREACH
                                 ? "The peer's address was not found on the network."
                                 : "");
+    }
+
+    /** Where it is in C, also while it is being closed: for callers whom close() waits for. */
+    final long nativeAddress() {
+        return nativeAddress;
     }
 
     final Device device() {

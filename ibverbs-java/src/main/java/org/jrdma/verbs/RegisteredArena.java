@@ -2,9 +2,12 @@ package org.jrdma.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -19,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * out of larger regions, whose registrations they share. Owned by its {@link ProtectionDomain};
  * safe for use by several threads. Closing it first deregisters, then frees; segments are then
  * inaccessible. Where the system refuses to deregister, the memory is never freed, since the
- * adapter might still write to it.
+ * adapter might still write to it. Close waits up to ten seconds for another thread's input or output
+ * that is using a segment; memory that is in use longer is never freed either.
  */
 public final class RegisteredArena extends NativeObject implements Arena {
 
@@ -167,6 +171,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
      * forgotten arena is found.
      */
     private static final class Memory {
+
+        private static final Duration PATIENCE = Duration.ofSeconds(10);
+
         final Arena arena = Arena.ofShared();
 
         MemorySegment mapHuge(long bytes) throws VerbsException {
@@ -180,9 +187,22 @@ public final class RegisteredArena extends NativeObject implements Arena {
             }
         }
 
-        void free() {
-            if (!MemoryRegion.isNeverFreed(this)) {
-                arena.close();
+        /** Memory that another thread's system call is using, as a read from a file, can only be freed after it. */
+        void free() throws FabricException {
+            if (MemoryRegion.isNeverFreed(this)) {
+                return;
+            }
+            var deadline = Deadline.after(PATIENCE);
+            while (true) {
+                try {
+                    arena.close();
+                    return;
+                } catch (IllegalStateException e) {
+                    if (deadline.hasPassed()) {
+                        throw new FabricException("The memory stays allocated: " + e.getMessage());
+                    }
+                    LockSupport.parkNanos(100_000);
+                }
             }
         }
     }

@@ -15,6 +15,7 @@ import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
+import org.jspecify.annotations.Nullable;
 
 /**
  * libibverbs, as found on this machine, in a file, or in a provider: where devices come from.
@@ -23,6 +24,8 @@ import org.jrdma.verbs.internal.VerbsLibrary;
  * several threads.
  */
 public final class Verbs {
+
+    private static @Nullable Verbs system;
 
     private final VerbsLibrary library;
 
@@ -35,8 +38,11 @@ public final class Verbs {
      *
      * @throws LibraryNotFoundException if it is not installed; the message names the packages
      */
-    public static Verbs system() throws LibraryNotFoundException {
-        return new Verbs(new VerbsLibrary(NativeLibrary.open(VerbsLibrary.NAME)));
+    public static synchronized Verbs system() throws LibraryNotFoundException {
+        if (system == null) {
+            system = new Verbs(new VerbsLibrary(NativeLibrary.open(VerbsLibrary.NAME)));
+        }
+        return system;
     }
 
     /**
@@ -83,16 +89,6 @@ public final class Verbs {
 
     /**
      * Opens a device by its name. In C: {@code ibv_open_device}.
-     *
-     * @throws VerbsException if there is no such device, or it cannot be opened; the message says
-     *     what to do
-     */
-    public Device open(String name) throws VerbsException {
-        return open(name, new DeviceOption[0]);
-    }
-
-    /**
-     * Opens a device by its name, with options. In C: {@code ibv_open_device}.
      *
      * @throws VerbsException if there is no such device, or it cannot be opened; the message says
      *     what to do

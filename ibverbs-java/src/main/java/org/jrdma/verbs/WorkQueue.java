@@ -97,8 +97,4 @@ abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
     final void release(long position) {
         RELEASED.setRelease(this, position + 1);
     }
-
-    final long firstUnreleased() {
-        return released;
-    }
 }

@@ -96,6 +96,23 @@ public final class Lifetime {
         STATE.getAndAdd(this, -1);
     }
 
+    /**
+     * Holds all of them, or none.
+     *
+     * @throws IllegalStateException if one is closed
+     */
+    public static void holdAll(List<Lifetime> lifetimes) {
+        var held = 0;
+        try {
+            for (; held < lifetimes.size(); held++) {
+                lifetimes.get(held).hold();
+            }
+        } catch (IllegalStateException e) {
+            lifetimes.subList(0, held).forEach(Lifetime::release);
+            throw e;
+        }
+    }
+
     /** What to throw when the object is used after its close. */
     public IllegalStateException closedException() {
         return new IllegalStateException(name + " is closed");
@@ -110,11 +127,6 @@ public final class Lifetime {
         if (isClosed()) {
             wakeup.run();
         }
-    }
-
-    /** No longer runs {@code wakeup}. */
-    public void removeOnClose(Runnable wakeup) {
-        wakeups.remove(wakeup);
     }
 
     /**
@@ -142,6 +154,8 @@ public final class Lifetime {
             LOG.debug("Closed {}", name);
         } catch (FabricException e) {
             LOG.warn("Closing {}: {}", name, e.getMessage());
+        } catch (RuntimeException e) {
+            LOG.error("Closing {} failed; its owners are closed all the same", name, e);
         } finally {
             owners.forEach(owner -> owner.remove(this));
             destroyed.countDown();
