@@ -88,6 +88,20 @@ public final class Verbs {
     }
 
     /**
+     * Opens the device that the system lists first, as the C examples do when none is named: for
+     * machines that have one.
+     *
+     * @throws VerbsException if there is none, or it cannot be opened; the message says what to do
+     */
+    public Device openFirst(DeviceOption... options) throws VerbsException {
+        var devices = devices();
+        if (devices.isEmpty()) {
+            throw new VerbsException("ibv_open_device", remedyForNoDevice());
+        }
+        return open(devices.getFirst().name(), options);
+    }
+
+    /**
      * Opens a device by its name. In C: {@code ibv_open_device}.
      *
      * @throws VerbsException if there is no such device, or it cannot be opened; the message says
@@ -142,11 +156,7 @@ public final class Verbs {
         var devices = devices();
         var remedy =
                 devices.isEmpty()
-                        ? "This machine has no RDMA device%s. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\"."
-                                .formatted(
-                                        Files.isDirectory(Path.of("/sys/class/infiniband_verbs"))
-                                                ? ""
-                                                : ", and the module ib_uverbs is not loaded")
+                        ? remedyForNoDevice()
                         : "There is "
                                 + devices.stream()
                                         .map(DeviceDescription::name)
@@ -154,6 +164,14 @@ public final class Verbs {
                                 + ".";
         return new VerbsException(
                 "ibv_open_device", "There is no RDMA device named " + name + ". " + remedy);
+    }
+
+    private static String remedyForNoDevice() {
+        return "This machine has no RDMA device%s. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\"."
+                .formatted(
+                        Files.isDirectory(Path.of("/sys/class/infiniband_verbs"))
+                                ? ""
+                                : ", and the module ib_uverbs is not loaded");
     }
 
     private static String adviceOnOpening(int errno) {
