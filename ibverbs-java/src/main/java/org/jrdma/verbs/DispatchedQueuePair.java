@@ -321,13 +321,9 @@ public final class DispatchedQueuePair extends QueuePair {
             var errno =
                     request instanceof WorkRequest.Send
                             ? hotPath.postSend(
-                                    nativeAddress(),
-                                    request.address(),
-                                    request.refusedAddress())
+                                    nativeAddress(), request.address(), request.refusedAddress())
                             : hotPath.postReceive(
-                                    nativeAddress(),
-                                    request.address(),
-                                    request.refusedAddress());
+                                    nativeAddress(), request.address(), request.refusedAddress());
             if (errno != 0) {
                 queue.giveBack(1);
                 queue.forget(position);

@@ -212,7 +212,8 @@ public final class PolledQueuePair extends QueuePair {
         marker.number(sends.requestNumber(sends.takeForMarker()));
         ownLifetime().hold();
         try {
-            var errno = hotPath.postSend(nativeAddress(), marker.address(), marker.refusedAddress());
+            var errno =
+                    hotPath.postSend(nativeAddress(), marker.address(), marker.refusedAddress());
             if (errno != 0) {
                 sends.giveBack(1);
                 throw new PostException(

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * out of larger regions, whose registrations they share. Owned by its {@link ProtectionDomain};
  * safe for use by several threads. Closing it first deregisters, then frees; segments are then
  * inaccessible. Where the system refuses to deregister, the memory is never freed, since the
- * adapter might still write to it. Close waits up to ten seconds for another thread's input or output
- * that is using a segment; memory that is in use longer is never freed either.
+ * adapter might still write to it. Close waits up to ten seconds for another thread's input or
+ * output that is using a segment; memory that is in use longer is never freed either.
  */
 public final class RegisteredArena extends NativeObject implements Arena {
 
@@ -187,7 +187,10 @@ public final class RegisteredArena extends NativeObject implements Arena {
             }
         }
 
-        /** Memory that another thread's system call is using, as a read from a file, can only be freed after it. */
+        /**
+         * Memory that another thread's system call is using, as a read from a file, can only be
+         * freed after it.
+         */
         void free() throws FabricException {
             if (MemoryRegion.isNeverFreed(this)) {
                 return;

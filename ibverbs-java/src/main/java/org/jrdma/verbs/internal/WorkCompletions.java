@@ -67,7 +67,10 @@ public final class WorkCompletions {
         return memory.get(ValueLayout.JAVA_INT, index * BYTES + BYTE_LENGTH);
     }
 
-    /** Whether immediate data came with it. The flag alone is not enough: rxe sets it for the sender too. */
+    /**
+     * Whether immediate data came with it. The flag alone is not enough: rxe sets it for the sender
+     * too.
+     */
     public boolean hasImmediate(int index) {
         return (opcode(index) & RECEIVE) != 0
                 && (memory.get(ValueLayout.JAVA_INT, index * BYTES + FLAGS) & WITH_IMMEDIATE) != 0;
