@@ -1,0 +1,845 @@
+/*
+ * A libibverbs that does nothing, for measuring what a call costs and for hunting calls that come too late.
+ *
+ * It has one device, null0, with one InfiniBand port. A signalled request is completed as a success by the post itself; a receive that names
+ * memory likewise. A receive that names none waits until its queue pair is brought to the error state. No data moves.
+ *
+ * The structures are those of the stable ABI of libibverbs.so.1, declared here as far as they are used.
+ *
+ * What was destroyed is kept for ever, marked as dead. Whoever uses it, destroys it during another call, destroys an owner before what
+ * it owns, or overruns a completion queue, ends the process with a message.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* ---- The ABI ---- */
+
+struct ibv_device {
+    void *ops[2];
+    int node_type;
+    int transport_type;
+    char name[64];
+    char dev_name[64];
+    char dev_path[256];
+    char ibdev_path[256];
+};
+
+struct ibv_device_attr {
+    char fw_ver[64];
+    uint64_t node_guid, sys_image_guid, max_mr_size, page_size_cap;
+    uint32_t vendor_id, vendor_part_id, hw_ver;
+    int max_qp, max_qp_wr;
+    unsigned int device_cap_flags;
+    int max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd;
+    int max_qp_rd_atom, max_ee_rd_atom, max_res_rd_atom, max_qp_init_rd_atom, max_ee_init_rd_atom;
+    int atomic_cap;
+    int max_ee, max_rdd, max_mw, max_raw_ipv6_qp, max_raw_ethy_qp;
+    int max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
+    int max_ah, max_fmr, max_map_per_fmr, max_srq, max_srq_wr, max_srq_sge;
+    uint16_t max_pkeys;
+    uint8_t local_ca_ack_delay, phys_port_cnt;
+};
+
+/* What the exported ibv_query_port fills: without the members that came later. */
+struct ibv_port_attr {
+    int state, max_mtu, active_mtu, gid_tbl_len;
+    uint32_t port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr;
+    uint16_t pkey_tbl_len, lid, sm_lid;
+    uint8_t lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width, active_speed, phys_state, link_layer, flags;
+};
+
+struct ibv_qp;
+struct ibv_cq;
+struct ibv_sge { uint64_t addr; uint32_t length, lkey; };
+
+struct ibv_send_wr {
+    uint64_t wr_id;
+    struct ibv_send_wr *next;
+    struct ibv_sge *sg_list;
+    int num_sge, opcode;
+    unsigned int send_flags;
+    uint32_t imm_data;
+    struct { uint64_t remote_addr; uint64_t rkey_and_more[3]; } wr;
+    uint64_t rarely_used[7];
+};
+
+struct ibv_recv_wr {
+    uint64_t wr_id;
+    struct ibv_recv_wr *next;
+    struct ibv_sge *sg_list;
+    int num_sge;
+};
+
+struct ibv_wc {
+    uint64_t wr_id;
+    int status, opcode;
+    uint32_t vendor_err, byte_len, imm_data, qp_num, src_qp;
+    unsigned int wc_flags;
+    uint16_t pkey_index, slid;
+    uint8_t sl, dlid_path_bits;
+};
+
+struct ibv_context_ops {
+    void *before_poll[11];
+    int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
+    int (*req_notify_cq)(struct ibv_cq *, int);
+    void *before_post[12];
+    int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
+    int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **);
+    void *after_post[5];
+};
+
+struct ibv_context {
+    struct ibv_device *device;
+    struct ibv_context_ops ops;
+    int cmd_fd, async_fd, num_comp_vectors;
+    pthread_mutex_t mutex;
+    void *abi_compat;
+};
+
+struct ibv_pd { struct ibv_context *context; uint32_t handle; };
+struct ibv_mr { struct ibv_context *context; struct ibv_pd *pd; void *addr; size_t length; uint32_t handle, lkey, rkey; };
+struct ibv_comp_channel { struct ibv_context *context; int fd, refcnt; };
+
+struct ibv_cq {
+    struct ibv_context *context;
+    struct ibv_comp_channel *channel;
+    void *cq_context;
+    uint32_t handle;
+    int cqe;
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    uint32_t comp_events_completed, async_events_completed;
+};
+
+struct ibv_qp_cap { uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data; };
+
+struct ibv_qp_init_attr {
+    void *qp_context;
+    struct ibv_cq *send_cq, *recv_cq;
+    void *srq;
+    struct ibv_qp_cap cap;
+    int qp_type, sq_sig_all;
+};
+
+/* As far as it is used. */
+struct ibv_qp_attr {
+    int qp_state, cur_qp_state, path_mtu, path_mig_state;
+    uint32_t qkey, rq_psn, sq_psn, dest_qp_num;
+    unsigned int qp_access_flags;
+    struct ibv_qp_cap cap;
+};
+
+struct ibv_qp {
+    struct ibv_context *context;
+    void *qp_context;
+    struct ibv_pd *pd;
+    struct ibv_cq *send_cq, *recv_cq;
+    void *srq;
+    uint32_t handle, qp_num;
+    int state, qp_type;
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    uint32_t events_completed;
+};
+
+_Static_assert(sizeof(struct ibv_send_wr) == 128, "ibv_send_wr");
+_Static_assert(sizeof(struct ibv_wc) == 48, "ibv_wc");
+_Static_assert(sizeof(struct ibv_context_ops) == 32 * sizeof(void *), "ibv_context_ops");
+_Static_assert(sizeof(struct ibv_device_attr) == 232, "ibv_device_attr");
+
+enum { SEND_SIGNALED = 1 << 1, SEND_INLINE = 1 << 3 };
+enum { WC_SUCCESS = 0, WC_WR_FLUSH_ERR = 5, WC_RECV = 128 };
+enum { QPS_RESET, QPS_INIT, QPS_RTR, QPS_RTS, QPS_SQD, QPS_SQE, QPS_ERR };
+enum { QP_STATE = 1 };
+
+/* ---- Objects, alive and dead ---- */
+
+static _Noreturn void misuse(const char *object, const char *what)
+{
+    fprintf(stderr, "null verbs: %s %s\n", object, what);
+    abort();
+}
+
+/* The lock of an object and the mark of its life in one word. */
+enum { LIVE = 0x4556494c, HELD = 0x444c4548, DEAD = 0x44414544 };
+
+struct life {
+    const char *kind;
+    _Atomic uint32_t word;
+    _Atomic int dependents;
+};
+
+/* How long calls take inside the locks, so that what must not happen meanwhile has time to. */
+static volatile unsigned lingering;
+
+EXPORT void null_verbs_linger(unsigned spins)
+{
+    lingering = spins;
+}
+
+static inline void rest(unsigned spins)
+{
+    for (unsigned i = 0; i < spins; i++)
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#else
+        __asm__ volatile("" ::: "memory");
+#endif
+}
+
+static void born(struct life *life, const char *kind)
+{
+    life->kind = kind;
+    atomic_init(&life->dependents, 0);
+    atomic_init(&life->word, LIVE);
+}
+
+static inline void hold(struct life *life)
+{
+    for (unsigned tries = 0;; tries++) {
+        uint32_t seen = LIVE;
+        if (__builtin_expect(atomic_compare_exchange_strong_explicit(&life->word, &seen, HELD, memory_order_acquire, memory_order_relaxed), 1))
+            break;
+        if (seen != HELD)
+            misuse(life->kind, "is used, but was destroyed");
+        rest(1);
+        if (tries > 1000)
+            sched_yield();
+    }
+    if (__builtin_expect(lingering, 0))
+        rest(lingering);
+}
+
+static inline void let_go(struct life *life)
+{
+    atomic_store_explicit(&life->word, LIVE, memory_order_release);
+}
+
+static void check(struct life *life)
+{
+    if (atomic_load(&life->word) == DEAD)
+        misuse(life->kind, "is used, but was destroyed");
+}
+
+static void died(struct life *life)
+{
+    uint32_t seen = LIVE;
+    if (!atomic_compare_exchange_strong(&life->word, &seen, DEAD))
+        misuse(life->kind, seen == DEAD ? "is destroyed twice" : "is destroyed while a call uses it");
+    if (atomic_load(&life->dependents) != 0)
+        misuse(life->kind, "is destroyed before what belongs to it");
+}
+
+static void belongs(struct life *owner)
+{
+    check(owner);
+    atomic_fetch_add(&owner->dependents, 1);
+}
+
+static void leaves(struct life *owner)
+{
+    check(owner);
+    atomic_fetch_sub(&owner->dependents, 1);
+}
+
+static void poison(void *structure, size_t bytes)
+{
+    memset(structure, 0xdb, bytes);
+}
+
+struct completion { uint64_t wr_id; uint32_t qp_num; int status, opcode; uint32_t bytes; };
+
+struct device { struct ibv_context ibv; struct life life; };
+struct domain { struct ibv_pd ibv; struct life life; struct device *device; };
+struct region { struct ibv_mr ibv; struct life life; struct domain *domain; };
+struct channel { struct ibv_comp_channel ibv; struct life life; struct device *device; int write_fd; };
+
+struct queue {
+    struct ibv_cq ibv;
+    struct life life;
+    struct device *device;
+    struct channel *channel;
+    struct completion *ring;
+    unsigned first, count, capacity;
+    int armed; /* 1: for any completion, 2: for failures */
+    _Atomic unsigned unacknowledged;
+};
+
+struct pair {
+    struct ibv_qp ibv;
+    struct life life;
+    struct domain *domain;
+    struct queue *sends, *receives;
+    struct ibv_qp_cap cap;
+    uint64_t *waiting; /* receives without memory */
+    unsigned waiting_count;
+};
+
+/* A key is a place here, and never used again. Pages that are not used take no memory. */
+enum { REGIONS = 1 << 22 };
+static struct region regions[REGIONS];
+static _Atomic uint32_t next_region = 1;
+static _Atomic uint32_t next_pair = 1;
+
+static inline struct region *region_of(const struct ibv_sge *piece)
+{
+    uint32_t key = piece->lkey;
+    if (key == 0 || key >= atomic_load_explicit(&next_region, memory_order_relaxed))
+        misuse("a memory region", "is named that never was");
+    struct region *region = &regions[key];
+    if (atomic_load_explicit(&region->life.word, memory_order_acquire) == DEAD)
+        misuse("memory region", "is posted, but was deregistered");
+    if (piece->addr - (uint64_t)(uintptr_t)region->ibv.addr + piece->length > region->ibv.length)
+        misuse("memory region", "is posted beyond its end");
+    return region;
+}
+
+/* Looks at each piece at the beginning of a post, as an adapter does, and again at its end. */
+static inline uint32_t look_at(const struct ibv_sge *pieces, int count, int read)
+{
+    uint32_t bytes = 0;
+    for (int i = 0; i < count; i++) {
+        region_of(&pieces[i]);
+        if (read && pieces[i].length > 0)
+            (void)*(volatile char *)(uintptr_t)pieces[i].addr;
+        bytes += pieces[i].length;
+    }
+    return bytes;
+}
+
+/* ---- The data path ---- */
+
+static void completed(struct queue *queue, struct completion completion)
+{
+    hold(&queue->life);
+    if (queue->count == queue->capacity)
+        misuse("completion queue", "overruns");
+    unsigned at = queue->first + queue->count++;
+    queue->ring[at < queue->capacity ? at : at - queue->capacity] = completion;
+    if (queue->armed == 1 || (queue->armed == 2 && completion.status != WC_SUCCESS)) {
+        uint64_t event = (uint64_t)(uintptr_t)queue;
+        queue->armed = 0;
+        atomic_fetch_add(&queue->unacknowledged, 1);
+        if (write(queue->channel->write_fd, &event, sizeof event) != sizeof event)
+            atomic_fetch_sub(&queue->unacknowledged, 1); /* so full that whoever reads it is awake */
+    }
+    let_go(&queue->life);
+}
+
+static int post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *first, struct ibv_send_wr **bad)
+{
+    static const int opcodes[] = {1, 1, 0, 0, 2, 3, 4};
+    struct pair *pair = (struct pair *)ibv_qp;
+    int error = 0;
+
+    hold(&pair->life);
+    for (struct ibv_send_wr *wr = first; wr; wr = wr->next) {
+        int state = pair->ibv.state;
+        if ((state != QPS_RTS && state != QPS_ERR && state != QPS_SQE && state != QPS_SQD) || (unsigned)wr->opcode > 6
+            || wr->num_sge < 0 || (unsigned)wr->num_sge > pair->cap.max_send_sge) {
+            *bad = wr;
+            error = EINVAL;
+            break;
+        }
+        uint32_t bytes = look_at(wr->sg_list, wr->num_sge, wr->send_flags & SEND_INLINE);
+        int status = state == QPS_RTS || state == QPS_SQD ? WC_SUCCESS : WC_WR_FLUSH_ERR;
+        if ((wr->send_flags & SEND_SIGNALED) || status != WC_SUCCESS)
+            completed(pair->sends, (struct completion){wr->wr_id, pair->ibv.qp_num, status, opcodes[wr->opcode], bytes});
+        look_at(wr->sg_list, wr->num_sge, wr->send_flags & SEND_INLINE);
+    }
+    let_go(&pair->life);
+    return error;
+}
+
+static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *first, struct ibv_recv_wr **bad)
+{
+    struct pair *pair = (struct pair *)ibv_qp;
+    int error = 0;
+
+    hold(&pair->life);
+    for (struct ibv_recv_wr *wr = first; wr; wr = wr->next) {
+        if (pair->ibv.state == QPS_RESET || wr->num_sge < 0 || (unsigned)wr->num_sge > pair->cap.max_recv_sge) {
+            *bad = wr;
+            error = EINVAL;
+            break;
+        }
+        int flushed = pair->ibv.state == QPS_ERR;
+        uint32_t bytes = look_at(wr->sg_list, wr->num_sge, 0);
+        if (wr->num_sge > 0 || flushed)
+            completed(pair->receives, (struct completion){wr->wr_id, pair->ibv.qp_num, flushed ? WC_WR_FLUSH_ERR : WC_SUCCESS, WC_RECV, bytes});
+        else if (pair->waiting_count == pair->cap.max_recv_wr)
+            misuse("receive queue", "overruns");
+        else
+            pair->waiting[pair->waiting_count++] = wr->wr_id;
+        look_at(wr->sg_list, wr->num_sge, 0);
+    }
+    let_go(&pair->life);
+    return error;
+}
+
+static int poll_cq(struct ibv_cq *ibv_cq, int capacity, struct ibv_wc *completions)
+{
+    struct queue *queue = (struct queue *)ibv_cq;
+
+    hold(&queue->life);
+    int count = queue->count < (unsigned)capacity ? (int)queue->count : capacity;
+    for (int i = 0; i < count; i++) {
+        struct completion *from = &queue->ring[queue->first];
+        struct ibv_wc *to = &completions[i];
+        to->wr_id = from->wr_id;
+        to->status = from->status;
+        to->opcode = from->opcode;
+        to->vendor_err = 0;
+        to->byte_len = from->bytes;
+        to->qp_num = from->qp_num;
+        to->wc_flags = 0;
+        if (++queue->first == queue->capacity)
+            queue->first = 0;
+    }
+    queue->count -= count;
+    let_go(&queue->life);
+    return count;
+}
+
+static int req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
+{
+    struct queue *queue = (struct queue *)ibv_cq;
+    if (!queue->channel)
+        return EINVAL;
+    hold(&queue->life);
+    if (queue->armed != 1)
+        queue->armed = solicited_only ? 2 : 1;
+    let_go(&queue->life);
+    return 0;
+}
+
+/* ---- Devices ---- */
+
+static struct ibv_device null0 = {
+    .node_type = 1, .name = "null0", .dev_name = "uverbs-null0",
+    .dev_path = "/sys/class/infiniband_verbs/uverbs-null0", .ibdev_path = "/sys/class/infiniband/null0"};
+
+EXPORT struct ibv_device **ibv_get_device_list(int *count)
+{
+    struct ibv_device **list = calloc(2, sizeof *list);
+    list[0] = &null0;
+    if (count)
+        *count = 1;
+    return list;
+}
+
+EXPORT void ibv_free_device_list(struct ibv_device **list)
+{
+    free(list);
+}
+
+EXPORT uint64_t ibv_get_device_guid(struct ibv_device *device)
+{
+    (void)device;
+    return 0x0100000000000002;
+}
+
+EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
+{
+    struct device *device = calloc(1, sizeof *device);
+    device->ibv.device = ibv_device;
+    device->ibv.ops.poll_cq = poll_cq;
+    device->ibv.ops.req_notify_cq = req_notify_cq;
+    device->ibv.ops.post_send = post_send;
+    device->ibv.ops.post_recv = post_recv;
+    device->ibv.cmd_fd = -1;
+    device->ibv.async_fd = eventfd(0, EFD_CLOEXEC);
+    device->ibv.num_comp_vectors = 1;
+    born(&device->life, "device");
+    if (device->ibv.async_fd < 0) {
+        free(device);
+        return NULL;
+    }
+    return &device->ibv;
+}
+
+EXPORT int ibv_close_device(struct ibv_context *context)
+{
+    struct device *device = (struct device *)context;
+    died(&device->life);
+    close(device->ibv.async_fd);
+    poison(&device->ibv, sizeof device->ibv);
+    return 0;
+}
+
+EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attributes)
+{
+    check(&((struct device *)context)->life);
+    *attributes = (struct ibv_device_attr){
+        .fw_ver = "0", .node_guid = ibv_get_device_guid(&null0), .sys_image_guid = ibv_get_device_guid(&null0), .max_mr_size = UINT64_MAX,
+        .page_size_cap = 4096, .max_qp = 1 << 24, .max_qp_wr = 1 << 16, .max_sge = 16, .max_sge_rd = 16, .max_cq = 1 << 24,
+        .max_cqe = 1 << 22, .max_mr = REGIONS - 1, .max_pd = 1 << 24, .max_qp_rd_atom = 16, .max_res_rd_atom = 16,
+        .max_qp_init_rd_atom = 16, .atomic_cap = 1, .max_pkeys = 1, .phys_port_cnt = 1};
+    return 0;
+}
+
+EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attributes)
+{
+    check(&((struct device *)context)->life);
+    if (port != 1)
+        return EINVAL;
+    *attributes = (struct ibv_port_attr){
+        .state = 4, .max_mtu = 5, .active_mtu = 5, .gid_tbl_len = 1, .max_msg_sz = 1U << 31, .pkey_tbl_len = 1, .lid = 1, .sm_lid = 1,
+        .active_width = 2, .active_speed = 32, .phys_state = 5, .link_layer = 1};
+    return 0;
+}
+
+EXPORT int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, uint8_t *gid)
+{
+    check(&((struct device *)context)->life);
+    if (port != 1 || index != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    memset(gid, 0, 16);
+    gid[0] = 0xfe, gid[1] = 0x80, gid[15] = 1;
+    return 0;
+}
+
+EXPORT int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, uint16_t *key)
+{
+    check(&((struct device *)context)->life);
+    if (port != 1 || index != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    *key = 0xffff;
+    return 0;
+}
+
+EXPORT int ibv_get_async_event(struct ibv_context *context, void *event)
+{
+    uint64_t count;
+    (void)event;
+    check(&((struct device *)context)->life);
+    if (read(context->async_fd, &count, sizeof count) >= 0)
+        errno = EAGAIN;
+    return -1; /* nothing ever happens here */
+}
+
+EXPORT void ibv_ack_async_event(void *event)
+{
+    (void)event;
+}
+
+EXPORT int ibv_is_fork_initialized(void)
+{
+    return 2; /* not needed: nothing is pinned */
+}
+
+/* ---- Memory ---- */
+
+EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+    struct domain *domain = calloc(1, sizeof *domain);
+    domain->ibv.context = context;
+    domain->device = (struct device *)context;
+    born(&domain->life, "protection domain");
+    belongs(&domain->device->life);
+    return &domain->ibv;
+}
+
+EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+    struct domain *domain = (struct domain *)pd;
+    died(&domain->life);
+    leaves(&domain->device->life);
+    poison(&domain->ibv, sizeof domain->ibv);
+    return 0;
+}
+
+EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+    (void)access;
+    uint32_t key = atomic_fetch_add(&next_region, 1);
+    if (key >= REGIONS) {
+        atomic_store(&next_region, REGIONS);
+        errno = ENOMEM;
+        return NULL;
+    }
+    struct region *region = &regions[key];
+    region->domain = (struct domain *)pd;
+    region->ibv = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = address, .length = length, .lkey = key, .rkey = key};
+    born(&region->life, "memory region");
+    belongs(&region->domain->life);
+    return &region->ibv;
+}
+
+EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
+{
+    struct region *region = (struct region *)mr;
+    died(&region->life);
+    leaves(&region->domain->life);
+    poison(&region->ibv, sizeof region->ibv);
+    return 0;
+}
+
+/* ---- Completions ---- */
+
+EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return NULL;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    struct channel *channel = calloc(1, sizeof *channel);
+    channel->ibv.context = context;
+    channel->ibv.fd = ends[0];
+    channel->write_fd = ends[1];
+    channel->device = (struct device *)context;
+    born(&channel->life, "completion channel");
+    belongs(&channel->device->life);
+    return &channel->ibv;
+}
+
+EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv_channel)
+{
+    struct channel *channel = (struct channel *)ibv_channel;
+    died(&channel->life);
+    leaves(&channel->device->life);
+    close(channel->ibv.fd);
+    close(channel->write_fd);
+    poison(&channel->ibv, sizeof channel->ibv);
+    return 0;
+}
+
+EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int capacity, void *user, struct ibv_comp_channel *channel, int vector)
+{
+    if (capacity < 1 || vector != 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct queue *queue = calloc(1, sizeof *queue);
+    queue->ibv.context = context;
+    queue->ibv.channel = channel;
+    queue->ibv.cq_context = user;
+    queue->ibv.cqe = capacity;
+    queue->device = (struct device *)context;
+    queue->channel = (struct channel *)channel;
+    queue->ring = calloc(capacity, sizeof *queue->ring);
+    queue->capacity = capacity;
+    born(&queue->life, "completion queue");
+    belongs(&queue->device->life);
+    if (channel)
+        belongs(&queue->channel->life);
+    return &queue->ibv;
+}
+
+EXPORT int ibv_resize_cq(struct ibv_cq *cq, int capacity)
+{
+    struct queue *queue = (struct queue *)cq;
+    hold(&queue->life);
+    if (capacity < 1 || (unsigned)capacity < queue->count) {
+        let_go(&queue->life);
+        return EINVAL;
+    }
+    struct completion *ring = calloc(capacity, sizeof *ring);
+    for (unsigned i = 0; i < queue->count; i++)
+        ring[i] = queue->ring[(queue->first + i) % queue->capacity];
+    free(queue->ring);
+    queue->ring = ring;
+    queue->first = 0;
+    queue->capacity = capacity;
+    queue->ibv.cqe = capacity;
+    let_go(&queue->life);
+    return 0;
+}
+
+EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
+{
+    struct queue *queue = (struct queue *)cq;
+    uint64_t event;
+    died(&queue->life);
+    /* Events that nobody has taken are dropped with the queue. */
+    if (queue->channel) {
+        fcntl(queue->channel->ibv.fd, F_SETFL, O_NONBLOCK);
+        while (read(queue->channel->ibv.fd, &event, sizeof event) == sizeof event)
+            atomic_fetch_sub(&queue->unacknowledged, 1);
+        leaves(&queue->channel->life);
+    }
+    if (atomic_load(&queue->unacknowledged) != 0)
+        misuse("completion queue", "is destroyed with events that nobody acknowledged");
+    leaves(&queue->device->life);
+    free(queue->ring);
+    poison(&queue->ibv, sizeof queue->ibv);
+    return 0;
+}
+
+/* A channel serves one queue here, since the SDK has it so. */
+EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_cq **cq, void **user)
+{
+    struct channel *channel = (struct channel *)ibv_channel;
+    uint64_t event;
+    check(&channel->life);
+    if (read(channel->ibv.fd, &event, sizeof event) != sizeof event)
+        return -1;
+    *cq = (struct ibv_cq *)(uintptr_t)event;
+    *user = (*cq)->cq_context;
+    return 0;
+}
+
+EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
+{
+    struct queue *queue = (struct queue *)cq;
+    check(&queue->life);
+    if (atomic_fetch_sub(&queue->unacknowledged, count) < count)
+        misuse("completion queue", "has more events acknowledged than there were");
+}
+
+/* ---- Queue pairs ---- */
+
+EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes)
+{
+    struct pair *pair = calloc(1, sizeof *pair);
+    pair->ibv.context = pd->context;
+    pair->ibv.pd = pd;
+    pair->ibv.send_cq = attributes->send_cq;
+    pair->ibv.recv_cq = attributes->recv_cq;
+    pair->ibv.qp_type = attributes->qp_type;
+    pair->ibv.qp_num = atomic_fetch_add(&next_pair, 1) & 0xffffff;
+    pair->ibv.state = QPS_RESET;
+    pair->domain = (struct domain *)pd;
+    pair->sends = (struct queue *)attributes->send_cq;
+    pair->receives = (struct queue *)attributes->recv_cq;
+    pair->cap = attributes->cap;
+    pair->waiting = calloc(attributes->cap.max_recv_wr, sizeof *pair->waiting);
+    born(&pair->life, "queue pair");
+    belongs(&pair->domain->life);
+    belongs(&pair->sends->life);
+    belongs(&pair->receives->life);
+    return &pair->ibv;
+}
+
+static void forget(struct queue *queue, uint32_t number)
+{
+    hold(&queue->life);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < queue->count; i++) {
+        struct completion completion = queue->ring[(queue->first + i) % queue->capacity];
+        if (completion.qp_num != number)
+            queue->ring[(queue->first + kept++) % queue->capacity] = completion;
+    }
+    queue->count = kept;
+    let_go(&queue->life);
+}
+
+EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask)
+{
+    struct pair *pair = (struct pair *)qp;
+    hold(&pair->life);
+    if (mask & QP_STATE) {
+        pair->ibv.state = attributes->qp_state;
+        if (attributes->qp_state == QPS_RESET) {
+            forget(pair->sends, pair->ibv.qp_num);
+            forget(pair->receives, pair->ibv.qp_num);
+            pair->waiting_count = 0;
+        } else if (attributes->qp_state == QPS_ERR) {
+            for (unsigned i = 0; i < pair->waiting_count; i++)
+                completed(pair->receives, (struct completion){pair->waiting[i], pair->ibv.qp_num, WC_WR_FLUSH_ERR, WC_RECV, 0});
+            pair->waiting_count = 0;
+        }
+    }
+    let_go(&pair->life);
+    return 0;
+}
+
+EXPORT int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask, struct ibv_qp_init_attr *initial)
+{
+    struct pair *pair = (struct pair *)qp;
+    (void)mask;
+    (void)initial;
+    hold(&pair->life);
+    attributes->qp_state = attributes->cur_qp_state = pair->ibv.state;
+    attributes->path_mtu = 5;
+    attributes->cap = pair->cap;
+    let_go(&pair->life);
+    return 0;
+}
+
+EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
+{
+    struct pair *pair = (struct pair *)qp;
+    died(&pair->life);
+    forget(pair->sends, pair->ibv.qp_num);
+    forget(pair->receives, pair->ibv.qp_num);
+    leaves(&pair->sends->life);
+    leaves(&pair->receives->life);
+    leaves(&pair->domain->life);
+    free(pair->waiting);
+    poison(&pair->ibv, sizeof pair->ibv);
+    return 0;
+}
+
+/* ---- What a C program does, for comparison ---- */
+
+enum { BATCH = 16 };
+
+/* Posts chains of writes and polls for the completion of each request. Returns the number of completions that were successes. */
+EXPORT uint64_t null_verbs_write_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, int chain, uint64_t rounds)
+{
+    struct ibv_send_wr requests[BATCH] = {0}, *bad;
+    struct ibv_wc completions[BATCH];
+    uint64_t successes = 0, number = 0;
+
+    for (int i = 0; i < chain; i++) {
+        requests[i].sg_list = piece;
+        requests[i].num_sge = 1;
+        requests[i].send_flags = SEND_SIGNALED;
+        requests[i].next = i + 1 < chain ? &requests[i + 1] : NULL;
+    }
+    for (uint64_t round = 0; round < rounds; round++) {
+        for (int i = 0; i < chain; i++)
+            requests[i].wr_id = number++;
+        if (qp->context->ops.post_send(qp, requests, &bad))
+            return 0;
+        for (int done = 0; done < chain;) {
+            int count = cq->context->ops.poll_cq(cq, BATCH, completions);
+            if (count < 0)
+                return 0;
+            for (int i = 0; i < count; i++)
+                successes += completions[i].status == WC_SUCCESS;
+            done += count;
+        }
+    }
+    return successes;
+}
+
+/* The same for receives. */
+EXPORT uint64_t null_verbs_receive_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, uint64_t rounds)
+{
+    struct ibv_recv_wr request = {.sg_list = piece, .num_sge = 1}, *bad;
+    struct ibv_wc completions[BATCH];
+    uint64_t successes = 0;
+
+    for (uint64_t round = 0; round < rounds; round++) {
+        request.wr_id = round;
+        if (qp->context->ops.post_recv(qp, &request, &bad))
+            return 0;
+        int count;
+        while ((count = cq->context->ops.poll_cq(cq, BATCH, completions)) == 0)
+            ;
+        if (count < 0)
+            return 0;
+        for (int i = 0; i < count; i++)
+            successes += completions[i].status == WC_SUCCESS;
+    }
+    return successes;
+}

@@ -1,0 +1,61 @@
+package org.jrdma.benchmarks;
+
+import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.DeviceOption;
+import org.jrdma.verbs.VerbsException;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What a post and a poll of the polled tier cost; {@link SideBySide} compares them with C. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class HotPathBenchmark {
+
+    @Param({"false", "true"})
+    public boolean critical;
+
+    private Loop loop;
+
+    @Setup
+    public void open() throws FabricException {
+        loop = critical ? new Loop(DeviceOption.CRITICAL_CALLS) : new Loop();
+    }
+
+    @TearDown
+    public void close() {
+        loop.close();
+    }
+
+    @Benchmark
+    public long writeAndPoll() throws VerbsException {
+        return loop.writeAndPoll(1);
+    }
+
+    @Benchmark
+    public long receiveAndPoll() throws VerbsException {
+        return loop.receiveAndPoll(1);
+    }
+
+    /** The cost of one request of the chain. */
+    @Benchmark
+    @OperationsPerInvocation(Loop.BATCH)
+    public long chainAndPoll() throws VerbsException {
+        return loop.chainAndPoll(1);
+    }
+}

@@ -1,0 +1,168 @@
+package org.jrdma.benchmarks;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.verbs.Verbs;
+
+/**
+ * The libibverbs of null_verbs.c, which does nothing: compiled by this machine's C compiler, loaded
+ * once.
+ */
+public final class NullProvider {
+
+    /** Its only device. */
+    public static final String DEVICE = "null0";
+
+    private static final String SOURCE = "null_verbs.c";
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final MethodHandle WRITE_AND_POLL =
+            LINKER.downcallHandle(
+                    FunctionDescriptor.of(
+                            JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle RECEIVE_AND_POLL =
+            LINKER.downcallHandle(
+                    FunctionDescriptor.of(JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
+    private static final MethodHandle LINGER =
+            LINKER.downcallHandle(FunctionDescriptor.ofVoid(JAVA_INT));
+
+    private final Path library;
+    private final SymbolLookup symbols;
+
+    private NullProvider(Path library) {
+        this.library = library;
+        this.symbols = SymbolLookup.libraryLookup(library, Arena.global());
+    }
+
+    private static final class Loaded {
+        static final NullProvider INSTANCE = new NullProvider(compile());
+    }
+
+    /** Compiles and loads it, if that was not done yet. */
+    public static NullProvider instance() {
+        return Loaded.INSTANCE;
+    }
+
+    /** The C compiler: what CC says, or cc; empty where there is none. */
+    public static Optional<String> compiler() {
+        var name = Optional.ofNullable(System.getenv("CC")).orElse("cc");
+        return Stream.of(System.getenv("PATH").split(":"))
+                .map(folder -> Path.of(folder).resolve(name))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .map(Path::toString);
+    }
+
+    /** A fresh look at it through the SDK. */
+    public Verbs verbs() throws LibraryNotFoundException {
+        return Verbs.load(library);
+    }
+
+    /**
+     * Makes posts and polls take longer, so that other threads' closes meet them.
+     *
+     * @param spins how often to pause
+     */
+    public void linger(int spins) {
+        try {
+            LINGER.invokeExact(symbols.findOrThrow("null_verbs_linger"), spins);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** C posts chains of writes and polls for all completions. Returns how many succeeded. */
+    public long writeAndPoll(Loop loop, int chain, long rounds) {
+        try {
+            return (long)
+                    WRITE_AND_POLL.invokeExact(
+                            symbols.findOrThrow("null_verbs_write_and_poll"),
+                            loop.queuePair.address(),
+                            loop.completions.address(),
+                            loop.element,
+                            chain,
+                            rounds);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** C posts receives and polls for their completions. Returns how many succeeded. */
+    public long receiveAndPoll(Loop loop, long rounds) {
+        try {
+            return (long)
+                    RECEIVE_AND_POLL.invokeExact(
+                            symbols.findOrThrow("null_verbs_receive_and_poll"),
+                            loop.queuePair.address(),
+                            loop.completions.address(),
+                            loop.element,
+                            rounds);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** What null_verbs.c names its pieces of memory by. */
+    static MemorySegment element(Arena arena, long address, int length, int localKey) {
+        var element = arena.allocate(16, 8);
+        element.set(JAVA_LONG, 0, address);
+        element.set(JAVA_INT, 8, length);
+        element.set(JAVA_INT, 12, localKey);
+        return element;
+    }
+
+    private static Path compile() {
+        var compiler =
+                compiler()
+                        .orElseThrow(() ->
+                                new IllegalStateException(
+                                        "There is no C compiler, neither cc nor what CC names"));
+        try (var source = NullProvider.class.getResourceAsStream("/" + SOURCE)) {
+            var folder = Files.createTempDirectory("jrdma-null-verbs");
+            var file = folder.resolve(SOURCE);
+            Files.copy(source, file);
+            var library = folder.resolve("libnullverbs.so");
+            var process =
+                    new ProcessBuilder(
+                                    compiler,
+                                    "-O2",
+                                    "-Wall",
+                                    "-Wextra",
+                                    "-Werror",
+                                    "-shared",
+                                    "-fPIC",
+                                    "-fvisibility=hidden",
+                                    "-o",
+                                    library.toString(),
+                                    file.toString())
+                            .redirectErrorStream(true)
+                            .start();
+            var output = process.inputReader().readAllAsString();
+            if (process.waitFor() != 0) {
+                throw new IllegalStateException("%s does not compile:%n%s".formatted(file, output));
+            }
+            for (var path : new Path[] {folder, library, file}) {
+                path.toFile().deleteOnExit(); // in the reverse order
+            }
+            return library;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted while compiling", e);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package org.jrdma.benchmarks;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.DeviceOption;
+import org.jrdma.verbs.VerbsException;
+
+/**
+ * Java and C do the same work in turns, in one process, on one provider: what Java adds.
+ *
+ * <p>The machine may be busy with other things, which hits both alike if the turns are short; the
+ * median of each is compared.
+ */
+public final class SideBySide {
+
+    private static final int TURNS = 400;
+    private static final long ROUNDS_OF_A_TURN = 20_000;
+    private static final int TURNS_TO_WARM_UP = 60;
+
+    private SideBySide() {}
+
+    /** A stretch of work. Returns how many completions were successes. */
+    @FunctionalInterface
+    private interface Work {
+        long run(long rounds) throws VerbsException;
+    }
+
+    private record Contest(String name, int operationsInRound, Work c, Work java) {}
+
+    /** Prints a table, for people and for results.md. */
+    public static void main(String[] arguments) throws FabricException {
+        System.out.println("| one of | calls | C, ns | Java, ns | Java adds, ns |");
+        System.out.println("|---|---|---|---|---|");
+        for (var options :
+                List.of(new DeviceOption[0], new DeviceOption[] {DeviceOption.CRITICAL_CALLS})) {
+            try (var loop = new Loop(options)) {
+                for (var contest : contests(loop)) {
+                    compare(contest, options.length == 0 ? "ordinary" : "critical");
+                }
+            }
+        }
+    }
+
+    private static List<Contest> contests(Loop loop) {
+        var provider = NullProvider.instance();
+        return List.of(
+                new Contest(
+                        "WRITE and poll",
+                        1,
+                        rounds -> provider.writeAndPoll(loop, 1, rounds),
+                        loop::writeAndPoll),
+                new Contest(
+                        "RECEIVE and poll",
+                        1,
+                        rounds -> provider.receiveAndPoll(loop, rounds),
+                        loop::receiveAndPoll),
+                new Contest(
+                        "WRITE in a chain of " + Loop.BATCH,
+                        Loop.BATCH,
+                        rounds -> provider.writeAndPoll(loop, Loop.BATCH, rounds),
+                        loop::chainAndPoll));
+    }
+
+    private static void compare(Contest contest, String calls) throws VerbsException {
+        var c = new double[TURNS];
+        var java = new double[TURNS];
+        for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
+            var inC = nanosOfOne(contest, contest.c);
+            var inJava = nanosOfOne(contest, contest.java);
+            if (turn >= 0) {
+                c[turn] = inC;
+                java[turn] = inJava;
+            }
+        }
+        System.out.printf(
+                Locale.ROOT,
+                "| %s | %s | %.1f | %.1f | %.1f |%n",
+                contest.name,
+                calls,
+                median(c),
+                median(java),
+                median(java) - median(c));
+    }
+
+    private static double nanosOfOne(Contest contest, Work work) throws VerbsException {
+        var rounds = ROUNDS_OF_A_TURN / contest.operationsInRound;
+        var operations = rounds * contest.operationsInRound;
+        var before = System.nanoTime();
+        var successes = work.run(rounds);
+        var nanos = System.nanoTime() - before;
+        if (successes != operations) {
+            throw new IllegalStateException(
+                    "%s: %d of %d succeeded".formatted(contest.name, successes, operations));
+        }
+        return (double) nanos / operations;
+    }
+
+    private static double median(double[] values) {
+        Arrays.sort(values);
+        return values[values.length / 2];
+    }
+}
