@@ -28,7 +28,7 @@ run_guest() {
         say "ended after $timeout s"
         exit "$TIMED_OUT"
     fi
-    [[ $verbose ]] || tail -n 20 "$share/console" >&2
+    [[ $verbose ]] || sed '/Call Trace:/,$d' "$share/console" | tail -n 20 >&2
     fail "the guest ended before the command did ($engine: exit code $code)"
 }
 
