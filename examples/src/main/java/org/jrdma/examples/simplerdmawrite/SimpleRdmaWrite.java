@@ -1,0 +1,207 @@
+package org.jrdma.examples.simplerdmawrite;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.Endpoint;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.Verbs;
+
+/**
+ * One RDMA WRITE: a process puts a text into the memory of another one, which does nothing for it
+ * but to look.
+ *
+ * <p>The two find each other over TCP. There they swap what RDMA needs to know, and tell each other
+ * when they are done; the text goes another way.
+ */
+public final class SimpleRdmaWrite {
+
+    private static final String USAGE =
+            """
+            usage: simple-rdma-write [options]         waits for the other side, then writes into its memory
+                   simple-rdma-write [options] HOST    connects to HOST and is written to
+
+              -d DEVICE   the RDMA device (the first there is)
+              -g INDEX    the row of its GID table to send from (on RoCE the best there is)
+              -p PORT     the TCP port (18515)\
+            """;
+
+    private static final String TEXT = "Saluton, mondo";
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    // What is written: the text, and behind it a number that is 0 until the text is there.
+    private static final int ARRIVED = 56;
+    private static final int BYTES = ARRIVED + Long.BYTES;
+
+    private String device = "";
+    private int gidIndex = -1;
+    private int port = 18515;
+    private String host = "";
+
+    static void main(String... arguments) {
+        if (List.of(arguments).contains("--help")) {
+            IO.println(USAGE);
+            return;
+        }
+        try {
+            new SimpleRdmaWrite(arguments).run();
+        } catch (IOException | IllegalArgumentException e) {
+            System.err.println(e.getMessage()); // those of the SDK say what to do
+            System.exit(1);
+        }
+    }
+
+    private void run() throws IOException {
+        var verbs = Verbs.system();
+        try (var device = this.device.isEmpty() ? verbs.openFirst() : verbs.open(this.device);
+                var domain = device.newProtectionDomain();
+                var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
+                var completions = device.newCompletionDispatcher(16);
+                var queuePair = domain.newQueuePair(options(completions));
+                var peer = isWriter() ? Peer.waitOn(port) : Peer.at(host, port)) {
+
+            // Zeroed, page aligned, and locked, so that the adapter can reach it without the
+            // kernel.
+            var buffer = memory.region(BYTES);
+
+            // Where the queue pairs are: lid, number, first packet's number, and the GID, without
+            // which there is no way on RoCE. Where the memory is: address, key, length.
+            var theirEndpoint = Endpoint.parse(peer.swap(queuePair.endpoint()));
+            var theirMemory = RemoteMemory.parse(peer.swap(buffer.remote()));
+            IO.println("local:  " + queuePair.endpoint() + ", memory " + buffer.remote());
+            IO.println("remote: " + theirEndpoint + ", memory " + theirMemory);
+
+            queuePair.connect(theirEndpoint);
+            peer.swap("connected");
+
+            if (isWriter()) {
+                write(queuePair, buffer, theirMemory);
+            } else {
+                watch(buffer);
+            }
+            // Neither side leaves before the other is done: a queue pair that is gone answers no
+            // packets, and memory that is gone cannot be written.
+            peer.swap("done");
+        }
+    }
+
+    private static void write(
+            DispatchedQueuePair queuePair, MemoryRegion buffer, RemoteMemory theirMemory)
+            throws IOException {
+        buffer.segment().setString(0, TEXT);
+        buffer.segment().set(JAVA_LONG, ARRIVED, 1);
+        queuePair.write(buffer.slice(), theirMemory).await(PATIENCE);
+        IO.println("wrote \"" + TEXT + "\"");
+    }
+
+    /**
+     * Waits for the text. Adapters place the bytes of a write in rising order, so the number behind
+     * the text comes last. No standard promises that: a program that must be sure writes with
+     * immediate data, which the other side receives as a completion.
+     */
+    private static void watch(MemoryRegion buffer) throws IOException {
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (buffer.readLongAcquire(ARRIVED) == 0) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IOException("Nothing was written within " + PATIENCE.toSeconds() + " s.");
+            }
+            Thread.onSpinWait();
+        }
+        IO.println("found \"" + buffer.segment().getString(0) + "\"");
+    }
+
+    /** The other side, over TCP. */
+    private record Peer(Socket socket, BufferedReader lines) implements AutoCloseable {
+
+        static Peer waitOn(int port) throws IOException {
+            try (var listener = new ServerSocket(port)) {
+                return of(listener.accept());
+            } catch (IOException e) {
+                throw new IOException("Cannot listen on port " + port + ": " + e.getMessage(), e);
+            }
+        }
+
+        static Peer at(String host, int port) throws IOException {
+            var socket = new Socket();
+            try {
+                socket.connect(new InetSocketAddress(host, port), (int) PATIENCE.toMillis());
+                return of(socket);
+            } catch (IOException e) {
+                socket.close();
+                throw new IOException(
+                        "Nobody answers on port %d of %s. The other side must be started first, without a host."
+                                .formatted(port, host),
+                        e);
+            }
+        }
+
+        private static Peer of(Socket socket) throws IOException {
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+            return new Peer(
+                    socket,
+                    new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII)));
+        }
+
+        /** Tells the other side something and is told something in return, a line each. */
+        String swap(Object mine) throws IOException {
+            try {
+                socket.getOutputStream().write((mine + "\n").getBytes(US_ASCII));
+                var theirs = lines.readLine();
+                if (theirs == null) {
+                    throw new IOException("The other side has left; look there for the reason.");
+                }
+                return theirs;
+            } catch (SocketTimeoutException e) {
+                throw new IOException("The other side is silent; look there for the reason.", e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+
+    private boolean isWriter() {
+        return host.isEmpty();
+    }
+
+    private QueuePairOptions<DispatchedQueuePair> options(CompletionDispatcher completions) {
+        var options = reliable(completions);
+        return gidIndex < 0 ? options : options.gidIndex(gidIndex);
+    }
+
+    SimpleRdmaWrite(String... arguments) {
+        for (var rest = List.of(arguments).iterator(); rest.hasNext(); ) {
+            var argument = rest.next();
+            if (!argument.startsWith("-") && host.isEmpty()) {
+                host = argument;
+            } else if (List.of("-d", "-g", "-p").contains(argument) && rest.hasNext()) {
+                var value = rest.next();
+                switch (argument) {
+                    case "-d" -> device = value;
+                    case "-g" -> gidIndex = Integer.parseInt(value);
+                    default -> port = Integer.parseInt(value);
+                }
+            } else {
+                throw new IllegalArgumentException(USAGE);
+            }
+        }
+    }
+}
