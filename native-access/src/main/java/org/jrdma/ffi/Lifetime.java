@@ -141,7 +141,7 @@ public final class Lifetime {
         }
         closer = Thread.currentThread();
         try {
-            wakeups.forEach(Runnable::run);
+            wakeups.forEach(this::wake);
             awaitHolds();
             for (var dependent = newestDependent();
                     dependent != null;
@@ -166,6 +166,14 @@ public final class Lifetime {
     @Override
     public String toString() {
         return name;
+    }
+
+    private void wake(Runnable wakeup) {
+        try {
+            wakeup.run();
+        } catch (RuntimeException e) {
+            LOG.error("Closing {}: a wake-up failed; it is destroyed all the same", name, e);
+        }
     }
 
     private void awaitHolds() {
