@@ -72,6 +72,7 @@ public final class NativeLibrary {
 
     /** A library whose symbols {@code provider} answers for. */
     public static NativeLibrary from(LibraryProvider provider) {
+        allowed(() -> MemorySegment.NULL.reinterpret(0)); // else linking fails, without advice
         return new NativeLibrary(provider.name(), true, provider.symbols());
     }
 
@@ -110,9 +111,9 @@ public final class NativeLibrary {
         return description;
     }
 
-    private static SymbolLookup allowed(Supplier<SymbolLookup> open) {
+    private static <T> T allowed(Supplier<T> restricted) {
         try {
-            return open.get();
+            return restricted.get();
         } catch (IllegalCallerException e) {
             var module = NativeLibrary.class.getModule();
             throw new IllegalCallerException(
