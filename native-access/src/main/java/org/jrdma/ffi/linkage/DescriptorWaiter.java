@@ -145,6 +145,9 @@ public final class DescriptorWaiter implements AutoCloseable {
     private void ready() {
         lock.lock();
         try {
+            if (!armed) {
+                return; // epoll tells of a descriptor that failed whether it was asked to or not
+            }
             armed = false;
             timesReady++;
             changed.signalAll();
@@ -181,7 +184,7 @@ public final class DescriptorWaiter implements AutoCloseable {
             var key = nextKey.getAndIncrement();
             waiters.put(key, waiter);
             try {
-                control(Linux.EPOLL_CTL_ADD, waiter.descriptor, 0, key);
+                control(Linux.EPOLL_CTL_ADD, waiter.descriptor, Linux.EPOLLONESHOT, key);
             } catch (FabricException e) {
                 waiters.remove(key);
                 throw e;
@@ -223,12 +226,21 @@ public final class DescriptorWaiter implements AutoCloseable {
                     for (var i = 0; i < count; i++) {
                         var waiter = waiters.get(Linux.EpollEvent.data(events, i));
                         if (waiter != null) {
-                            waiter.ready();
+                            tell(waiter);
                         }
                     }
-                } catch (FabricException | RuntimeException e) {
+                } catch (FabricException e) {
                     LOG.error("The polling thread goes on after a failure", e);
                 }
+            }
+        }
+
+        /** Goes on whatever a callback throws: all waits of the process hang on this thread. */
+        private static void tell(DescriptorWaiter waiter) {
+            try {
+                waiter.ready();
+            } catch (Throwable e) {
+                LOG.error("The callback for descriptor {} failed", waiter.descriptor, e);
             }
         }
     }
