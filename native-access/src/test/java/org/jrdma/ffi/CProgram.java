@@ -1,0 +1,66 @@
+package org.jrdma.ffi;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.jrdma.ffi.Missing.missing;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Asks the C compiler of this machine, {@code $CC} or else {@code cc}, for numbers. */
+public final class CProgram {
+
+    private CProgram() {}
+
+    /** The value of each expression. */
+    public static Map<String, Long> evaluate(
+            Path folder, List<String> headers, Collection<String> expressions)
+            throws IOException, InterruptedException {
+        var source = folder.resolve("numbers.c");
+        var program = folder.resolve("numbers");
+        Files.writeString(source, text(headers, expressions));
+        var chosen = System.getenv("CC");
+        run(chosen == null ? "cc" : chosen, "-o", program.toString(), source.toString());
+        var values = new HashMap<String, Long>();
+        for (var line : run(program.toString()).lines().toList()) {
+            var separator = line.indexOf('=');
+            values.put(line.substring(separator + 1), Long.valueOf(line.substring(0, separator)));
+        }
+        return values;
+    }
+
+    private static String text(List<String> headers, Collection<String> expressions) {
+        var includes =
+                headers.stream()
+                        .map("#include <%s>\n"::formatted)
+                        .collect(Collectors.joining("", "#define _GNU_SOURCE\n", ""));
+        return expressions.stream()
+                .map(expression ->
+                        "printf(\"%%lld=%%s\\n\", (long long) (%1$s), \"%1$s\");\n"
+                                .formatted(expression))
+                .collect(
+                        Collectors.joining(
+                                "",
+                                includes + "#include <stdio.h>\nint main(void)\n{\n",
+                                "return 0;\n}\n"));
+    }
+
+    private static String run(String... command) throws IOException, InterruptedException {
+        Process process;
+        try {
+            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        } catch (IOException _) {
+            throw missing("no C compiler: install one, or set CC");
+        }
+        var output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        if (process.waitFor() != 0) {
+            throw new AssertionError(output);
+        }
+        return output;
+    }
+}

@@ -1,0 +1,113 @@
+package org.jrdma.ffi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class CallGuardTest {
+
+    @Test
+    void shouldBeOneForEachThread() throws Exception {
+        var mine = CallGuard.ofCurrentThread();
+
+        assertThat(CallGuard.ofCurrentThread()).isSameAs(mine);
+        assertThat(Threads.start(CallGuard::ofCurrentThread).result()).isNotSameAs(mine);
+    }
+
+    @Test
+    void shouldReturnWhenNoThreadIsInside() {
+        CallGuard.ofCurrentThread().enter();
+        CallGuard.ofCurrentThread().exit();
+
+        CallGuard.awaitCallsInFlight();
+    }
+
+    @Test
+    void shouldWaitForACallThatIsInside() throws Exception {
+        var inside = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        var caller =
+                Threads.start(() -> {
+                    CallGuard.ofCurrentThread().enter();
+                    inside.countDown();
+                    goOn.await();
+                    CallGuard.ofCurrentThread().exit();
+                });
+        inside.await();
+
+        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+
+        assertThat(waiter.task().isDone()).isFalse();
+        goOn.countDown();
+        assertThat(waiter.result()).isTrue();
+        assertThat(caller.result()).isTrue();
+    }
+
+    @Test
+    void shouldNotBeHeldUpByTheNextCallOfTheSameThread() throws Exception {
+        var steps = new Phaser(2);
+        var caller =
+                Threads.start(() -> {
+                    var guard = CallGuard.ofCurrentThread();
+                    guard.enter();
+                    steps.arriveAndAwaitAdvance(); // inside the first call
+                    steps.arriveAndAwaitAdvance(); // it is waited for
+                    guard.exit();
+                    guard.enter();
+                    steps.arriveAndAwaitAdvance(); // the wait is over
+                    guard.exit();
+                });
+        steps.arriveAndAwaitAdvance();
+        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+
+        steps.arriveAndAwaitAdvance();
+
+        assertThat(waiter.result()).isTrue();
+        steps.arriveAndAwaitAdvance();
+        assertThat(caller.result()).isTrue();
+    }
+
+    @Test
+    void shouldNotBeHeldUpByAThreadThatCallsAllTheTime() throws Exception {
+        var stop = new AtomicBoolean();
+        var started = new CountDownLatch(1);
+        var caller =
+                Threads.start(() -> {
+                    var guard = CallGuard.ofCurrentThread();
+                    while (!stop.get()) {
+                        guard.enter();
+                        started.countDown();
+                        guard.exit();
+                    }
+                });
+        started.await();
+
+        for (var i = 0; i < 100; i++) {
+            CallGuard.awaitCallsInFlight();
+        }
+
+        stop.set(true);
+        assertThat(caller.result()).isTrue();
+    }
+
+    @Test
+    void shouldForgetAThreadThatDiedInsideACall() throws Exception {
+        var dying = Threads.start(() -> CallGuard.ofCurrentThread().enter());
+        assertThat(dying.result()).isTrue();
+        dying.thread().join();
+
+        CallGuard.awaitCallsInFlight(); // would wait for ever for it
+    }
+
+    @Test
+    void shouldForgetAVirtualThreadThatDiedInsideACall() throws Exception {
+        Thread.ofVirtual().start(() -> CallGuard.ofCurrentThread().enter()).join();
+
+        CallGuard.awaitCallsInFlight();
+    }
+}

@@ -1,0 +1,476 @@
+package org.jrdma.ffi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class LifetimeTest {
+
+    private final List<String> destroyed = Collections.synchronizedList(new ArrayList<>());
+
+    private Lifetime lifetime(String name, Lifetime... owners) {
+        return new Lifetime(name, List.of(owners), () -> destroyed.add(name));
+    }
+
+    @Test
+    void shouldDestroyOnceWhenClosedTwice() {
+        var lifetime = lifetime("thing");
+
+        lifetime.close();
+        lifetime.close();
+
+        assertThat(destroyed).containsExactly("thing");
+    }
+
+    @Test
+    void shouldWaitForTheThreadThatIsClosingIt() throws Exception {
+        var inDestructor = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        var lifetime =
+                new Lifetime(
+                        "thing",
+                        List.of(),
+                        () -> {
+                            inDestructor.countDown();
+                            awaitUninterrupted(goOn);
+                            destroyed.add("thing");
+                        });
+        var first = Threads.start(lifetime::close);
+        inDestructor.await();
+
+        var second = Threads.start(lifetime::close).awaitWaiting();
+
+        assertThat(second.task().isDone()).isFalse();
+        goOn.countDown();
+        assertThat(second.result()).isTrue();
+        assertThat(destroyed).containsExactly("thing");
+        assertThat(first.result()).isTrue();
+    }
+
+    @Test
+    void shouldKeepWaitingForAnotherCloserWhenInterruptedAndKeepTheStatus() throws Exception {
+        var inDestructor = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        var lifetime =
+                new Lifetime(
+                        "thing",
+                        List.of(),
+                        () -> {
+                            inDestructor.countDown();
+                            awaitUninterrupted(goOn);
+                        });
+        var first = Threads.start(lifetime::close);
+        inDestructor.await();
+        var second =
+                Threads.start(
+                                () -> {
+                                    lifetime.close();
+                                    return Thread.currentThread().isInterrupted();
+                                })
+                        .awaitWaiting();
+
+        second.thread().interrupt();
+        second.awaitWaiting();
+
+        assertThat(second.task().isDone()).isFalse();
+        goOn.countDown();
+        assertThat(second.result()).isTrue();
+        assertThat(first.result()).isTrue();
+    }
+
+    @Test
+    void shouldCloseDependentsNewestFirst() {
+        var owner = lifetime("owner");
+        var oldest = lifetime("oldest", owner);
+        var unused = lifetime("middle", owner);
+        var newest = lifetime("newest", owner);
+
+        owner.close();
+
+        assertThat(destroyed).containsExactly("newest", "middle", "oldest", "owner");
+        assertThat(List.of(oldest, unused, newest)).allMatch(Lifetime::isClosed);
+    }
+
+    @Test
+    void shouldCloseDependentsOfDependentsBeforeThem() {
+        var device = lifetime("device");
+        var domain = lifetime("domain", device);
+        var queue = lifetime("queue", device);
+        var pair = lifetime("pair", domain, queue);
+
+        device.close();
+
+        assertThat(destroyed).containsExactly("pair", "queue", "domain", "device");
+        assertThat(pair.isClosed()).isTrue();
+    }
+
+    @Test
+    void shouldCloseADependentOnceWhicheverOwnerIsClosed() {
+        var domain = lifetime("domain");
+        var queue = lifetime("queue");
+        var pair = lifetime("pair", domain, queue);
+
+        queue.close();
+        domain.close();
+
+        assertThat(destroyed).containsExactly("pair", "queue", "domain");
+        assertThat(pair.isClosed()).isTrue();
+    }
+
+    @Test
+    void shouldNotDestroyWhileHeld() throws Exception {
+        var lifetime = lifetime("thing");
+        lifetime.hold();
+
+        var closer = Threads.start(lifetime::close).awaitWaiting();
+
+        assertThat(lifetime.isClosed()).isTrue();
+        assertThat(destroyed).isEmpty();
+        lifetime.release();
+        assertThat(closer.result()).isTrue();
+        assertThat(destroyed).containsExactly("thing");
+    }
+
+    @Test
+    void shouldWaitForEveryHold() throws Exception {
+        var lifetime = lifetime("thing");
+        lifetime.hold();
+        lifetime.hold();
+        var closer = Threads.start(lifetime::close).awaitWaiting();
+
+        lifetime.release();
+
+        closer.awaitWaiting();
+        assertThat(destroyed).isEmpty();
+        lifetime.release();
+        assertThat(closer.result()).isTrue();
+    }
+
+    @Test
+    void shouldRefuseAHoldAfterCloseAndNameTheObject() {
+        var lifetime = lifetime("queue pair 17 of rxe0");
+
+        lifetime.close();
+
+        assertThatIllegalStateException()
+                .isThrownBy(lifetime::hold)
+                .withMessage("queue pair 17 of rxe0 is closed");
+    }
+
+    @Test
+    void shouldRefuseAHoldWhileCloseWaits() throws Exception {
+        var lifetime = lifetime("thing");
+        lifetime.hold();
+        var closer = Threads.start(lifetime::close).awaitWaiting();
+
+        assertThatIllegalStateException().isThrownBy(lifetime::hold).withMessage("thing is closed");
+
+        lifetime.release();
+        assertThat(closer.result()).isTrue();
+    }
+
+    @Test
+    void shouldHoldAllOrNone() {
+        var open = lifetime("open");
+        var closed = lifetime("closed");
+        var behind = lifetime("behind");
+        closed.close();
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> Lifetime.holdAll(List.of(open, closed, behind)))
+                .withMessage("closed is closed");
+
+        open.close(); // would wait for ever for a hold left behind
+        behind.close();
+        assertThat(destroyed).containsExactly("closed", "open", "behind");
+    }
+
+    @Test
+    void shouldHoldAllUntilAllAreReleased() throws Exception {
+        var all = List.of(lifetime("first"), lifetime("second"));
+        Lifetime.holdAll(all);
+
+        var closers = all.stream().map(each -> Threads.start(each::close)).toList();
+
+        closers.forEach(Threads.Started::awaitWaiting);
+        assertThat(destroyed).isEmpty();
+        all.forEach(Lifetime::release);
+        for (var closer : closers) {
+            assertThat(closer.result()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldWaitForACallInsideAGuard() throws Exception {
+        var lifetime = lifetime("thing");
+        var inside = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        var caller =
+                Threads.start(() -> {
+                    var guard = CallGuard.ofCurrentThread();
+                    guard.enter();
+                    try {
+                        var closedAtEntry = lifetime.isClosed();
+                        inside.countDown();
+                        goOn.await();
+                        return closedAtEntry || destroyed.contains("thing");
+                    } finally {
+                        guard.exit();
+                    }
+                });
+        inside.await();
+
+        var closer = Threads.start(lifetime::close).awaitWaiting();
+
+        assertThat(lifetime.isClosed()).isTrue();
+        goOn.countDown();
+        assertThat(caller.result()).as("destroyed during the call").isFalse();
+        assertThat(closer.result()).isTrue();
+        assertThat(destroyed).containsExactly("thing");
+    }
+
+    @Test
+    void shouldLogWhatTheSystemRefusesAndCloseTheOwnersAllTheSame() {
+        var owner = lifetime("owner");
+        var refused =
+                new Lifetime(
+                        "refused",
+                        List.of(owner),
+                        () -> {
+                            throw new FabricException("ibv_destroy_cq failed: EBUSY (16)");
+                        });
+
+        try (var log = new CapturedLog()) {
+            owner.close();
+
+            assertThat(log.toString())
+                    .contains("WARN", "Closing refused: ibv_destroy_cq failed: EBUSY (16)");
+        }
+        assertThat(refused.isClosed()).isTrue();
+        assertThat(destroyed).containsExactly("owner");
+    }
+
+    @Test
+    void shouldLogAFaultyDestructorAndCloseTheOwnersAllTheSame() {
+        var owner = lifetime("owner");
+        var dependent = lifetime("dependent", owner);
+        var faulty =
+                new Lifetime(
+                        "faulty",
+                        List.of(owner),
+                        () -> {
+                            throw new IllegalArgumentException("a mistake");
+                        });
+
+        try (var log = new CapturedLog()) {
+            owner.close();
+
+            assertThat(log.toString()).contains("ERROR", "faulty", "a mistake");
+        }
+        assertThat(List.of(dependent, faulty)).allMatch(Lifetime::isClosed);
+        assertThat(destroyed).containsExactly("dependent", "owner");
+    }
+
+    @Test
+    void shouldReleaseAnotherCloserWhenTheDestructorFails() {
+        var lifetime =
+                new Lifetime(
+                        "faulty",
+                        List.of(),
+                        () -> {
+                            throw new IllegalArgumentException("a mistake");
+                        });
+
+        try (var log = new CapturedLog()) {
+            lifetime.close();
+            assertThat(log.toString()).contains("a mistake");
+        }
+
+        lifetime.close(); // returns
+        assertThat(lifetime.isClosed()).isTrue();
+    }
+
+    @Test
+    void shouldWakeWaitersBeforeItWaitsForHolds() {
+        var lifetime = lifetime("thing");
+        lifetime.hold();
+        lifetime.onClose(lifetime::release);
+
+        lifetime.close();
+
+        assertThat(destroyed).containsExactly("thing");
+    }
+
+    @Test
+    void shouldWakeAtOnceWhenClosedAlready() {
+        var lifetime = lifetime("thing");
+        lifetime.close();
+        var woken = new AtomicInteger();
+
+        lifetime.onClose(woken::incrementAndGet);
+
+        assertThat(woken).hasValue(1);
+    }
+
+    @Test
+    void shouldDestroyAllTheSameWhenAWakeUpFails() {
+        var lifetime = lifetime("thing");
+        var dependent = lifetime("dependent", lifetime);
+        var woken = new AtomicInteger();
+        lifetime.onClose(() -> {
+            throw new IllegalArgumentException("a mistake");
+        });
+        lifetime.onClose(woken::incrementAndGet);
+
+        try (var log = new CapturedLog()) {
+            lifetime.close();
+            assertThat(log.toString()).contains("thing", "a mistake");
+        }
+
+        assertThat(woken).hasValue(1);
+        assertThat(destroyed).containsExactly("dependent", "thing");
+        assertThat(dependent.isClosed()).isTrue();
+    }
+
+    @Test
+    void shouldReturnWhenClosedFromItsOwnDestructor() {
+        var self = new AtomicReference<Lifetime>();
+        var lifetime =
+                new Lifetime(
+                        "thing",
+                        List.of(),
+                        () -> {
+                            self.get().close();
+                            destroyed.add("thing");
+                        });
+        self.set(lifetime);
+
+        lifetime.close();
+
+        assertThat(destroyed).containsExactly("thing");
+    }
+
+    @Test
+    void shouldReturnWhenClosedFromItsOwnWakeUp() {
+        var lifetime = lifetime("thing");
+        lifetime.onClose(lifetime::close);
+
+        lifetime.close();
+
+        assertThat(destroyed).containsExactly("thing");
+    }
+
+    @Test
+    void shouldReturnWhenADependentsDestructorClosesTheOwner() {
+        var owner = lifetime("owner");
+        var dependent =
+                new Lifetime(
+                        "dependent",
+                        List.of(owner),
+                        () -> {
+                            destroyed.add("dependent");
+                            owner.close();
+                        });
+
+        owner.close();
+
+        assertThat(dependent.isClosed()).isTrue();
+        assertThat(destroyed).containsExactly("dependent", "owner");
+    }
+
+    @Test
+    void shouldLeaveNothingOpenWhenADependentIsMadeWhileTheOwnerCloses() throws Exception {
+        var rounds = 3_000;
+        var made = new AtomicInteger();
+        var start = new CyclicBarrier(2);
+        var owners = new AtomicReference<Lifetime>();
+        var late = new AtomicInteger();
+        var maker =
+                Threads.start(() -> {
+                    for (var round = 0; round < rounds; round++) {
+                        start.await();
+                        var owner = owners.get();
+                        for (var offset = 0; offset < round % 200; offset++) {
+                            Thread.onSpinWait(); // so that rounds meet at all places
+                        }
+                        try {
+                            owner.hold();
+                            try {
+                                if (!lifetime("dependent", owner).isClosed()) {
+                                    made.incrementAndGet();
+                                } else {
+                                    late.incrementAndGet();
+                                }
+                            } finally {
+                                owner.release();
+                            }
+                        } catch (IllegalStateException _) {
+                            // the owner was closed first
+                        }
+                        start.await();
+                    }
+                });
+
+        for (var round = 0; round < rounds; round++) {
+            destroyed.clear();
+            var before = made.get();
+            var owner = lifetime("owner");
+            owners.set(owner);
+            start.await();
+            owner.close();
+            start.await();
+            assertThat(destroyed)
+                    .as("round %d", round)
+                    .isEqualTo(
+                            made.get() > before ? List.of("dependent", "owner") : List.of("owner"));
+        }
+
+        assertThat(maker.result()).isTrue();
+        assertThat(late).as("closed while its owner was held").hasValue(0);
+    }
+
+    @Test
+    void shouldBeDestroyedOnceByThreadsThatCloseItAndItsOwnersAtOnce() throws Exception {
+        for (var round = 0; round < 500; round++) {
+            destroyed.clear();
+            var left = lifetime("left");
+            var right = lifetime("right");
+            var both = lifetime("both", left, right);
+            var start = new CyclicBarrier(3);
+
+            var closers =
+                    List.of(left, right, both).stream()
+                            .map(each ->
+                                    Threads.start(() -> {
+                                        start.await();
+                                        each.close();
+                                        return List.copyOf(destroyed);
+                                    }))
+                            .toList();
+
+            for (var closer : closers) {
+                assertThat(closer.result()).contains("both");
+            }
+            assertThat(destroyed).containsExactlyInAnyOrder("both", "left", "right");
+            assertThat(destroyed.getFirst()).isEqualTo("both");
+        }
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package org.jrdma.ffi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class NativeObjectTest {
+
+    private static final MemorySegment ADDRESS = MemorySegment.ofAddress(0x1234_5678L);
+
+    private static final class Thing extends NativeObject {
+        Thing(String name) {
+            super(ADDRESS, new Lifetime(name, List.of(), () -> {}));
+        }
+    }
+
+    @Test
+    void shouldGiveItsAddressWhileOpen() {
+        try (var thing = new Thing("thing 7 of rxe0")) {
+            assertThat(thing.address()).isEqualTo(ADDRESS);
+            assertThat(thing.isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldRefuseItsAddressAfterCloseAndNameItself() {
+        var thing = new Thing("thing 7 of rxe0");
+
+        thing.close();
+
+        assertThat(thing.isOpen()).isFalse();
+        assertThatIllegalStateException()
+                .isThrownBy(thing::address)
+                .withMessage("thing 7 of rxe0 is closed");
+    }
+
+    @Test
+    void shouldBeCalledAsItsLifetimeIsAlsoAfterClose() {
+        var thing = new Thing("thing 7 of rxe0");
+
+        thing.close();
+
+        assertThat(thing).hasToString("thing 7 of rxe0");
+    }
+}

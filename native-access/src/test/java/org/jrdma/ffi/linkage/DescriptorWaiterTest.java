@@ -1,0 +1,475 @@
+package org.jrdma.ffi.linkage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.jrdma.ffi.CapturedLog;
+import org.jrdma.ffi.ChildJvm;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Threads;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class DescriptorWaiterTest {
+
+    private int descriptor;
+
+    @BeforeEach
+    void open() throws FabricException {
+        descriptor = Linux.eventDescriptor();
+    }
+
+    @AfterEach
+    void close() {
+        Descriptors.close(descriptor);
+    }
+
+    @Test
+    void shouldReturnWhenTheDescriptorWasReadableBefore() throws Exception {
+        Descriptors.signal(descriptor);
+
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            assertThat(waiter.await(in(20), () -> false)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldReturnWhenTheDescriptorBecomesReadable() throws Exception {
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            var waiting =
+                    Threads.start(() -> waiter.await(Deadline.NEVER, () -> false)).awaitWaiting();
+
+            Descriptors.signal(descriptor);
+
+            assertThat(waiting.result()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldReturnAgainAsLongAsTheDescriptorIsReadable() throws Exception {
+        Descriptors.signal(descriptor);
+
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            assertThat(waiter.await(in(20), () -> false)).isTrue();
+            assertThat(waiter.await(in(20), () -> false)).isTrue();
+            assertThat(Descriptors.drain(descriptor)).isTrue();
+            assertThat(waiter.await(Deadline.after(Duration.ofMillis(20)), () -> false))
+                    .as("after the wait that began while it was readable")
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void shouldReturnFalseWhenTheDeadlinePassesFirst() throws Exception {
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            var before = System.nanoTime();
+
+            assertThat(waiter.await(Deadline.after(Duration.ofMillis(30)), () -> false)).isFalse();
+
+            assertThat(System.nanoTime() - before)
+                    .isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(30));
+        }
+    }
+
+    @Test
+    void shouldReturnFalseAtOnceWhenTheDeadlineHasPassed() throws Exception {
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            assertThat(waiter.await(Deadline.after(Duration.ZERO), () -> false)).isFalse();
+        }
+    }
+
+    @Test
+    void shouldReturnWithoutWaitingWhenItIsDone() throws Exception {
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            assertThat(waiter.await(Deadline.NEVER, () -> true)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldAskAgainWhenWokenAndOnlyThen() throws Exception {
+        var done = new AtomicBoolean();
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            var waiting =
+                    Threads.start(() -> waiter.await(Deadline.NEVER, done::get)).awaitWaiting();
+
+            waiter.wake();
+            waiting.awaitWaiting();
+            assertThat(waiting.task().isDone()).isFalse();
+            done.set(true);
+            waiter.wake();
+
+            assertThat(waiting.result()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldEndAWaitWhenInterruptedAndKeepTheStatus() throws Exception {
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            var waiting =
+                    Threads.start(
+                                    () -> {
+                                        assertThatExceptionOfType(InterruptedIOException.class)
+                                                .isThrownBy(() ->
+                                                        waiter.await(Deadline.NEVER, () -> false))
+                                                .withMessage("interrupted while waiting");
+                                        return Thread.currentThread().isInterrupted();
+                                    })
+                            .awaitWaiting();
+
+            waiting.thread().interrupt();
+
+            assertThat(waiting.result()).as("the interrupt status").isTrue();
+        }
+    }
+
+    @Test
+    void shouldNotBeginToWaitWhenInterrupted() throws Exception {
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            Thread.currentThread().interrupt();
+
+            assertThatExceptionOfType(InterruptedIOException.class)
+                    .isThrownBy(() -> waiter.await(Deadline.NEVER, () -> false));
+
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldEndAWaitWhenClosed() throws Exception {
+        var waiter = DescriptorWaiter.on(descriptor);
+        var waiting =
+                Threads.start(() ->
+                                assertThatIllegalStateException()
+                                        .isThrownBy(() -> waiter.await(Deadline.NEVER, () -> false))
+                                        .withMessage("closed while waiting"))
+                        .awaitWaiting();
+
+        waiter.close();
+
+        assertThat(waiting.result()).isNotNull();
+    }
+
+    @Test
+    void shouldRefuseToWaitAfterCloseAndCloseTwice() throws Exception {
+        var waiter = DescriptorWaiter.on(descriptor);
+
+        waiter.close();
+        waiter.close();
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> waiter.await(Deadline.NEVER, () -> false));
+    }
+
+    @Test
+    void shouldWakeEveryThreadThatWaitsForTheDescriptor() throws Exception {
+        try (var waiter = DescriptorWaiter.on(descriptor)) {
+            var waiting =
+                    IntStream.range(0, 5)
+                            .mapToObj(_ ->
+                                    Threads.start(() -> waiter.await(Deadline.NEVER, () -> false)))
+                            .toList();
+            waiting.forEach(Threads.Started::awaitWaiting);
+
+            Descriptors.signal(descriptor);
+
+            for (var each : waiting) {
+                assertThat(each.result()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void shouldWakeOnlyThoseWhoWaitForTheReadableDescriptor() throws Exception {
+        var other = Linux.eventDescriptor();
+        try (var waiter = DescriptorWaiter.on(descriptor);
+                var otherWaiter = DescriptorWaiter.on(other)) {
+            var waiting = Threads.start(() -> waiter.await(in(20), () -> false)).awaitWaiting();
+
+            Descriptors.signal(other);
+
+            assertThat(otherWaiter.await(in(20), () -> false)).isTrue();
+            assertThat(waiting.task().isDone()).isFalse();
+            Descriptors.signal(descriptor);
+            assertThat(waiting.result()).isTrue();
+        }
+        Descriptors.close(other);
+    }
+
+    @Test
+    void shouldCallBackOnceForEachArming() throws Exception {
+        var calls = new Semaphore(0);
+        try (var waiter = DescriptorWaiter.watch(descriptor, calls::release)) {
+            Descriptors.signal(descriptor);
+            settle();
+            assertThat(calls.availablePermits()).as("not armed yet").isZero();
+
+            waiter.arm();
+            calls.acquire();
+            settle();
+            assertThat(calls.availablePermits()).as("still readable, but not armed").isZero();
+
+            waiter.arm();
+            calls.acquire();
+        }
+    }
+
+    @Test
+    void shouldCallBackOnceWhenArmedTwice() throws Exception {
+        var calls = new AtomicInteger();
+        try (var waiter = DescriptorWaiter.watch(descriptor, calls::incrementAndGet)) {
+            waiter.arm();
+            waiter.arm();
+
+            Descriptors.signal(descriptor);
+            settle();
+            settle();
+
+            assertThat(calls).hasValue(1);
+        }
+    }
+
+    @Test
+    void shouldArmAgainFromTheCallback() throws Exception {
+        var left = new CountDownLatch(3);
+        var waiter = new DescriptorWaiter[1];
+        waiter[0] =
+                DescriptorWaiter.watch(
+                        descriptor,
+                        () -> {
+                            left.countDown();
+                            try {
+                                waiter[0].arm();
+                            } catch (FabricException e) {
+                                throw new AssertionError(e);
+                            }
+                        });
+        Descriptors.signal(descriptor);
+        waiter[0].arm();
+
+        assertThat(left.await(20, TimeUnit.SECONDS)).isTrue();
+        waiter[0].close();
+    }
+
+    @Test
+    void shouldNotTellOfADescriptorThatFailedBeforeItIsArmed() throws Exception {
+        var ends = Descriptors.pipe();
+        Linux.setNonBlocking(ends[0]);
+        var calls = new Semaphore(0);
+        try (var waiter = DescriptorWaiter.watch(ends[0], calls::release)) {
+            Descriptors.close(ends[1]); // epoll tells of that, whatever it was asked for
+
+            settle();
+            assertThat(calls.availablePermits()).as("calls before it is armed").isZero();
+
+            waiter.arm();
+            calls.acquire();
+        }
+        Descriptors.close(ends[0]);
+    }
+
+    @Test
+    void shouldWaitAtCloseForTheCallbackThatIsRunning() throws Exception {
+        var inside = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        var over = new AtomicBoolean();
+        var waiter =
+                DescriptorWaiter.watch(
+                        descriptor,
+                        () -> {
+                            inside.countDown();
+                            awaitUninterrupted(goOn);
+                            over.set(true);
+                        });
+        Descriptors.signal(descriptor);
+        waiter.arm();
+        inside.await();
+
+        var closing =
+                Threads.start(
+                                () -> {
+                                    waiter.close();
+                                    return over.get();
+                                })
+                        .awaitWaiting();
+
+        assertThat(closing.task().isDone()).isFalse();
+        goOn.countDown();
+        assertThat(closing.result()).as("the callback was over").isTrue();
+    }
+
+    @Test
+    void shouldBeClosedFromItsCallback() throws Exception {
+        var closed = new CountDownLatch(1);
+        var calls = new AtomicInteger();
+        var waiter = new DescriptorWaiter[1];
+        waiter[0] =
+                DescriptorWaiter.watch(
+                        descriptor,
+                        () -> {
+                            calls.incrementAndGet();
+                            waiter[0].close();
+                            closed.countDown();
+                        });
+        Descriptors.signal(descriptor);
+        waiter[0].arm();
+
+        assertThat(closed.await(20, TimeUnit.SECONDS)).isTrue();
+        waiter[0].arm(); // without effect
+        settle();
+        assertThat(calls).hasValue(1);
+    }
+
+    @Test
+    void shouldGoOnForOthersWhenACallbackFails() throws Exception {
+        try (var log = new CapturedLog();
+                var faulty =
+                        DescriptorWaiter.watch(
+                                descriptor,
+                                () -> {
+                                    throw new IllegalArgumentException("a mistake");
+                                })) {
+            Descriptors.signal(descriptor);
+            faulty.arm();
+
+            settle();
+
+            assertThat(log.toString()).contains("ERROR", "a mistake");
+        }
+    }
+
+    @Test
+    void shouldTellTheOthersOfOneBatchWhenACallbackFails() throws Exception {
+        var others = new int[20];
+        var told = new CountDownLatch(others.length);
+        var waiters = new ArrayList<DescriptorWaiter>();
+        var inside = new CountDownLatch(1);
+        var goOn = new CountDownLatch(1);
+        try (var log = new CapturedLog();
+                var blocking =
+                        DescriptorWaiter.watch(
+                                descriptor,
+                                () -> {
+                                    inside.countDown();
+                                    awaitUninterrupted(goOn);
+                                })) {
+            Descriptors.signal(descriptor);
+            blocking.arm();
+            inside.await(); // what becomes readable now is seen in one batch
+            for (var i = 0; i < others.length; i++) {
+                others[i] = Linux.eventDescriptor();
+                Descriptors.signal(others[i]);
+                var waiter =
+                        DescriptorWaiter.watch(
+                                others[i],
+                                () -> {
+                                    told.countDown();
+                                    throw new IllegalArgumentException("a mistake");
+                                });
+                waiters.add(waiter);
+                waiter.arm();
+            }
+            goOn.countDown();
+
+            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+            settle();
+            assertThat(log.toString()).contains("a mistake");
+        }
+        waiters.forEach(DescriptorWaiter::close);
+        Arrays.stream(others).forEach(Descriptors::close);
+    }
+
+    @Test
+    void shouldGoOnForOthersWhenACallbackFailsWithAnError() throws Exception {
+        try (var log = new CapturedLog();
+                var faulty =
+                        DescriptorWaiter.watch(
+                                descriptor,
+                                () -> {
+                                    throw new AssertionError("a broken promise");
+                                })) {
+            Descriptors.signal(descriptor);
+            faulty.arm();
+
+            settle();
+
+            assertThat(log.toString()).contains("ERROR", "a broken promise");
+        }
+    }
+
+    @Test
+    void shouldRefuseADescriptorThatIsNotOpen() {
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> DescriptorWaiter.on(-1))
+                .withMessage("epoll_ctl for descriptor -1 failed: EBADF (9)")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EBADF));
+    }
+
+    @Test
+    void shouldSayThatADescriptorWasClosedBeforeItsWaiter() throws Exception {
+        var early = Linux.eventDescriptor();
+        var waiter = DescriptorWaiter.on(early);
+        Descriptors.close(early);
+
+        try (var log = new CapturedLog()) {
+            waiter.close();
+
+            assertThat(log.toString())
+                    .contains("A descriptor was closed before its waiter", "EBADF (9)");
+        }
+    }
+
+    @Test
+    void shouldHoldNoCarrierWhileVirtualThreadsWaitByTheThousand() throws Exception {
+        var child =
+                ChildJvm.onClassPath(
+                        ManyVirtualThreads.class,
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-Djdk.virtualThreadScheduler.parallelism=2",
+                        "-Djdk.virtualThreadScheduler.maxPoolSize=2");
+
+        assertThat(child.output()).contains("4000 waited, others made 10000 steps, 4000 woke");
+        assertThat(child.exitCode()).isZero();
+    }
+
+    /** Returns when the polling thread has seen all that was readable before. */
+    private static void settle() throws Exception {
+        var marker = Linux.eventDescriptor();
+        Descriptors.signal(marker);
+        for (var i = 0;
+                i < 3;
+                i++) { // what is behind the marker in one batch is before it in the next
+            try (var waiter = DescriptorWaiter.on(marker)) {
+                assertThat(waiter.await(in(20), () -> false)).isTrue();
+            }
+        }
+        Descriptors.close(marker);
+    }
+
+    private static Deadline in(int seconds) {
+        return Deadline.after(Duration.ofSeconds(seconds));
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

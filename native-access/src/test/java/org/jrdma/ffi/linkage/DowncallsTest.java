@@ -1,0 +1,153 @@
+package org.jrdma.ffi.linkage;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.concurrent.Phaser;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.Threads;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class DowncallsTest {
+
+    private static final MemorySegment ABS =
+            Linker.nativeLinker().defaultLookup().findOrThrow("labs");
+    private static final FunctionDescriptor ABS_DESCRIPTOR =
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle PLAIN = Downcalls.plain(ABS_DESCRIPTOR);
+    private static final MethodHandle CRITICAL = Downcalls.critical(ABS_DESCRIPTOR);
+    private static final MemorySegment LSEEK =
+            Linker.nativeLinker().defaultLookup().findOrThrow("lseek");
+    private static final MethodHandle SEEK =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+
+    private static final int ESPIPE = 29;
+
+    @Test
+    void shouldCaptureTheErrnoOfACall() {
+        assertThat(Descriptors.close(-1)).isEqualTo(-1);
+
+        assertThat(CapturedErrno.value()).isEqualTo(Errno.EBADF);
+    }
+
+    @Test
+    void shouldKeepTheErrnoWhateverTheJvmCallsMeanwhile() throws Exception {
+        Descriptors.close(-1);
+
+        assertThat(new java.io.File("/there/is/no/such/file").exists()).isFalse();
+        System.gc();
+
+        assertThat(CapturedErrno.value()).isEqualTo(Errno.EBADF);
+    }
+
+    @Test
+    void shouldCaptureForEachThreadItsOwn() throws Exception {
+        var steps = new Phaser(2);
+        var other =
+                Threads.start(() -> {
+                    steps.arriveAndAwaitAdvance();
+                    seekInAPipe();
+                    steps.arriveAndAwaitAdvance();
+                    return CapturedErrno.value();
+                });
+        Descriptors.close(-1);
+        steps.arriveAndAwaitAdvance();
+        steps.arriveAndAwaitAdvance();
+
+        assertThat(CapturedErrno.value()).isEqualTo(Errno.EBADF);
+        assertThat(other.result()).isEqualTo(ESPIPE);
+    }
+
+    @Test
+    void shouldAllocateNothingForACallThatCapturesItsErrnoOnceItIsCompiled() throws Throwable {
+        var calls = 20_000;
+        var bytes = Long.MAX_VALUE;
+        for (var round = 0; round < 500 && bytes >= calls; round++) {
+            var before = AllocatedBytes.ofCurrentThread();
+            var failures = closeNothing(calls);
+            bytes = AllocatedBytes.ofCurrentThread() - before;
+            assertThat(failures).isEqualTo(calls);
+        }
+
+        assertThat(bytes).as("bytes for %d calls", calls).isLessThan(calls);
+    }
+
+    @Test
+    void shouldCallPlainlyAndCritically() throws Throwable {
+        assertThat((long) PLAIN.invokeExact(ABS, -42L)).isEqualTo(42);
+        assertThat((long) CRITICAL.invokeExact(ABS, -42L)).isEqualTo(42);
+    }
+
+    @Test
+    void shouldGiveMemoryTheSizeThatCHas() {
+        try (var arena = Arena.ofConfined()) {
+            var memory = arena.allocateFrom("Saluton");
+
+            var seen = Downcalls.memoryAt(MemorySegment.ofAddress(memory.address()), 8);
+
+            assertThat(seen.getString(0)).isEqualTo("Saluton");
+            assertThatThrownBy(() -> seen.get(JAVA_INT, 8))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+    }
+
+    @Test
+    void shouldPassOnWhatIsUnchecked() {
+        assertThatThrownBy(() ->
+                        Downcalls.call(() -> {
+                            throw new IllegalStateException("closed");
+                        }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("closed");
+        assertThatThrownBy(() ->
+                        Downcalls.run(() -> {
+                            throw new StackOverflowError("deep");
+                        }))
+                .isInstanceOf(StackOverflowError.class)
+                .hasMessage("deep");
+    }
+
+    @Test
+    void shouldTakeACheckedExceptionForAMistake() {
+        assertThatThrownBy(() ->
+                        Downcalls.call(() -> {
+                            throw new IOException("from a downcall");
+                        }))
+                .isInstanceOf(AssertionError.class)
+                .hasRootCauseMessage("from a downcall");
+    }
+
+    private static void seekInAPipe() {
+        var ends = Descriptors.pipe();
+        Descriptors.close(ends[1]);
+        long result =
+                Downcalls.call(() ->
+                        (long) SEEK.invokeExact(LSEEK, CapturedErrno.segment(), ends[0], 0L, 0));
+        assertThat(result).isEqualTo(-1);
+    }
+
+    private static int closeNothing(int times) throws Throwable {
+        var failures = 0;
+        for (var i = 0; i < times; i++) {
+            if ((int)
+                                    Descriptors.CLOSE.invokeExact(
+                                            Descriptors.CLOSE_ADDRESS, CapturedErrno.segment(), -1)
+                            < 0
+                    && CapturedErrno.value() == Errno.EBADF) {
+                failures++;
+            }
+        }
+        return failures;
+    }
+}

@@ -1,0 +1,146 @@
+package org.jrdma.ffi.linkage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Modifier;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.ffi.CProgram;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LinuxTest {
+
+    private static final Map<String, String> COMBINATIONS =
+            Map.of(
+                    "PROT_READ_WRITE", "PROT_READ | PROT_WRITE",
+                    "MAP_PRIVATE_ANONYMOUS", "MAP_PRIVATE | MAP_ANONYMOUS");
+
+    @Nested
+    class AgainstTheCompiler {
+
+        @TempDir private Path folder;
+
+        @Test
+        void shouldGiveEveryConstantItsValue() throws Exception {
+            var constants = new HashMap<String, Long>();
+            for (var field : Linux.class.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers()) && field.getType().isPrimitive()) {
+                    field.setAccessible(true);
+                    constants.put(
+                            COMBINATIONS.getOrDefault(field.getName(), field.getName()),
+                            ((Number) field.get(null)).longValue());
+                }
+            }
+
+            var said =
+                    CProgram.evaluate(
+                            folder,
+                            List.of("fcntl.h", "sys/epoll.h", "sys/eventfd.h", "sys/mman.h"),
+                            constants.keySet());
+
+            assertThat(constants)
+                    .containsKeys("EPOLLIN", "O_NONBLOCK", "MAP_HUGETLB", "PROT_READ | PROT_WRITE")
+                    .isEqualTo(said);
+        }
+
+        @Test
+        void shouldPlaceTheMembersOfAnEpollEvent() throws Exception {
+            var size = "sizeof(struct epoll_event)";
+            var events = "offsetof(struct epoll_event, events)";
+            var data = "offsetof(struct epoll_event, data)";
+            var said =
+                    CProgram.evaluate(
+                            folder,
+                            List.of("stddef.h", "sys/epoll.h"),
+                            List.of(size, events, data));
+
+            try (var arena = Arena.ofConfined()) {
+                var event = arena.allocate(Linux.EpollEvent.BYTES);
+                Linux.EpollEvent.set(event, 0x1122_3344, 0x5566_7788_99aa_bbccL);
+
+                assertThat(event.byteSize()).isEqualTo(said.get(size));
+                assertThat(event.get(ValueLayout.JAVA_INT_UNALIGNED, said.get(events)))
+                        .isEqualTo(0x1122_3344);
+                assertThat(event.get(ValueLayout.JAVA_LONG_UNALIGNED, said.get(data)))
+                        .isEqualTo(0x5566_7788_99aa_bbccL);
+            }
+        }
+    }
+
+    @Test
+    void shouldReadBackTheDataOfEachEpollEvent() {
+        try (var arena = Arena.ofConfined()) {
+            var events = arena.allocate(3 * Linux.EpollEvent.BYTES);
+            for (var i = 0; i < 3; i++) {
+                Linux.EpollEvent.set(
+                        events.asSlice(i * Linux.EpollEvent.BYTES, Linux.EpollEvent.BYTES), -1, ~i);
+            }
+
+            for (var i = 0; i < 3; i++) {
+                assertThat(Linux.EpollEvent.data(events, i)).isEqualTo(~i);
+            }
+        }
+    }
+
+    @Test
+    void shouldCarryBytesThroughAPipeAndNeverBlock() throws Exception {
+        var ends = Descriptors.pipe();
+        Linux.setNonBlocking(ends[0]);
+        try (var arena = Arena.ofConfined()) {
+            var received = arena.allocate(16);
+            assertThat(Linux.read(ends[0], received)).isEqualTo(-1);
+
+            assertThat(Linux.write(ends[1], arena.allocateFrom("Saluton"))).isEqualTo(8);
+
+            assertThat(Linux.read(ends[0], received)).isEqualTo(8);
+            assertThat(received.getString(0)).isEqualTo("Saluton");
+        }
+        Arrays.stream(ends).forEach(Descriptors::close);
+    }
+
+    @Test
+    void shouldSayWhichDescriptorASystemCallRefused() {
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> Linux.read(-1, MemorySegment.NULL))
+                .withMessage("read on descriptor -1 failed: EBADF (9)")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EBADF));
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> Linux.write(-1, MemorySegment.NULL))
+                .withMessage("write on descriptor -1 failed: EBADF (9)");
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> Linux.setNonBlocking(-1))
+                .withMessage("fcntl failed: EBADF (9)");
+    }
+
+    @Test
+    void shouldAskForThePageSize() {
+        assertThat(Long.bitCount(Linux.pageBytes())).isEqualTo(1);
+        assertThat(Linux.pageBytes()).isGreaterThanOrEqualTo(4096);
+    }
+
+    @Test
+    void shouldMapHugePagesOrSayHowManyBytesWereRefused() {
+        try (var arena = Arena.ofConfined()) {
+            var memory = Linux.mapHugePages(4096, arena);
+
+            assertThat(memory.byteSize()).isEqualTo(4096);
+            assertThat(memory.address() % (1 << 21)).isZero();
+            assertThat(memory.get(ValueLayout.JAVA_LONG, 4088)).isZero();
+        } catch (FabricException e) {
+            assertThat(e)
+                    .hasMessageMatching(
+                            "mmap of [0-9,]+ bytes in huge pages failed: ENOMEM \\(12\\)|This kernel has no huge pages");
+        }
+    }
+}

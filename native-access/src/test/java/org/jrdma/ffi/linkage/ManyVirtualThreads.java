@@ -1,0 +1,99 @@
+package org.jrdma.ffi.linkage;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Exchanger;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.Deadline;
+
+/**
+ * Run in a JVM of its own, with two carriers: thousands of virtual threads wait, and two others
+ * must still come forward. If one waiting thread kept its carrier, most would not even begin to
+ * wait.
+ */
+final class ManyVirtualThreads {
+
+    private static final int DESCRIPTORS = 400;
+    private static final int WAITERS = 10;
+    private static final int STEPS = 10_000;
+
+    private ManyVirtualThreads() {}
+
+    public static void main(String... arguments) throws Exception {
+        var descriptors = new int[DESCRIPTORS];
+        var waiters = new ArrayList<DescriptorWaiter>();
+        var begun = new CountDownLatch(DESCRIPTORS * WAITERS);
+        var ended = new CountDownLatch(DESCRIPTORS * WAITERS);
+        var woken = new AtomicInteger();
+        for (var i = 0; i < DESCRIPTORS; i++) {
+            descriptors[i] = Linux.eventDescriptor();
+            var waiter = DescriptorWaiter.on(descriptors[i]);
+            waiters.add(waiter);
+            for (var j = 0; j < WAITERS; j++) {
+                Thread.startVirtualThread(() -> {
+                    try {
+                        var asked = new boolean[1];
+                        var readable =
+                                waiter.await(
+                                        Deadline.NEVER,
+                                        () -> {
+                                            if (!asked[0]) {
+                                                asked[0] = true;
+                                                begun.countDown();
+                                            }
+                                            return false;
+                                        });
+                        if (readable) {
+                            woken.incrementAndGet();
+                        }
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    } finally {
+                        ended.countDown();
+                    }
+                });
+            }
+        }
+        check(begun.await(20, TimeUnit.SECONDS), "only " + begun.getCount() + " are not waiting");
+
+        var steps = new AtomicInteger();
+        var ball = new Exchanger<Integer>();
+        var players = new ArrayList<Thread>();
+        for (var i = 0; i < 2; i++) {
+            players.add(Thread.startVirtualThread(() -> play(ball, steps)));
+        }
+        for (var player : players) {
+            check(player.join(Duration.ofSeconds(20)), "others do not come forward");
+        }
+        for (var descriptor : descriptors) {
+            Descriptors.signal(descriptor);
+        }
+        check(ended.await(20, TimeUnit.SECONDS), ended.getCount() + " were not woken");
+        waiters.forEach(DescriptorWaiter::close);
+        System.out.printf(
+                "%d waited, others made %d steps, %d woke%n",
+                DESCRIPTORS * WAITERS, steps.get() / 2, woken.get());
+    }
+
+    private static void play(Exchanger<Integer> ball, AtomicInteger steps) {
+        try {
+            for (var i = 0; i < STEPS; i++) {
+                ball.exchange(i);
+                steps.incrementAndGet();
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void check(boolean condition, String failure) {
+        if (!condition) {
+            System.out.println(failure);
+            System.exit(1);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package org.jrdma.ffi.linkage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jrdma.ffi.CapturedLog;
+import org.jrdma.ffi.ChildJvm;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.LibraryProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NativeLibraryTest {
+
+    /** A library that is open in every JVM, so that the dynamic linker finds it by its name. */
+    private static final LibraryName PRESENT = name("libjava.so");
+
+    private static final Path PRESENT_FILE =
+            Path.of(System.getProperty("java.home"), "lib", "libjava.so");
+    private static final String ITS_SYMBOL = "JNI_OnLoad";
+
+    private static LibraryName name(String soname) {
+        return new LibraryName(soname, "libfabled1 fabled-providers", "fabled", "libfabled-1");
+    }
+
+    @Test
+    void shouldSayWhatWasTriedAndWhichPackagesHoldAMissingLibrary() {
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> NativeLibrary.open(name("libfabled.so.1")))
+                .withMessageStartingWith(
+                        "libfabled.so.1 could not be opened. Tried: the path of the dynamic linker (LD_LIBRARY_PATH is ")
+                .withMessageContaining(
+                        "\"apt install libfabled1 fabled-providers\" (Debian, Ubuntu)")
+                .withMessageContaining("\"dnf install fabled\" (Fedora, RHEL)")
+                .withMessageContaining("\"zypper install libfabled-1\" (SUSE)")
+                .withMessageEndingWith("or name the file.");
+    }
+
+    @Test
+    void shouldNameAMissingFile(@TempDir Path folder) {
+        var file = folder.resolve("libfabled.so.1");
+
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> NativeLibrary.open(file))
+                .withMessage(
+                        "%s could not be opened: it is missing, not readable, or not a shared library for %s.",
+                        file, System.getProperty("os.arch"));
+    }
+
+    @Test
+    void shouldRefuseAFileThatIsNoLibrary(@TempDir Path folder) throws Exception {
+        var file = Files.writeString(folder.resolve("libfabled.so.1"), "no library");
+
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> NativeLibrary.open(file))
+                .withMessageStartingWith(file + " could not be opened")
+                .withMessageContaining("not a shared library");
+    }
+
+    @Test
+    void shouldSayInWhichFileALibraryWasFound() throws Exception {
+        try (var log = new CapturedLog()) {
+            var library = NativeLibrary.open(PRESENT);
+
+            assertThat(library).hasToString(PRESENT_FILE.toRealPath().toString());
+            assertThat(library.isProvided()).isFalse();
+            assertThat(log.toString()).contains("INFO", "Using " + library);
+        }
+    }
+
+    @Test
+    void shouldOpenALibraryFromAFile() throws Exception {
+        var library = NativeLibrary.open(PRESENT_FILE);
+
+        assertThat(library).hasToString(PRESENT_FILE.toString());
+        assertThat(library.isProvided()).isFalse();
+        assertThat(library.require(ITS_SYMBOL).address()).isNotZero();
+        assertThat(library.find(ITS_SYMBOL)).contains(library.require(ITS_SYMBOL));
+    }
+
+    @Test
+    void shouldFindNothingForASymbolThatTheLibraryLacks() throws Exception {
+        assertThat(NativeLibrary.open(PRESENT).find("ibv_of_next_year")).isEmpty();
+    }
+
+    @Test
+    void shouldNameTheLibraryThatLacksARequiredSymbol() throws Exception {
+        var library = NativeLibrary.open(PRESENT_FILE);
+
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> library.require("ibv_of_next_year"))
+                .withMessage(
+                        "%s has no function ibv_of_next_year: it is too old, or another library.",
+                        PRESENT_FILE);
+    }
+
+    @Test
+    void shouldTakeSymbolsFromAProvider() throws Exception {
+        var address = MemorySegment.ofAddress(4711);
+        var library =
+                NativeLibrary.from(
+                        provider(symbol ->
+                                symbol.equals("sum") ? Optional.of(address) : Optional.empty()));
+
+        assertThat(library.isProvided()).isTrue();
+        assertThat(library).hasToString("fabled-soft");
+        assertThat(library.require("sum")).isEqualTo(address);
+        assertThat(library.find("difference")).isEmpty();
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> library.require("difference"))
+                .withMessageStartingWith("fabled-soft has no function difference");
+    }
+
+    @Test
+    void shouldNameTheFlagForTheModuleWhenNativeAccessIsDenied() throws Exception {
+        var child =
+                ChildJvm.onModulePath(OpenWithoutPermission.class, "--illegal-native-access=deny");
+
+        assertThat(child.output())
+                .contains(
+                        "by name: This JVM denies native access. Start java with --enable-native-access=org.jrdma.ffi.",
+                        "by file: This JVM denies native access. Start java with --enable-native-access=org.jrdma.ffi.",
+                        "from a provider: This JVM denies native access. Start java with --enable-native-access=org.jrdma.ffi.");
+        assertThat(child.exitCode()).isZero();
+    }
+
+    @Test
+    void shouldNameTheFlagForTheClassPathWhenNativeAccessIsDenied() throws Exception {
+        var child =
+                ChildJvm.onClassPath(OpenWithoutPermission.class, "--illegal-native-access=deny");
+
+        assertThat(child.output())
+                .contains(
+                        "by name: This JVM denies native access. Start java with --enable-native-access=ALL-UNNAMED.",
+                        "by file: This JVM denies native access. Start java with --enable-native-access=ALL-UNNAMED.",
+                        "from a provider: This JVM denies native access. Start java with --enable-native-access=ALL-UNNAMED.");
+        assertThat(child.exitCode()).isZero();
+    }
+
+    @Test
+    void shouldOpenWithTheFlagThatItNames() throws Exception {
+        var onModulePath =
+                ChildJvm.onModulePath(
+                        OpenWithoutPermission.class,
+                        "--illegal-native-access=deny",
+                        "--enable-native-access=org.jrdma.ffi");
+        var onClassPath =
+                ChildJvm.onClassPath(
+                        OpenWithoutPermission.class,
+                        "--illegal-native-access=deny",
+                        "--enable-native-access=ALL-UNNAMED");
+
+        assertThat(onModulePath.output()).contains("by name: opened", "by file: opened");
+        assertThat(onClassPath.output()).contains("by name: opened", "by file: opened");
+    }
+
+    /** Run in a JVM of its own, which denies native access. */
+    static final class OpenWithoutPermission {
+
+        private OpenWithoutPermission() {}
+
+        private interface Opening {
+            Object open() throws LibraryNotFoundException;
+        }
+
+        public static void main(String... arguments) throws LibraryNotFoundException {
+            print("by name", () -> NativeLibrary.open(PRESENT));
+            print("by file", () -> NativeLibrary.open(PRESENT_FILE));
+            print("from a provider", () -> NativeLibrary.from(provider(_ -> Optional.empty())));
+        }
+
+        private static void print(String what, Opening opening) throws LibraryNotFoundException {
+            try {
+                opening.open();
+                System.out.println(what + ": opened");
+            } catch (IllegalCallerException e) {
+                System.out.println(what + ": " + e.getMessage());
+            }
+        }
+    }
+
+    private static LibraryProvider provider(SymbolLookup symbols) {
+        return new LibraryProvider() {
+            @Override
+            public String name() {
+                return "fabled-soft";
+            }
+
+            @Override
+            public SymbolLookup symbols() {
+                return symbols;
+            }
+        };
+    }
+}
