@@ -1,0 +1,83 @@
+package org.jrdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class GidChoiceTest {
+
+    private static final Gid IPV4 = Gid.parse("00000000000000000000ffff0a4d0001");
+    private static final Gid GLOBAL = Gid.parse("20010db8000000000000000000000001");
+    private static final Gid LINK_LOCAL = Gid.parse("fe80000000000000505400fffe123456");
+
+    private static GidEntry row(int index, Gid gid, GidType type) {
+        return new GidEntry(1, index, gid, type, "eth0");
+    }
+
+    @Test
+    void shouldRankTypeBeforeAddressBeforeIndex() {
+        var best =
+                List.of(
+                        row(7, IPV4, GidType.ROCE_V2),
+                        row(9, IPV4, GidType.ROCE_V2),
+                        row(5, GLOBAL, GidType.ROCE_V2),
+                        row(1, LINK_LOCAL, GidType.ROCE_V2),
+                        row(4, IPV4, GidType.UNKNOWN),
+                        row(3, GLOBAL, GidType.UNKNOWN),
+                        row(2, LINK_LOCAL, GidType.UNKNOWN),
+                        row(8, IPV4, GidType.ROCE_V1),
+                        row(6, GLOBAL, GidType.ROCE_V1),
+                        row(0, LINK_LOCAL, GidType.ROCE_V1));
+
+        for (var rotation = 0; rotation < best.size(); rotation++) {
+            var start = rotation;
+            var table =
+                    IntStream.range(0, best.size())
+                            .mapToObj(i -> best.get((i + start) % best.size()))
+                            .toList();
+
+            assertThat(GidChoice.among(table).ranking())
+                    .extracting(GidChoice.Ranked::entry)
+                    .isEqualTo(best);
+        }
+    }
+
+    @Test
+    void shouldTakeTheFirstRowOnInfiniBand() {
+        var choice =
+                GidChoice.among(
+                        List.of(
+                                row(1, GLOBAL, GidType.INFINIBAND),
+                                row(0, LINK_LOCAL, GidType.INFINIBAND)));
+
+        assertThat(choice.best()).map(GidEntry::index).contains(0);
+    }
+
+    @Test
+    void shouldChooseNothingFromAnEmptyTable() {
+        var choice = GidChoice.among(List.of());
+
+        assertThat(choice.best()).isEmpty();
+        assertThat(choice.explanation()).isEqualTo("the GID table is empty");
+    }
+
+    @Test
+    void shouldExplainItself() {
+        var choice =
+                GidChoice.among(
+                        List.of(
+                                row(0, LINK_LOCAL, GidType.ROCE_V1),
+                                row(1, LINK_LOCAL, GidType.ROCE_V2),
+                                row(2, GLOBAL, GidType.ROCE_V2),
+                                new GidEntry(1, 3, IPV4, GidType.ROCE_V2, "")));
+
+        assertThat(choice.explanation().lines())
+                .containsExactly(
+                        "3: ::ffff:10.77.0.1 (ROCE_V2): RoCE v2, an IPv4 address",
+                        "2: 2001:0db8:0000:0000:0000:0000:0000:0001 (ROCE_V2, eth0): RoCE v2, an IPv6 address",
+                        "1: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V2, eth0): RoCE v2, an IPv6 address of this link only",
+                        "0: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V1, eth0): RoCE v1, which no router forwards, an IPv6 address of this link only");
+    }
+}

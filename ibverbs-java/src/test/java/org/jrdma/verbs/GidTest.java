@@ -1,0 +1,79 @@
+package org.jrdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.net.InetAddress;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GidTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "00000000000000000000ffff0a4d0001, ::ffff:10.77.0.1, true, false",
+        "00000000000000000000ffffffffffff, ::ffff:255.255.255.255, true, false",
+        "fe80000000000000505400fffe123456, fe80:0000:0000:0000:5054:00ff:fe12:3456, false, true",
+        "febf0000000000000000000000000001, febf:0000:0000:0000:0000:0000:0000:0001, false, true",
+        "fec00000000000000000000000000001, fec0:0000:0000:0000:0000:0000:0000:0001, false, false",
+        "20010db8000000000000ffff0a4d0001, 2001:0db8:0000:0000:0000:ffff:0a4d:0001, false, false",
+        "00000000000000000001ffff0a4d0001, 0000:0000:0000:0000:0001:ffff:0a4d:0001, false, false"
+    })
+    void shouldReadHexadecimalDigitsAndTellKinds(
+            String digits, String text, boolean ipv4, boolean linkLocal) {
+        var gid = Gid.parse(digits);
+
+        assertThat(gid.toHexDigits()).isEqualTo(digits);
+        assertThat(gid).hasToString(text);
+        assertThat(gid.isIpv4()).isEqualTo(ipv4);
+        assertThat(gid.isLinkLocal()).isEqualTo(linkLocal);
+        assertThat(gid.isNone()).isFalse();
+    }
+
+    @Test
+    void shouldTakeUpperCaseToo() {
+        assertThat(Gid.parse("FE80000000000000505400FFFE123456"))
+                .isEqualTo(new Gid(0xfe80_0000_0000_0000L, 0x5054_00ff_fe12_3456L));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "00",
+                "fe80000000000000505400fffe12345",
+                "fe80000000000000505400fffe1234567",
+                "fe80000000000000505400fffe12345x",
+                "fe80:0000:0000:0000:5054:00ff:fe"
+            })
+    void shouldRefuseOtherText(String text) {
+        assertThatIllegalArgumentException().isThrownBy(() -> Gid.parse(text));
+    }
+
+    @Test
+    void shouldBeNone() {
+        assertThat(Gid.NONE.isNone()).isTrue();
+        assertThat(Gid.parse("00000000000000000000000000000000")).isEqualTo(Gid.NONE);
+        assertThat(Gid.NONE.ipv4()).isEmpty();
+    }
+
+    @Test
+    void shouldBeMadeOfAnIpv4AddressAndGiveItBack() throws Exception {
+        var address = InetAddress.getByAddress(new byte[] {10, 77, 0, (byte) 200});
+
+        var gid = Gid.of(address);
+
+        assertThat(gid.toHexDigits()).isEqualTo("00000000000000000000ffff0a4d00c8");
+        assertThat(gid.ipv4()).contains(address);
+    }
+
+    @Test
+    void shouldBeMadeOfAnIpv6Address() throws Exception {
+        var gid = Gid.of(InetAddress.getByName("2001:db8::1"));
+
+        assertThat(gid.toHexDigits()).isEqualTo("20010db8000000000000000000000001");
+        assertThat(gid.ipv4()).isEmpty();
+    }
+}

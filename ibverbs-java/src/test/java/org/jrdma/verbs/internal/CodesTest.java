@@ -1,0 +1,226 @@
+package org.jrdma.verbs.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.AsyncEventType;
+import org.jrdma.verbs.AtomicCapability;
+import org.jrdma.verbs.CompletionKind;
+import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.DeviceCapability;
+import org.jrdma.verbs.ForkStatus;
+import org.jrdma.verbs.GidType;
+import org.jrdma.verbs.LinkLayer;
+import org.jrdma.verbs.MigrationState;
+import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.NodeType;
+import org.jrdma.verbs.PortState;
+import org.jrdma.verbs.QueuePairAttribute;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.TransportType;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CodesTest {
+
+    /**
+     * An enum of the API, and where its constants stand in C.
+     *
+     * @param except what C has and the API leaves out on purpose
+     */
+    record Numbering<E extends Enum<E>>(
+            EnumCodes<E> codes, Class<E> type, Set<E> unknown, String prefix, Set<String> except) {
+
+        @Override
+        public String toString() {
+            return type.getSimpleName();
+        }
+
+        Set<E> known() {
+            return EnumSet.complementOf(
+                    unknown.isEmpty() ? EnumSet.noneOf(type) : EnumSet.copyOf(unknown));
+        }
+    }
+
+    static Stream<Numbering<?>> numberings() {
+        return Stream.of(
+                numbering(Codes.ACCESS, Access.class, Set.of(), "IBV_ACCESS_(?!OPTIONAL)"),
+                numbering(
+                        Codes.COMPLETION_STATUS,
+                        CompletionStatus.class,
+                        Set.of(CompletionStatus.UNKNOWN),
+                        "IBV_WC_(.*_ERR|SUCCESS|TM_RNDV_INCOMPLETE)$"),
+                numbering(
+                        Codes.GID_TYPE,
+                        GidType.class,
+                        Set.of(GidType.UNKNOWN),
+                        "IBV_GID_TYPE_(?!SYSFS)"),
+                numbering(Codes.MTU, Mtu.class, Set.of(), "IBV_MTU_"),
+                numbering(
+                        Codes.NODE_TYPE,
+                        NodeType.class,
+                        Set.of(NodeType.UNKNOWN),
+                        "IBV_NODE_",
+                        "IBV_NODE_UNKNOWN"),
+                numbering(
+                        Codes.TRANSPORT_TYPE,
+                        TransportType.class,
+                        Set.of(TransportType.UNKNOWN),
+                        "IBV_TRANSPORT_",
+                        "IBV_TRANSPORT_UNKNOWN"),
+                numbering(
+                        Codes.PORT_STATE,
+                        PortState.class,
+                        Set.of(PortState.UNKNOWN),
+                        "IBV_PORT_(NOP|DOWN|INIT|ARMED|ACTIVE|ACTIVE_DEFER)$"),
+                numbering(
+                        Codes.LINK_LAYER,
+                        LinkLayer.class,
+                        Set.of(LinkLayer.UNSPECIFIED),
+                        "IBV_LINK_LAYER_",
+                        "IBV_LINK_LAYER_UNSPECIFIED"),
+                numbering(
+                        Codes.ATOMIC_CAPABILITY,
+                        AtomicCapability.class,
+                        Set.of(),
+                        "IBV_ATOMIC_(NONE|HCA|GLOB)$"),
+                numbering(
+                        Codes.FORK_STATUS,
+                        ForkStatus.class,
+                        Set.of(ForkStatus.UNKNOWN),
+                        "IBV_FORK_"),
+                numbering(
+                        Codes.QUEUE_PAIR_STATE,
+                        QueuePairState.class,
+                        Set.of(QueuePairState.UNKNOWN),
+                        "IBV_QPS_",
+                        "IBV_QPS_UNKNOWN"),
+                numbering(Codes.MIGRATION_STATE, MigrationState.class, Set.of(), "IBV_MIG_"),
+                numbering(
+                        Codes.QUEUE_PAIR_ATTRIBUTE,
+                        QueuePairAttribute.class,
+                        Set.of(),
+                        "IBV_QP_(?!EX_|CREATE_|INIT_|OPEN_|DATA_)"),
+                numbering(Codes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
+                numbering(
+                        Codes.ASYNC_EVENT_TYPE,
+                        AsyncEventType.class,
+                        Set.of(AsyncEventType.UNKNOWN),
+                        "IBV_EVENT_"));
+    }
+
+    private static <E extends Enum<E>> Numbering<E> numbering(
+            EnumCodes<E> codes, Class<E> type, Set<E> unknown, String prefix, String... except) {
+        return new Numbering<>(codes, type, unknown, prefix, Set.of(except));
+    }
+
+    @ParameterizedTest
+    @MethodSource("numberings")
+    <E extends Enum<E>> void shouldGiveEveryConstantANumberOfItsOwnAndBack(Numbering<E> numbering) {
+        var numbers = new HashSet<Integer>();
+        for (var constant : numbering.known()) {
+            var number = numbering.codes.code(constant);
+
+            assertThat(numbering.codes.of(number)).isEqualTo(constant);
+            numbers.add(number);
+        }
+        assertThat(numbers).hasSameSizeAs(numbering.known());
+    }
+
+    @ParameterizedTest
+    @MethodSource("numberings")
+    <E extends Enum<E>> void shouldHaveTheNumbersThatCHas(Numbering<E> numbering) throws Exception {
+        var ours =
+                numbering.known().stream()
+                        .map(numbering.codes::code)
+                        .collect(Collectors.toCollection(TreeSet::new));
+        var names = new ArrayList<String>();
+        var theirs = new TreeSet<Integer>();
+        for (var method : rdma_h.class.getMethods()) {
+            if (Modifier.isStatic(method.getModifiers())
+                    && method.getReturnType() == int.class
+                    && method.getParameterCount() == 0
+                    && method.getName().matches("^" + numbering.prefix + ".*")
+                    && !numbering.except.contains(method.getName())) {
+                names.add(method.getName());
+                theirs.add((int) method.invoke(null));
+            }
+        }
+
+        assertThat(ours).as("%s", names).isEqualTo(theirs);
+    }
+
+    @ParameterizedTest
+    @MethodSource("numberings")
+    <E extends Enum<E>> void shouldStandForOtherNumbersOrRefuseThem(Numbering<E> numbering) {
+        for (var number : List.of(255, 257, 4711, -1, Integer.MAX_VALUE, Integer.MIN_VALUE)) {
+            if (numbering.unknown.isEmpty()) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> numbering.codes.of(number))
+                        .withMessage(
+                                "No %s has the number %d", numbering.type.getSimpleName(), number);
+            } else {
+                assertThat(numbering.codes.of(number)).isIn(numbering.unknown);
+            }
+        }
+        for (var constant : numbering.unknown) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> numbering.codes.code(constant))
+                    .withMessage(constant + " has no number");
+        }
+    }
+
+    @Test
+    void shouldKnowWhatKindsOfCompletionsThereAre() {
+        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_SEND())).isEqualTo(CompletionKind.SEND);
+        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_WRITE()))
+                .isEqualTo(CompletionKind.WRITE);
+        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_READ()))
+                .isEqualTo(CompletionKind.READ);
+        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_RECV()))
+                .isEqualTo(CompletionKind.RECEIVE);
+        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_COMP_SWAP()))
+                .isEqualTo(CompletionKind.COMPARE_AND_SWAP);
+        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_FETCH_ADD()))
+                .isEqualTo(CompletionKind.FETCH_AND_ADD);
+        assertThat(Codes.COMPLETION_KIND.of(4711)).isEqualTo(CompletionKind.OTHER);
+    }
+
+    @Test
+    void shouldPutSetsIntoFlagWordsAndBack() {
+        var rights = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.RELAXED_ORDERING);
+
+        assertThat(Codes.ACCESS.bits(rights)).isEqualTo(0x1 | 0x4 | 0x100000);
+        assertThat(Codes.ACCESS.ofBits(0x1 | 0x4 | 0x100000)).isEqualTo(rights);
+        assertThat(Codes.ACCESS.bits(Set.of())).isZero();
+        assertThat(Codes.ACCESS.ofBits(0)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x4000_0000, 0x4000_0001})
+    void shouldLeaveOutBitsWithoutAConstant(int bits) {
+        assertThat(Codes.ACCESS.ofBits(bits))
+                .isEqualTo((bits & 1) == 0 ? Set.of() : Set.of(Access.LOCAL_WRITE));
+    }
+
+    @Test
+    void shouldGiveEveryFlagABitOfItsOwn() {
+        var all = Arrays.stream(Access.values()).mapToInt(Codes.ACCESS::code);
+
+        assertThat(all).allMatch(code -> Integer.bitCount(code) == 1);
+    }
+}

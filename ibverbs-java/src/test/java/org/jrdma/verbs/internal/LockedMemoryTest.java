@@ -1,0 +1,50 @@
+package org.jrdma.verbs.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jrdma.ffi.Errno;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LockedMemoryTest {
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENOMEM, Errno.EAGAIN, Errno.EPERM})
+    void shouldNameTheLimitOfThisProcessWhereItHasOne(int errno) throws Exception {
+        var limit =
+                Files.readAllLines(Path.of("/proc/self/limits")).stream()
+                        .filter(line -> line.startsWith("Max locked memory"))
+                        .map(line -> line.split("\\s{2,}", -1)[1])
+                        .findFirst()
+                        .orElseThrow();
+
+        if (limit.equals("unlimited")) {
+            assertThat(LockedMemory.advice(errno)).isEmpty();
+        } else {
+            assertThat(LockedMemory.advice(errno))
+                    .startsWith(
+                            "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked "
+                                    .formatted(Long.valueOf(limit)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.EINVAL, Errno.EBADF, 0})
+    void shouldSayNothingAboutOtherErrors(int errno) {
+        assertThat(LockedMemory.advice(errno)).isEmpty();
+    }
+
+    @Test
+    void shouldSayWhatARegistrationLacks() {
+        assertThat(LockedMemory.adviceOnRegistering(Errno.EINVAL, true))
+                .isEqualTo("REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too.");
+        assertThat(LockedMemory.adviceOnRegistering(Errno.EINVAL, false)).isEmpty();
+        assertThat(LockedMemory.adviceOnRegistering(Errno.EFAULT, false))
+                .isEqualTo("The memory is not there, or is not writable.");
+        assertThat(LockedMemory.adviceOnRegistering(Errno.ENOMEM, false))
+                .isEqualTo(LockedMemory.advice(Errno.ENOMEM));
+    }
+}
