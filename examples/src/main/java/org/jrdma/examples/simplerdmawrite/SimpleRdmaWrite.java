@@ -131,6 +131,7 @@ public final class SimpleRdmaWrite {
 
         static Peer waitOn(int port) throws IOException {
             try (var listener = new ServerSocket(port)) {
+                IO.println("waiting for the other side on port " + port);
                 return of(listener.accept());
             } catch (IOException e) {
                 throw new IOException("Cannot listen on port " + port + ": " + e.getMessage(), e);

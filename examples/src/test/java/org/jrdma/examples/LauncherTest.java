@@ -1,0 +1,42 @@
+package org.jrdma.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class LauncherTest {
+
+    @Test
+    void shouldSayWhatItCanDo() throws Exception {
+        try (var launcher = Program.launch("--help")) {
+            assertThat(launcher.await()).isZero();
+            assertThat(launcher.output()).startsWith("usage: ./jrdma COMMAND").contains("example");
+        }
+    }
+
+    @Test
+    void shouldListTheExamples() throws Exception {
+        try (var launcher = Program.launch("example")) {
+            assertThat(launcher.await()).isZero();
+            assertThat(launcher.output().lines())
+                    .anyMatch(line -> line.matches("simple-rdma-write +One process writes .*"))
+                    .anyMatch(line -> line.matches("rc-pingpong +A message to and fro.*"));
+        }
+    }
+
+    @Test
+    void shouldRefuseAnExampleThatThereIsNot() throws Exception {
+        try (var launcher = Program.launch("example", "rc")) {
+            assertThat(launcher.await()).isEqualTo(2);
+            assertThat(launcher.output()).startsWith("jrdma: There is no example named rc.");
+        }
+    }
+
+    @Test
+    void shouldRefuseACommandThatThereIsNot() throws Exception {
+        try (var launcher = Program.launch("rc-pingpong")) {
+            assertThat(launcher.await()).isEqualTo(2);
+            assertThat(launcher.output()).startsWith("jrdma: There is no command named");
+        }
+    }
+}

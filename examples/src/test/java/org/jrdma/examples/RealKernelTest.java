@@ -1,0 +1,150 @@
+package org.jrdma.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The examples as their users run them, on the rxe0 of a guest: against each other, and against the
+ * C program. system-tests/guest/examples-test runs these.
+ */
+@Tag("real-kernel")
+class RealKernelTest {
+
+    private static final int PORT = 18515;
+    private static final String SERVER = "10.77.0.1";
+    private static final List<String> DEVICE = List.of("-d", "rxe0", "-g", "1");
+
+    /** Either ping-pong. */
+    enum PingPong {
+        C,
+        JAVA;
+
+        Program start(String options, String... host) throws IOException {
+            var arguments = new ArrayList<>(DEVICE);
+            if (!options.isBlank()) {
+                arguments.addAll(List.of(options.split(" ")));
+            }
+            arguments.addAll(List.of(host));
+            return switch (this) {
+                case JAVA -> example("rc-pingpong", arguments);
+                case C -> {
+                    arguments.addFirst("ibv_rc_pingpong");
+                    yield Program.start(arguments);
+                }
+            };
+        }
+    }
+
+    private static Program example(String name, List<String> arguments) throws IOException {
+        var command = new ArrayList<>(List.of("example", name));
+        command.addAll(arguments);
+        return Program.launch(command.toArray(String[]::new));
+    }
+
+    @ParameterizedTest(name = "{0} {1} serves, {2} {3} connects")
+    @CsvSource({
+        "C, '', JAVA, ''",
+        "C, -e, JAVA, -e",
+        "JAVA, '', C, ''",
+        "JAVA, -e, C, -e",
+        "JAVA, '', JAVA, ''",
+        "JAVA, -e, JAVA, -e",
+        "C, -c -s 20000 -m 512, JAVA, -c -s 20000 -m 512",
+        "JAVA, -c -s 20000 -r 3, C, -c -s 20000 -r 1",
+        "JAVA, -o -s 64, JAVA, -o -e -s 64",
+    })
+    void shouldPlayPingPong(
+            PingPong server, String serverOptions, PingPong client, String clientOptions)
+            throws Exception {
+        try (var serving = server.start(serverOptions)) {
+            serving.awaitListening(PORT);
+            try (var connecting = client.start(clientOptions, SERVER)) {
+                assertThatItPlayed(connecting);
+                assertThatItPlayed(serving);
+            }
+        }
+    }
+
+    private static void assertThatItPlayed(Program program) throws Exception {
+        var exitCode = program.await();
+
+        assertThat(exitCode).as(program + ": " + program.output()).isZero();
+        assertThat(program.output())
+                .doesNotContain("invalid data")
+                .containsPattern(
+                        "(?m)^  local address:  LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}, GID ::ffff:10.77.0.1$")
+                .containsPattern(
+                        "(?m)^  remote address: LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}, GID ::ffff:10.77.0.1$")
+                .containsPattern(
+                        "(?m)^\\d+ bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec$")
+                .containsPattern(
+                        "(?m)^1000 iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter$");
+    }
+
+    @Test
+    void shouldNoticeWrongDataAtTheServer() throws Exception {
+        try (var server = PingPong.JAVA.start("-c")) {
+            server.awaitListening(PORT);
+            try (var client = PingPong.C.start("", SERVER)) {
+                assertThat(client.await()).isZero();
+                assertThat(server.await()).isEqualTo(1);
+                assertThat(server.output()).contains("invalid data in page 0");
+            }
+        }
+    }
+
+    @Test
+    void shouldEndWhenTheOtherSideIsKilled() throws Exception {
+        try (var server = PingPong.JAVA.start("-n 100000000")) {
+            server.awaitListening(PORT);
+            try (var client = PingPong.C.start("-n 100000000", SERVER)) {
+                server.awaitOutput("remote address");
+                assertThat(client.isRunning()).isTrue();
+            }
+            assertThat(server.await()).isEqualTo(1);
+            assertThat(server.output())
+                    .containsPattern("RETRIES_EXCEEDED, that is, |Nothing has come for 10 s")
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rc-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1'",
+        "simple-rdma-write, -p 9, 'Nobody answers on port 9 of 10.77.0.1'",
+        "rc-pingpong, -g 77, 'Port 1 of rxe0 has no GID 77'",
+        "rc-pingpong, -i 2, 'ibv_query_port failed for port 2 of rxe0'",
+        "simple-rdma-write, -d rxe7, 'no RDMA device named rxe7. There is rxe0, siw0.'",
+    })
+    void shouldSayWhatIsWrong(String name, String options, String message) throws Exception {
+        var arguments = new ArrayList<>(DEVICE);
+        arguments.addAll(List.of(options.split(" ")));
+        arguments.add(SERVER);
+        try (var program = example(name, arguments)) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output()).contains(message).doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void shouldWriteATextIntoTheOtherProcess() throws Exception {
+        try (var writer = example("simple-rdma-write", DEVICE)) {
+            writer.awaitListening(PORT);
+            var arguments = new ArrayList<>(DEVICE);
+            arguments.add(SERVER);
+            try (var watcher = example("simple-rdma-write", arguments)) {
+                assertThat(watcher.await()).as(watcher.output()).isZero();
+                assertThat(writer.await()).as(writer.output()).isZero();
+                assertThat(watcher.output()).contains("found \"Saluton, mondo\"");
+                assertThat(writer.output()).contains("wrote \"Saluton, mondo\"");
+            }
+        }
+    }
+}
