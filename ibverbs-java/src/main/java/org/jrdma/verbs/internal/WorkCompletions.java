@@ -2,11 +2,15 @@ package org.jrdma.verbs.internal;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.linkage.AddressSpace;
 
-/** A batch of completions in native memory, which a poll fills. */
+/**
+ * A batch of completions in native memory, which a poll fills. An index is not checked: it is the
+ * caller's to stay below what the poll returned.
+ */
 public final class WorkCompletions {
 
     private static final long BYTES = ibv_wc.layout().byteSize();
@@ -44,27 +48,27 @@ public final class WorkCompletions {
 
     /** The number of the request that was completed. */
     public long requestNumber(int index) {
-        return memory.get(ValueLayout.JAVA_LONG, index * BYTES + WR_ID);
+        return longAt(index, WR_ID);
     }
 
     /** C's number of the status; 0 is success. */
     public int status(int index) {
-        return memory.get(ValueLayout.JAVA_INT, index * BYTES + STATUS);
+        return intAt(index, STATUS);
     }
 
     /** C's number of what was completed. */
     public int opcode(int index) {
-        return memory.get(ValueLayout.JAVA_INT, index * BYTES + OPCODE);
+        return intAt(index, OPCODE);
     }
 
     /** The vendor's code for a failure. */
     public int vendorError(int index) {
-        return memory.get(ValueLayout.JAVA_INT, index * BYTES + VENDOR_ERROR);
+        return intAt(index, VENDOR_ERROR);
     }
 
     /** How many bytes arrived. */
     public int byteLength(int index) {
-        return memory.get(ValueLayout.JAVA_INT, index * BYTES + BYTE_LENGTH);
+        return intAt(index, BYTE_LENGTH);
     }
 
     /**
@@ -72,17 +76,32 @@ public final class WorkCompletions {
      * too.
      */
     public boolean hasImmediate(int index) {
-        return (opcode(index) & RECEIVE) != 0
-                && (memory.get(ValueLayout.JAVA_INT, index * BYTES + FLAGS) & WITH_IMMEDIATE) != 0;
+        return (opcode(index) & RECEIVE) != 0 && (intAt(index, FLAGS) & WITH_IMMEDIATE) != 0;
     }
 
     /** The immediate data. */
     public int immediate(int index) {
-        return BigEndian.toNative(memory.get(ValueLayout.JAVA_INT, index * BYTES + IMMEDIATE));
+        return BigEndian.toNative(intAt(index, IMMEDIATE));
     }
 
     /** The number of the queue pair. */
     public int queuePairNumber(int index) {
-        return memory.get(ValueLayout.JAVA_INT, index * BYTES + QUEUE_PAIR);
+        return intAt(index, QUEUE_PAIR);
+    }
+
+    private int intAt(int index, long offset) {
+        try {
+            return AddressSpace.getInt(address + index * BYTES + offset);
+        } finally {
+            Reference.reachabilityFence(memory);
+        }
+    }
+
+    private long longAt(int index, long offset) {
+        try {
+            return AddressSpace.getLong(address + index * BYTES + offset);
+        } finally {
+            Reference.reachabilityFence(memory);
+        }
     }
 }

@@ -5,10 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import org.jrdma.abi.rdma.ibv_recv_wr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.linkage.AddressSpace;
 
 /**
  * A work request in native memory, with its list of memory pieces and the place where a provider
@@ -102,7 +104,11 @@ public abstract sealed class WorkRequest {
 
     /** The number that its completion will carry. */
     public final void number(long number) {
-        memory.set(JAVA_LONG, WR_ID, number);
+        try {
+            AddressSpace.setLong(address + WR_ID, number);
+        } finally {
+            Reference.reachabilityFence(memory);
+        }
     }
 
     /** The request that is posted with this one, after it; 0 for none. */
