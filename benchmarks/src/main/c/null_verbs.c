@@ -2,7 +2,7 @@
  * A libibverbs that does nothing, for measuring what a call costs and for hunting calls that come too late.
  *
  * It has one device, null0, with one InfiniBand port. A signalled request is completed as a success by the post itself; a receive that names
- * memory likewise. A receive that names none waits until its queue pair is brought to the error state. No data moves.
+ * memory likewise. A receive that names none, and all after it, wait until their queue pair is brought to the error state. No data moves.
  *
  * The structures are those of the stable ABI of libibverbs.so.1, declared here as far as they are used.
  *
@@ -284,7 +284,7 @@ struct pair {
     struct domain *domain;
     struct queue *sends, *receives;
     struct ibv_qp_cap cap;
-    uint64_t *waiting; /* receives without memory */
+    uint64_t *waiting; /* a receive without memory, and all after it */
     unsigned waiting_count;
 };
 
@@ -378,7 +378,7 @@ static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *first, struct ib
         }
         int flushed = pair->ibv.state == QPS_ERR;
         uint32_t bytes = look_at(wr->sg_list, wr->num_sge, 0);
-        if (wr->num_sge > 0 || flushed)
+        if (flushed || (wr->num_sge > 0 && pair->waiting_count == 0))
             completed(pair->receives, (struct completion){wr->wr_id, pair->ibv.qp_num, flushed ? WC_WR_FLUSH_ERR : WC_SUCCESS, WC_RECV, bytes});
         else if (pair->waiting_count == pair->cap.max_recv_wr)
             misuse("receive queue", "overruns");

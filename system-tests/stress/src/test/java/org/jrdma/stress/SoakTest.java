@@ -1,0 +1,88 @@
+package org.jrdma.stress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.benchmarks.NullProvider;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Threads that post, poll, wait and close at random, on a provider that ends the process when it is
+ * called with anything that was destroyed. {@code -Djrdma.soak.seconds=60} for longer, {@code
+ * -Djrdma.soak.seed} to repeat a run's choices.
+ */
+class SoakTest {
+
+    private static final int SECONDS = Integer.getInteger("jrdma.soak.seconds", 10);
+    private static final long SEED = Long.getLong("jrdma.soak.seed", System.nanoTime());
+    private static final int THREADS = 6;
+
+    /** Far more than any wait of the soak takes. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @Test
+    void shouldNeitherCrashNorHangWhateverThreadsDoToOneAnother() throws Exception {
+        if (NullProvider.compiler().isEmpty()) {
+            assertThat(System.getenv("CI")).as("a C compiler is needed in CI").isNotEqualTo("true");
+            assumeTrue(false, "There is no C compiler, so this is skipped");
+        }
+        System.out.printf(
+                "Soak of %d s, -Djrdma.soak.seed=%d, %d threads%n", SECONDS, SEED, THREADS);
+        var provider = NullProvider.instance();
+        provider.linger(20);
+        var end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        var world = new World(provider.verbs());
+        var soakers = new ArrayList<Soaker>();
+        for (var index = 0; index < THREADS; index++) {
+            soakers.add(new Soaker(world, SEED + index, end));
+        }
+        var threads = new ArrayList<Thread>();
+        for (var index = 0; index < THREADS; index++) {
+            var builder = index % 3 == 2 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+            threads.add(builder.name("soaker-" + index).start(soakers.get(index)));
+        }
+        awaitAll(threads, end);
+        world.close();
+        report(soakers);
+        for (var soaker : soakers) {
+            assertThat(soaker.unexpected()).isNull();
+        }
+    }
+
+    private static void awaitAll(List<Thread> threads, long end) throws InterruptedException {
+        for (var thread : threads) {
+            var patience = Duration.ofNanos(Math.max(0, end - System.nanoTime())).plus(PATIENCE);
+            if (!thread.join(patience)) {
+                threads.forEach(SoakTest::dump);
+                Thread.getAllStackTraces().keySet().forEach(SoakTest::dump);
+                fail("%s hangs; the threads are above", thread.getName());
+            }
+        }
+    }
+
+    private static void dump(Thread thread) {
+        System.out.println(thread);
+        for (var frame : thread.getStackTrace()) {
+            System.out.println("    at " + frame);
+        }
+    }
+
+    private static void report(List<Soaker> soakers) {
+        var counts = new TreeMap<String, Long>();
+        for (var soaker : soakers) {
+            soaker.counts().forEach((what, count) -> counts.merge(what, count, Long::sum));
+        }
+        counts.forEach((what, count) -> System.out.printf("%,12d %s%n", count, what));
+        assertThat(counts)
+                .as("what happened at all")
+                .containsKeys("post", "chain", "receive", "poll", "cursor await", "transfer await")
+                .containsKeys("close a region", "close a queue pair", "close a completion queue")
+                .containsKeys("close a domain", "close a device", "close a dispatcher", "drain");
+    }
+}

@@ -1,0 +1,156 @@
+package org.jrdma.stress;
+
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.random.RandomGenerator;
+import org.jrdma.benchmarks.NullProvider;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DeviceOption;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.RegisteredArena;
+import org.jrdma.verbs.Verbs;
+
+/**
+ * The objects that all threads share. Whoever finds one closed puts a new one in its place, so that
+ * there is always something to use and to close.
+ */
+final class World {
+
+    static final int REGION_BYTES = 4096;
+
+    private static final int DEVICES = 2;
+
+    private final Verbs verbs;
+    private final AtomicReferenceArray<Country> countries = new AtomicReferenceArray<>(DEVICES);
+
+    World(Verbs verbs) {
+        this.verbs = verbs;
+    }
+
+    /** One device and what was made from it. A place is replaced as a whole, without a lock. */
+    static final class Country {
+        final Device device;
+        volatile ProtectionDomain domain;
+        volatile RegisteredArena arena;
+        volatile MemoryRegion region;
+        volatile CompletionQueue completions;
+        volatile CompletionDispatcher dispatcher;
+        volatile PolledQueuePair polled;
+        volatile DispatchedQueuePair dispatched;
+
+        Country(Device device) throws FabricException {
+            this.device = device;
+            this.domain = device.newProtectionDomain();
+            this.arena = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
+            this.region = arena.region(REGION_BYTES);
+            this.completions = device.newCompletionQueue(queueOptions());
+            this.dispatcher = device.newCompletionDispatcher(64);
+            this.polled = connected(domain, completions);
+            this.dispatched = connected(domain, dispatcher);
+        }
+
+        /** Replaces what is closed. */
+        void repair() throws FabricException {
+            if (!domain.isOpen()) {
+                domain = device.newProtectionDomain();
+            }
+            if (!arena.isOpen()) {
+                arena = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
+            }
+            if (!region.isOpen()) {
+                region = arena.region(REGION_BYTES);
+            }
+            if (!completions.isOpen()) {
+                completions = device.newCompletionQueue(queueOptions());
+            }
+            if (!dispatcher.isOpen()) {
+                dispatcher = device.newCompletionDispatcher(64);
+            }
+            if (!polled.isOpen()) {
+                polled = connected(domain, completions);
+            }
+            if (!dispatched.isOpen()) {
+                dispatched = connected(domain, dispatcher);
+            }
+        }
+
+        NativeObject any(RandomGenerator random) {
+            return switch (random.nextInt(24)) {
+                case 0 -> device;
+                case 1 -> domain;
+                case 2, 3 -> arena;
+                case 4, 5, 6 -> completions;
+                case 7, 8, 9 -> dispatcher;
+                case 10, 11, 12, 13 -> polled;
+                case 14, 15, 16, 17 -> dispatched;
+                default -> region;
+            };
+        }
+
+        private static CompletionQueueOptions queueOptions() {
+            return CompletionQueueOptions.capacity(64).waitable();
+        }
+
+        /** Two threads may repair at once, so there is room for more than one. */
+        static PolledQueuePair connected(ProtectionDomain domain, CompletionQueue completions)
+                throws FabricException {
+            var pair =
+                    domain.newQueuePair(reliable(completions).sends(8).receives(8).inlineBytes(64));
+            pair.connect(pair.endpoint());
+            return pair;
+        }
+
+        private static DispatchedQueuePair connected(
+                ProtectionDomain domain, CompletionDispatcher dispatcher) throws FabricException {
+            var pair =
+                    domain.newQueuePair(
+                            reliable(dispatcher)
+                                    .sends(4)
+                                    .receives(4)
+                                    .slotTimeout(Soaker.SHORT)
+                                    .inlineBytes(64));
+            pair.connect(pair.endpoint());
+            return pair;
+        }
+    }
+
+    /** A country with everything open, unless another thread is quicker. */
+    Country country(RandomGenerator random) throws FabricException {
+        var place = random.nextInt(DEVICES);
+        var country = countries.get(place);
+        if (country == null || !country.device.isOpen()) {
+            var made =
+                    new Country(
+                            random.nextBoolean()
+                                    ? verbs.open(NullProvider.DEVICE, DeviceOption.CRITICAL_CALLS)
+                                    : verbs.open(NullProvider.DEVICE));
+            if (countries.compareAndSet(place, country, made)) {
+                return made;
+            }
+            made.device.close();
+            return countries.get(place);
+        }
+        country.repair();
+        return country;
+    }
+
+    void close() {
+        for (var place = 0; place < DEVICES; place++) {
+            var country = countries.get(place);
+            if (country != null) {
+                country.device.close();
+            }
+        }
+    }
+}
