@@ -284,7 +284,7 @@ public final class DispatchedQueuePair extends QueuePair {
         queue.awaitSlot(Deadline.after(slotTimeout), direction.name);
         var posted = false;
         try {
-            var transfer = new Transfer(this, operation);
+            var transfer = new Transfer(toString(), operation);
             post(direction, local, request, filler, transfer);
             posted = true;
             return transfer;

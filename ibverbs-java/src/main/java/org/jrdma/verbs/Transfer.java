@@ -22,10 +22,13 @@ import org.jrdma.ffi.FabricTimeoutException;
 public final class Transfer {
 
     private final CompletableFuture<Completion> result = new CompletableFuture<>();
-    private final DispatchedQueuePair queuePair;
+
+    /** Its name only: the work queue holds this, and must not keep a forgotten queue pair. */
+    private final String queuePair;
+
     private final String operation;
 
-    Transfer(DispatchedQueuePair queuePair, String operation) {
+    Transfer(String queuePair, String operation) {
         this.queuePair = queuePair;
         this.operation = operation;
     }
@@ -40,7 +43,7 @@ public final class Transfer {
     public Completion await(Duration timeout) throws FabricException, InterruptedIOException {
         var completion = awaitCompletion(timeout);
         if (!completion.isSuccess()) {
-            throw new TransferException(operation, queuePair.toString(), completion);
+            throw new TransferException(operation, queuePair, completion);
         }
         return completion;
     }
