@@ -110,15 +110,29 @@ class RealKernelTest {
             }
             assertThat(server.await()).isEqualTo(1);
             assertThat(server.output())
-                    .containsPattern("RETRIES_EXCEEDED, that is, |Nothing has come for 10 s")
+                    .containsPattern("RETRIES_EXCEEDED, that is, |Nothing has come for 30 s")
                     .doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void shouldAskForTheGidThatAPeerDoesNotSend() throws Exception {
+        try (var server = PingPong.JAVA.start("")) {
+            server.awaitListening(PORT);
+            try (var client = Program.start(List.of("ibv_rc_pingpong", "-d", "rxe0", SERVER))) {
+                assertThat(server.await()).isEqualTo(1);
+                assertThat(server.output())
+                        .contains("on RoCE the peer's GID is needed")
+                        .doesNotContain("\tat ");
+                assertThat(client.await()).isEqualTo(1);
+            }
         }
     }
 
     @ParameterizedTest
     @CsvSource({
-        "rc-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1'",
-        "simple-rdma-write, -p 9, 'Nobody answers on port 9 of 10.77.0.1'",
+        "rc-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
+        "simple-rdma-write, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
         "rc-pingpong, -g 77, 'Port 1 of rxe0 has no GID 77'",
         "rc-pingpong, -i 2, 'ibv_query_port failed for port 2 of rxe0'",
         "simple-rdma-write, -d rxe7, 'no RDMA device named rxe7. There is rxe0, siw0.'",

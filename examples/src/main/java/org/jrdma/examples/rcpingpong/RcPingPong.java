@@ -45,7 +45,7 @@ public final class RcPingPong {
     static final int MESSAGE_BYTES = 4 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
 
     private static final byte[] DONE = "done\0".getBytes(US_ASCII);
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int PAGE_BYTES = 4096;
 
     // The numbers by which completions are told apart.
@@ -213,7 +213,7 @@ public final class RcPingPong {
     private void fill(MemoryRegion buffer) {
         buffer.segment().fill((byte) 0x7b);
         if (options.check && !isServer()) {
-            for (var offset = 0; offset < options.size; offset += PAGE_BYTES) {
+            for (var offset = 0L; offset < options.size; offset += PAGE_BYTES) {
                 buffer.segment().set(ValueLayout.JAVA_BYTE, offset, (byte) 0);
             }
         }
@@ -222,7 +222,7 @@ public final class RcPingPong {
     /** And the server looks for it. */
     private void check(MemoryRegion buffer) throws IOException {
         if (options.check && isServer()) {
-            for (var offset = 0; offset < options.size; offset += PAGE_BYTES) {
+            for (var offset = 0L; offset < options.size; offset += PAGE_BYTES) {
                 if (buffer.segment().get(ValueLayout.JAVA_BYTE, offset) != 0) {
                     throw new IOException("invalid data in page " + offset / PAGE_BYTES);
                 }
@@ -297,8 +297,8 @@ public final class RcPingPong {
         } catch (IOException e) {
             socket.close();
             throw new IOException(
-                    "Nobody answers on port %d of %s. The side without a host must be started first."
-                            .formatted(port, host),
+                    "Nobody answers on port %d of %s: %s. The side without a host must be started first."
+                            .formatted(port, host, e.getMessage()),
                     e);
         }
     }

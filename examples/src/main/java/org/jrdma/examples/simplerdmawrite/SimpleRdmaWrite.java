@@ -43,7 +43,7 @@ public final class SimpleRdmaWrite {
             """;
 
     private static final String TEXT = "Saluton, mondo";
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     // What is written: the text, and behind it a number that is 0 until the text is there.
     private static final int ARRIVED = 56;
@@ -146,8 +146,8 @@ public final class SimpleRdmaWrite {
             } catch (IOException e) {
                 socket.close();
                 throw new IOException(
-                        "Nobody answers on port %d of %s. The other side must be started first, without a host."
-                                .formatted(port, host),
+                        "Nobody answers on port %d of %s: %s. The side without a host must be started first."
+                                .formatted(port, host, e.getMessage()),
                         e);
             }
         }
@@ -197,12 +197,20 @@ public final class SimpleRdmaWrite {
                 var value = rest.next();
                 switch (argument) {
                     case "-d" -> device = value;
-                    case "-g" -> gidIndex = Integer.parseInt(value);
-                    default -> port = Integer.parseInt(value);
+                    case "-g" -> gidIndex = number(value);
+                    default -> port = number(value);
                 }
             } else {
                 throw new IllegalArgumentException(USAGE);
             }
+        }
+    }
+
+    private static int number(String value) {
+        try {
+            return Integer.parseInt(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(value + " is not a number.\n\n" + USAGE, e);
         }
     }
 }
