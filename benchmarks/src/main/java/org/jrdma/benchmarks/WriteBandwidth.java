@@ -1,0 +1,95 @@
+package org.jrdma.benchmarks;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Locale;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.Endpoint;
+import org.jrdma.verbs.PreparedWrite;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.Verbs;
+
+/**
+ * What {@code ib_write_bw} measures, with its defaults: one process writes 64 KiB into another's
+ * memory again and again, 128 writes under way at a time.
+ *
+ * <p>Arguments: device, number of writes, and for the client the server's host.
+ */
+public final class WriteBandwidth {
+
+    private static final int PORT = 18_520;
+    private static final int BYTES = 65_536;
+    private static final int UNDER_WAY = 128;
+
+    private WriteBandwidth() {}
+
+    /** Runs one side; the client prints the bandwidth in MiB/s, as ib_write_bw counts. */
+    public static void main(String[] arguments) throws IOException {
+        var count = Integer.parseInt(arguments[1]);
+        var isClient = arguments.length > 2;
+        try (var socket = isClient ? new Socket(arguments[2], PORT) : accept();
+                var device = Verbs.system().open(arguments[0]);
+                var domain = device.newProtectionDomain();
+                var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
+                var completions = device.newCompletionQueue(2 * UNDER_WAY);
+                var cursor = completions.newCursor(16);
+                var queuePair =
+                        domain.newQueuePair(reliable(completions).sends(UNDER_WAY).receives(1))) {
+            var region = memory.region(BYTES);
+            var input =
+                    new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII));
+            say(socket, queuePair.endpoint() + "\n" + region.remote() + "\n");
+            queuePair.connect(Endpoint.parse(input.readLine()));
+            var remote = RemoteMemory.parse(input.readLine());
+            say(socket, "ready\n");
+            input.readLine();
+            if (isClient) {
+                var write = queuePair.prepareWrite(region.slice(), remote);
+                var nanos = write(write, cursor, count);
+                System.out.printf(
+                        Locale.ROOT,
+                        "%.2f MiB/s%n",
+                        (double) count * BYTES / (1 << 20) / (nanos / 1e9));
+                say(socket, "done\n");
+            } else {
+                input.readLine(); // nothing is to be done on this side meanwhile
+            }
+        }
+    }
+
+    private static long write(PreparedWrite write, CompletionCursor cursor, int count)
+            throws IOException {
+        var start = System.nanoTime();
+        for (int posted = 0, completed = 0; completed < count; ) {
+            while (posted < count && write.tryPost()) {
+                posted++;
+            }
+            cursor.poll();
+            while (cursor.next()) {
+                if (!cursor.isSuccess()) {
+                    throw new IOException("A write failed: " + cursor.completion());
+                }
+                completed++;
+            }
+        }
+        return System.nanoTime() - start;
+    }
+
+    private static Socket accept() throws IOException {
+        try (var listener = new ServerSocket(PORT)) {
+            return listener.accept();
+        }
+    }
+
+    private static void say(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(US_ASCII));
+    }
+}
