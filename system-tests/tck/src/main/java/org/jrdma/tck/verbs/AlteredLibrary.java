@@ -1,0 +1,69 @@
+package org.jrdma.tck.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.verbs.Verbs;
+
+/** The library under test without some of its functions, as if older, or with some replaced. */
+final class AlteredLibrary implements LibraryProvider {
+
+    private static final Arena FOR_EVER = Arena.global();
+
+    private final SymbolLookup original = SymbolLookup.libraryLookup(library(), FOR_EVER);
+    private final Set<String> hidden;
+    private final Map<String, MemorySegment> replaced = new HashMap<>();
+
+    private AlteredLibrary(Set<String> hidden) {
+        this.hidden = hidden;
+    }
+
+    static AlteredLibrary without(String... functions) {
+        return new AlteredLibrary(Set.of(functions));
+    }
+
+    /** Answers for one function instead of the library. */
+    AlteredLibrary replacing(String function, FunctionDescriptor type, MethodHandle handle) {
+        replaced.put(function, Linker.nativeLinker().upcallStub(handle, type, FOR_EVER));
+        return this;
+    }
+
+    /** The library's own function. */
+    MethodHandle original(String function, FunctionDescriptor type) {
+        return Linker.nativeLinker().downcallHandle(original.findOrThrow(function), type);
+    }
+
+    Verbs verbs() throws LibraryNotFoundException {
+        return Verbs.from(this);
+    }
+
+    @Override
+    public String name() {
+        return "altered " + library();
+    }
+
+    @Override
+    public SymbolLookup symbols() {
+        return name -> {
+            if (hidden.contains(name)) {
+                return Optional.empty();
+            }
+            var replacement = replaced.get(name);
+            return replacement == null ? original.find(name) : Optional.of(replacement);
+        };
+    }
+
+    private static String library() {
+        var library = System.getProperty("jrdma.tck.library", "system");
+        return library.equals("system") ? "libibverbs.so.1" : library;
+    }
+}

@@ -1,0 +1,183 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.verbs.AsyncEvent;
+import org.jrdma.verbs.AsyncEventType;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PortState;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What happens without being asked for. Taking a port down needs privileges. */
+class AsyncEventTest {
+
+    private static final Duration LONG = Duration.ofSeconds(10);
+
+    private final Fabric fabric = Fabric.underTest();
+    private Device device;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        device = fabric.open();
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    @Test
+    void shouldStopWaitingWhenTheTimeIsOver() {
+        assertThatThrownBy(() -> device.nextEvent(Duration.ofMillis(30)))
+                .isInstanceOf(FabricTimeoutException.class)
+                .hasMessageContaining(device.toString());
+    }
+
+    @Test
+    void shouldStopWaitingWhenInterrupted() throws Exception {
+        var failure = new CompletableFuture<Throwable>();
+        waiting(failure).interrupt();
+
+        assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(InterruptedIOException.class);
+    }
+
+    @Test
+    void shouldStopWaitingWhenClosed() throws Exception {
+        var failure = new CompletableFuture<Throwable>();
+        waiting(failure);
+
+        device.close();
+
+        assertThat(failure.get(10, TimeUnit.SECONDS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(device.toString())
+                .hasMessageContaining("closed");
+    }
+
+    private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
+        var entered = new CountDownLatch(1);
+        var thread =
+                Thread.ofPlatform()
+                        .start(() -> {
+                            entered.countDown();
+                            try {
+                                failure.complete(new AssertionError("" + device.nextEvent(LONG)));
+                            } catch (Exception e) {
+                                failure.complete(e);
+                            }
+                        });
+        entered.await();
+        Thread.sleep(20);
+        return thread;
+    }
+
+    @Test
+    void shouldTellOfAPortThatGoesDownAndComesBack() throws Exception {
+        var netDevice = netDevice();
+        try {
+            link(netDevice, "down");
+            assertPortEvent(await(AsyncEventType.PORT_ERROR));
+            assertThat(device.port(1).state()).isNotEqualTo(PortState.ACTIVE);
+        } finally {
+            link(netDevice, "up");
+        }
+        assertPortEvent(await(AsyncEventType.PORT_ACTIVE));
+        assertThat(device.port(1).state()).isEqualTo(PortState.ACTIVE);
+    }
+
+    @Test
+    void shouldTellAListenerEvenWhenItThrows() throws Exception {
+        var netDevice = netDevice();
+        var heard = new LinkedBlockingQueue<AsyncEvent>();
+        device.onEvent(event -> {
+            heard.add(event);
+            throw new IllegalStateException("thrown by the listener, on purpose");
+        });
+        try {
+            link(netDevice, "down");
+        } finally {
+            link(netDevice, "up");
+        }
+        AsyncEvent event;
+        do {
+            event = heard.poll(10, TimeUnit.SECONDS);
+            assertThat(event).as("the event PORT_ACTIVE").isNotNull();
+        } while (event.type() != AsyncEventType.PORT_ACTIVE);
+        assertPortEvent(event);
+    }
+
+    @Test
+    void shouldTellOfACompletionQueueThatOverran() throws Exception {
+        fabric.needs(Feature.OVERRUN_EVENTS);
+        fabric.needs(Feature.MOVING_DATA);
+        fabric.needs(Feature.CONNECTING_BY_MODIFY);
+        try (var domain = device.newProtectionDomain();
+                var memory = domain.newArena(Pair.ALL);
+                var small = device.newCompletionQueue(CompletionQueueOptions.capacity(1));
+                var other = device.newCompletionQueue(16);
+                var left =
+                        domain.newQueuePair(
+                                QueuePairOptions.reliable(small)
+                                        .sends(64)
+                                        .receives(1)
+                                        .completionQueueMayOverrun());
+                var right =
+                        domain.newQueuePair(
+                                QueuePairOptions.reliable(other).sends(1).receives(1))) {
+            left.connect(right.endpoint());
+            right.connect(left.endpoint());
+            var region = memory.region(64);
+            var write = left.prepareWrite(region.slice(0, 8), region.remote());
+            while (write.tryPost()) {
+                // one more than anyone polls for
+            }
+
+            var event = await(AsyncEventType.COMPLETION_QUEUE_ERROR);
+
+            assertThat(event.subject()).containsSame(small);
+            assertThat(event.port()).isEmpty();
+        }
+    }
+
+    private void assertPortEvent(AsyncEvent event) {
+        assertThat(event.port()).hasValue(1);
+        assertThat(event.subject()).isEmpty();
+    }
+
+    /** Others may come in between: GID changes, for one. */
+    private AsyncEvent await(AsyncEventType type) throws Exception {
+        while (true) {
+            var event = device.nextEvent(LONG);
+            if (event.type() == type) {
+                return event;
+            }
+        }
+    }
+
+    private String netDevice() throws VerbsException {
+        fabric.needs(Feature.PORT_EVENTS);
+        Privileges.need();
+        return device.gids(1).getFirst().netDevice();
+    }
+
+    /** As ip(8) does, and the interface gets its addresses back. */
+    private static void link(String netDevice, String state) throws Exception {
+        Privileges.run("ip", "link", "set", netDevice, state);
+        assertThat(Files.isDirectory(Path.of("/sys/class/net", netDevice))).isTrue();
+    }
+}

@@ -1,0 +1,366 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.verbs.CompletionQueueOptions.capacity;
+
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.UnsupportedByLibraryException;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionKind;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Completion queues that their user polls: made, resized, waited for. */
+class CompletionQueueTest {
+
+    private static final Duration SHORT = Duration.ofMillis(30);
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    private final Fabric fabric = Fabric.underTest();
+    private Device device;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        device = fabric.open();
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    @Test
+    void shouldTellItsCapacityAndHowMuchOfItIsTaken() throws VerbsException {
+        try (var completions = device.newCompletionQueue(100);
+                var domain = device.newProtectionDomain()) {
+            assertThat(completions.capacity()).isEqualTo(100);
+            assertThat(completions.room()).isEqualTo(100);
+            try (var queuePair =
+                    domain.newQueuePair(
+                            QueuePairOptions.reliable(completions).sends(30).receives(20))) {
+                assertThat(queuePair.isOpen()).isTrue();
+                assertThat(completions.room()).isEqualTo(50);
+            }
+            assertThat(completions.room()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void shouldRefuseSizesThatNoDeviceHas() throws VerbsException {
+        var most = device.attributes().maxCompletions();
+
+        assertThatThrownBy(() -> device.newCompletionQueue(0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> device.newCompletionQueue(most + 1))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("ibv_create_cq")
+                .hasMessageContaining("%,d completions".formatted(most + 1))
+                .hasMessageContaining(device.name());
+        assertThatThrownBy(() -> capacity(1).onVector(-1))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldTakeEveryVectorThereIsAndNoOther() throws VerbsException {
+        fabric.needs(Feature.COMPLETION_EVENTS);
+        var vectors = device.completionVectors();
+        try (var completions =
+                device.newCompletionQueue(capacity(4).waitable().onVector(vectors - 1))) {
+            assertThat(completions.isOpen()).isTrue();
+        }
+        assertThatThrownBy(
+                        () -> device.newCompletionQueue(capacity(4).waitable().onVector(vectors)))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("vector " + vectors);
+    }
+
+    @Test
+    void shouldResize() throws VerbsException {
+        fabric.needs(Feature.RESIZING_COMPLETION_QUEUES);
+        try (var completions = device.newCompletionQueue(16)) {
+            completions.resize(100);
+            assertThat(completions.capacity()).isEqualTo(100);
+            assertThat(completions.room()).isEqualTo(100);
+            completions.resize(4);
+            assertThat(completions.capacity()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void shouldSayThatItCannotResizeWhereTheProviderCannot() throws VerbsException {
+        try (var completions = device.newCompletionQueue(16)) {
+            if (!fabric.profile().lacks().containsKey(Feature.RESIZING_COMPLETION_QUEUES)) {
+                var most = device.attributes().maxCompletions();
+                assertThatThrownBy(() -> completions.resize(most + 1))
+                        .isInstanceOf(VerbsException.class)
+                        .hasMessageContaining("ibv_resize_cq");
+            } else {
+                assertThatThrownBy(() -> completions.resize(32))
+                        .isInstanceOfAny(VerbsException.class, UnsupportedByLibraryException.class)
+                        .hasMessageContaining("ibv_resize_cq");
+            }
+            assertThat(completions.capacity()).isEqualTo(16);
+        }
+    }
+
+    @Test
+    void shouldRefuseToShrinkBelowWhatItsQueuePairsMayNeed() throws VerbsException {
+        try (var completions = device.newCompletionQueue(64);
+                var domain = device.newProtectionDomain();
+                var queuePair =
+                        domain.newQueuePair(
+                                QueuePairOptions.reliable(completions).sends(16).receives(16))) {
+            assertThat(queuePair.isOpen()).isTrue();
+            assertThatThrownBy(() -> completions.resize(31))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("32 requests");
+            assertThatThrownBy(() -> completions.resize(0))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThat(completions.capacity()).isEqualTo(64);
+        }
+    }
+
+    @Test
+    void shouldKeepCompletionsWhileResized() throws VerbsException {
+        fabric.needs(Feature.RESIZING_COMPLETION_QUEUES);
+        try (var pair = Pair.connected()) {
+            var left = pair.left();
+            var write =
+                    left.queuePair()
+                            .prepareWrite(
+                                    left.region().slice(0, 8), pair.right().region().remote());
+            for (var number = 0; number < 20; number++) {
+                left.post(write.id(number));
+            }
+            left.completions().resize(200);
+
+            var taken = left.take(20);
+
+            for (var number = 0; number < 20; number++) {
+                assertThat(taken.get(number).id()).isEqualTo(number);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseToWaitWhereThereAreNoEvents() throws VerbsException {
+        try (var completions = device.newCompletionQueue(4);
+                var cursor = completions.newCursor(4)) {
+            assertThatThrownBy(() -> cursor.await(SHORT))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("waitable()");
+        }
+    }
+
+    @Test
+    void shouldRefuseABatchOfNone() throws VerbsException {
+        try (var completions = device.newCompletionQueue(4)) {
+            assertThatThrownBy(() -> completions.newCursor(0))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void shouldGiveNothingBeforeNextHas() throws VerbsException {
+        try (var completions = device.newCompletionQueue(4);
+                var cursor = completions.newCursor(4)) {
+            assertThat(cursor.poll()).isZero();
+            assertThat(cursor.next()).isFalse();
+            assertThatThrownBy(cursor::status).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(cursor::id).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void shouldStopWaitingWhenTheTimeIsOver() throws Exception {
+        fabric.needs(Feature.COMPLETION_EVENTS);
+        try (var completions = device.newCompletionQueue(capacity(4).waitable());
+                var cursor = completions.newCursor(4)) {
+            var start = System.nanoTime();
+            assertThat(cursor.await(SHORT)).isZero();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(SHORT);
+            assertThat(cursor.await(Duration.ZERO)).isZero();
+        }
+    }
+
+    @Test
+    void shouldStopWaitingWhenInterrupted() throws Exception {
+        fabric.needs(Feature.COMPLETION_EVENTS);
+        try (var completions = device.newCompletionQueue(capacity(4).waitable())) {
+            var failure = new CompletableFuture<Throwable>();
+            var entered = new CountDownLatch(1);
+            var waiter =
+                    Thread.ofPlatform()
+                            .start(() -> {
+                                try (var cursor = completions.newCursor(4)) {
+                                    entered.countDown();
+                                    cursor.await(LONG);
+                                    failure.complete(new AssertionError("not interrupted"));
+                                } catch (Exception e) {
+                                    failure.complete(
+                                            Thread.currentThread().isInterrupted()
+                                                    ? e
+                                                    : new AssertionError("status lost", e));
+                                }
+                            });
+            entered.await();
+            Thread.sleep(20);
+            waiter.interrupt();
+
+            assertThat(failure.get(10, TimeUnit.SECONDS))
+                    .isInstanceOf(InterruptedIOException.class);
+            waiter.join();
+        }
+    }
+
+    @Test
+    void shouldStopWaitingWhenClosed() throws Exception {
+        fabric.needs(Feature.COMPLETION_EVENTS);
+        for (var round = 0; round < 20; round++) {
+            var completions = device.newCompletionQueue(capacity(4).waitable());
+            var failure = new CompletableFuture<Throwable>();
+            var entered = new CountDownLatch(1);
+            Thread.ofPlatform()
+                    .start(() -> {
+                        try (var cursor = completions.newCursor(4)) {
+                            entered.countDown();
+                            cursor.await(LONG);
+                            failure.complete(new AssertionError("not woken"));
+                        } catch (Exception e) {
+                            failure.complete(e);
+                        }
+                    });
+            entered.await();
+            if (round % 2 == 0) {
+                Thread.sleep(5);
+            }
+            completions.close();
+
+            assertThat(failure.get(10, TimeUnit.SECONDS))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("completion queue")
+                    .hasMessageContaining("closed");
+        }
+    }
+
+    /** Each side waits for the other's message: one lost wake-up would stop both. */
+    @Test
+    void shouldLoseNoWakeUpInManyRoundsAndAcknowledgeAllEvents() throws Exception {
+        var rounds = 500;
+        try (var pair = Pair.connected()) {
+            var right = pair.right();
+            var receiving = new CountDownLatch(1);
+            var echo = new CompletableFuture<Integer>();
+            Thread.ofPlatform()
+                    .start(() -> {
+                        try (var cursor = right.completions().newCursor(4)) {
+                            echo.complete(pingPong(right, cursor, rounds, receiving, false));
+                        } catch (Throwable e) {
+                            echo.completeExceptionally(e);
+                        }
+                    });
+            receiving.await();
+
+            assertThat(
+                            pingPong(
+                                    pair.left(),
+                                    pair.left().cursor(),
+                                    rounds,
+                                    new CountDownLatch(1),
+                                    true))
+                    .isEqualTo(rounds);
+            assertThat(echo.get(10, TimeUnit.SECONDS)).isEqualTo(rounds);
+
+            // would hang if events were left unacknowledged
+            CompletableFuture.runAsync(pair::close).get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    private static int pingPong(
+            Side side,
+            CompletionCursor cursor,
+            int rounds,
+            CountDownLatch receiving,
+            boolean begins)
+            throws Exception {
+        var receive = side.queuePair().prepareReceive(side.region().slice(0, 64));
+        var send = side.queuePair().prepareSend(side.region().slice(64, 64)).signalled(false);
+        side.post(receive);
+        receiving.countDown();
+        var received = 0;
+        if (begins) {
+            side.post(send);
+        }
+        while (received < rounds) {
+            assertThat(cursor.await(LONG)).as("after %d rounds", received).isPositive();
+            while (cursor.next()) {
+                assertThat(cursor.isSuccess()).as("%s", cursor.status()).isTrue();
+                if (cursor.kind() != CompletionKind.RECEIVE) {
+                    continue;
+                }
+                received++;
+                if (received < rounds) {
+                    side.post(receive);
+                }
+                if (!begins || received < rounds) {
+                    side.post(send.signalled(received % 8 == 0));
+                }
+            }
+        }
+        return received;
+    }
+
+    @Test
+    void shouldWakeForSolicitedMessagesOnlyWhereAskedTo() throws Exception {
+        fabric.needs(Feature.MOVING_DATA);
+        fabric.needs(Feature.COMPLETION_EVENTS);
+        fabric.needs(Feature.CONNECTING_BY_MODIFY);
+        try (var pair = Pair.unconnected();
+                var solicited =
+                        pair.device().newCompletionQueue(capacity(64).waitableForSolicited());
+                var cursor = solicited.newCursor(8)) {
+            var left = pair.left();
+            var right = pair.right();
+            var receiver =
+                    right.domain()
+                            .newQueuePair(
+                                    QueuePairOptions.reliable(solicited).sends(8).receives(8));
+            left.queuePair().connect(receiver.endpoint());
+            receiver.connect(left.queuePair().endpoint());
+            var receive = receiver.prepareReceive(right.region().slice(0, 8));
+            for (var count = 0; count < 4; count++) {
+                assertThat(receive.tryPost()).isTrue();
+            }
+            var waiting = new CompletableFuture<Integer>();
+            var entered = new CountDownLatch(1);
+            Thread.ofPlatform()
+                    .start(() -> {
+                        try (var own = solicited.newCursor(8)) {
+                            entered.countDown();
+                            waiting.complete(own.await(LONG));
+                        } catch (Throwable e) {
+                            waiting.completeExceptionally(e);
+                        }
+                    });
+            entered.await();
+            Thread.sleep(100);
+
+            left.complete(left.queuePair().prepareSend(left.region().slice(0, 8)));
+            Thread.sleep(100);
+            assertThat(waiting).as("after a message that was not solicited").isNotDone();
+            left.complete(left.queuePair().prepareSend(left.region().slice(0, 8)).solicited(true));
+
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(2);
+            assertThat(cursor.poll()).isZero();
+        }
+    }
+}

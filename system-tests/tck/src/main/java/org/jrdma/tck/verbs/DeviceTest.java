@@ -1,0 +1,165 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DeviceDescription;
+import org.jrdma.verbs.ForkStatus;
+import org.jrdma.verbs.GidType;
+import org.jrdma.verbs.LinkLayer;
+import org.jrdma.verbs.NodeType;
+import org.jrdma.verbs.PortState;
+import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Devices: listed, opened, asked. */
+class DeviceTest {
+
+    private final Fabric fabric = Fabric.underTest();
+    private final Verbs verbs = fabric.verbs();
+    private Device device;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        device = fabric.open();
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    @Test
+    void shouldListTheDeviceAsItDescribesItself() throws VerbsException {
+        assertThat(verbs.devices())
+                .extracting(DeviceDescription::name)
+                .contains(fabric.deviceName())
+                .doesNotHaveDuplicates();
+        assertThat(verbs.devices()).contains(device.description());
+        assertThat(device.name()).isEqualTo(fabric.deviceName());
+        assertThat(device.description().nodeType()).isNotEqualTo(NodeType.UNKNOWN);
+        assertThat(device.description().transportType()).isNotEqualTo(TransportType.UNKNOWN);
+        assertThat(device.description().verbsName()).isNotBlank();
+    }
+
+    @Test
+    void shouldNameTheDevicesThereAreWhenThereIsNoSuchDevice() throws VerbsException {
+        assertThatThrownBy(() -> verbs.open("no-such-device"))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("no-such-device")
+                .hasMessageContaining(fabric.deviceName());
+    }
+
+    @Test
+    void shouldOpenTheDeviceMoreThanOnce() throws VerbsException {
+        fabric.open().close();
+
+        assertThat(device.attributes().ports()).isPositive();
+    }
+
+    @Test
+    void shouldTellWhetherForkingIsSafe() {
+        assertThat(verbs.forkStatus()).isNotNull().isNotEqualTo(ForkStatus.UNKNOWN);
+    }
+
+    @Test
+    void shouldTellItsAttributes() throws VerbsException {
+        var attributes = device.attributes();
+
+        assertThat(attributes.ports()).isPositive();
+        assertThat(attributes.nodeGuid()).isEqualTo(device.description().guid());
+        assertThat(attributes.maxQueuePairs()).isPositive();
+        assertThat(attributes.maxQueuePairRequests()).isPositive();
+        assertThat(attributes.maxElements()).isPositive();
+        assertThat(attributes.maxCompletionQueues()).isPositive();
+        assertThat(attributes.maxCompletions()).isPositive();
+        assertThat(attributes.maxRegions()).isPositive();
+        assertThat(attributes.maxRegionBytes()).isNotZero();
+        assertThat(attributes.maxDomains()).isPositive();
+        assertThat(attributes.maxReadsAsDestination()).isPositive();
+    }
+
+    @Test
+    void shouldTellItsExtendedAttributes() throws VerbsException {
+        fabric.needs(Feature.EXTENDED_ATTRIBUTES);
+
+        var extended = device.extendedAttributes();
+
+        assertThat(extended.onDemand())
+                .isEqualTo(!fabric.profile().lacks().containsKey(Feature.ON_DEMAND));
+    }
+
+    @Test
+    void shouldTellOfAPort() throws VerbsException {
+        var port = device.port(1);
+
+        assertThat(port.port()).isEqualTo(1);
+        assertThat(port.state()).isEqualTo(PortState.ACTIVE);
+        assertThat(port.activeMtu()).isLessThanOrEqualTo(port.maxMtu());
+        assertThat(port.gidTableLength()).isPositive();
+        assertThat(port.linkLayer()).isNotEqualTo(LinkLayer.UNSPECIFIED);
+    }
+
+    @Test
+    void shouldRefuseAPortThatIsNotThere() throws VerbsException {
+        var absent = device.attributes().ports() + 1;
+
+        assertThatThrownBy(() -> device.port(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> device.port(256)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> device.port(absent))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("ibv_query_port")
+                .hasMessageContaining("port " + absent)
+                .hasMessageContaining("EINVAL");
+        assertThatThrownBy(() -> device.gids(absent)).isInstanceOf(VerbsException.class);
+        assertThatThrownBy(() -> device.partitionKeys(absent)).isInstanceOf(VerbsException.class);
+    }
+
+    @Test
+    void shouldHaveTheDefaultPartitionKey() throws VerbsException {
+        fabric.needs(Feature.PARTITION_KEYS);
+
+        assertThat(device.partitionKeys(1)).contains(0xffff).doesNotContain(0);
+    }
+
+    @Test
+    void shouldListItsGidsWithTheirTypes() throws VerbsException {
+        assertThat(device.gids(1))
+                .isNotEmpty()
+                .allSatisfy(row -> {
+                    assertThat(row.port()).isEqualTo(1);
+                    assertThat(row.gid().isNone()).isFalse();
+                    assertThat(row.type()).isNotEqualTo(GidType.UNKNOWN);
+                });
+    }
+
+    @Test
+    void shouldPreferRoceV2OverIpv4AndSayWhy() throws VerbsException {
+        var choice = device.chooseGid(1);
+        var rows = device.gids(1);
+
+        assertThat(choice.ranking()).hasSameSizeAs(rows);
+        assertThat(choice.explanation().lines()).hasSameSizeAs(rows);
+        assertThat(choice.ranking()).allSatisfy(ranked -> assertThat(ranked.reason()).isNotBlank());
+        rows.stream()
+                .filter(row -> row.type() == GidType.ROCE_V2 && row.gid().isIpv4())
+                .findFirst()
+                .ifPresent(expected -> {
+                    assertThat(choice.best()).contains(expected);
+                    assertThat(choice.explanation())
+                            .startsWith(expected + ": ")
+                            .contains("RoCE v2, an IPv4 address");
+                });
+    }
+
+    @Test
+    void shouldTellWhereItIsAttached() {
+        assertThat(device.completionVectors()).isPositive();
+        device.numaNode().ifPresent(node -> assertThat(node).isNotNegative());
+    }
+}

@@ -1,0 +1,145 @@
+package org.jrdma.tck.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.Device;
+
+/** Opens the device through a library that does what no right one does, but the SDK must stand. */
+final class ErringLibrary {
+
+    private static final FunctionDescriptor REGISTER =
+            FunctionDescriptor.of(
+                    ValueLayout.ADDRESS,
+                    ValueLayout.ADDRESS,
+                    ValueLayout.ADDRESS,
+                    ValueLayout.JAVA_LONG,
+                    ValueLayout.JAVA_INT);
+    private static final FunctionDescriptor OPEN =
+            FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS);
+    private static final FunctionDescriptor POST =
+            FunctionDescriptor.of(
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.ADDRESS,
+                    ValueLayout.ADDRESS,
+                    ValueLayout.ADDRESS);
+
+    /** Of {@code struct ibv_mr}. */
+    private static final long REGION_BYTES = 48;
+
+    private static final long LOCAL_KEY = 36;
+
+    /** Of {@code struct ibv_context}: where {@code ops.post_send} is. */
+    private static final long CONTEXT_BYTES = 328;
+
+    private static final long POST_SEND = 8 + 25 * 8;
+
+    /** Of {@code struct ibv_send_wr}. */
+    private static final long NEXT = 8;
+
+    private ErringLibrary() {}
+
+    /** Its ibv_reg_mr answers with local keys that no region has. */
+    static Device withWrongKeys() throws Exception {
+        var library = AlteredLibrary.without("ibv_reg_mr_iova2");
+        var handle =
+                MethodHandles.insertArguments(
+                        MethodHandles.lookup()
+                                .findStatic(
+                                        ErringLibrary.class,
+                                        "registerWithWrongKey",
+                                        MethodType.methodType(
+                                                MemorySegment.class,
+                                                MethodHandle.class,
+                                                MemorySegment.class,
+                                                MemorySegment.class,
+                                                long.class,
+                                                int.class)),
+                        0,
+                        library.original("ibv_reg_mr", REGISTER));
+        return library.replacing("ibv_reg_mr", REGISTER, handle)
+                .verbs()
+                .open(Fabric.underTest().deviceName());
+    }
+
+    static MemorySegment registerWithWrongKey(
+            MethodHandle register,
+            MemorySegment domain,
+            MemorySegment address,
+            long length,
+            int access)
+            throws Throwable {
+        var region =
+                ((MemorySegment) register.invokeExact(domain, address, length, access))
+                        .reinterpret(REGION_BYTES);
+        region.set(
+                ValueLayout.JAVA_INT,
+                LOCAL_KEY,
+                region.get(ValueLayout.JAVA_INT, LOCAL_KEY) ^ 0x5500);
+        return region;
+    }
+
+    /** Its post_send refuses the second request of every chain. */
+    static Device refusingSecondRequests() throws Exception {
+        var library = AlteredLibrary.without();
+        var handle =
+                MethodHandles.insertArguments(
+                        MethodHandles.lookup()
+                                .findStatic(
+                                        ErringLibrary.class,
+                                        "openRefusing",
+                                        MethodType.methodType(
+                                                MemorySegment.class,
+                                                MethodHandle.class,
+                                                MemorySegment.class)),
+                        0,
+                        library.original("ibv_open_device", OPEN));
+        return library.replacing("ibv_open_device", OPEN, handle)
+                .verbs()
+                .open(Fabric.underTest().deviceName());
+    }
+
+    static MemorySegment openRefusing(MethodHandle open, MemorySegment device) throws Throwable {
+        var context = ((MemorySegment) open.invokeExact(device)).reinterpret(CONTEXT_BYTES);
+        var linker = Linker.nativeLinker();
+        var post = linker.downcallHandle(context.get(ValueLayout.ADDRESS, POST_SEND), POST);
+        var refusing =
+                MethodHandles.insertArguments(
+                        MethodHandles.lookup()
+                                .findStatic(
+                                        ErringLibrary.class,
+                                        "postFirst",
+                                        MethodType.methodType(
+                                                int.class,
+                                                MethodHandle.class,
+                                                MemorySegment.class,
+                                                MemorySegment.class,
+                                                MemorySegment.class)),
+                        0,
+                        post);
+        context.set(
+                ValueLayout.ADDRESS, POST_SEND, linker.upcallStub(refusing, POST, Arena.global()));
+        return context;
+    }
+
+    static int postFirst(
+            MethodHandle post, MemorySegment queuePair, MemorySegment chain, MemorySegment refused)
+            throws Throwable {
+        var first = chain.reinterpret(NEXT + ValueLayout.ADDRESS.byteSize());
+        var second = first.get(ValueLayout.ADDRESS, NEXT);
+        if (second.address() == 0) {
+            return (int) post.invokeExact(queuePair, chain, refused);
+        }
+        first.set(ValueLayout.ADDRESS, NEXT, MemorySegment.NULL);
+        var errno = (int) post.invokeExact(queuePair, chain, refused);
+        first.set(ValueLayout.ADDRESS, NEXT, second);
+        refused.reinterpret(ValueLayout.ADDRESS.byteSize()).set(ValueLayout.ADDRESS, 0, second);
+        return errno == 0 ? Errno.EINVAL : errno;
+    }
+}

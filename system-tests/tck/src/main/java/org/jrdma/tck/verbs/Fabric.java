@@ -1,0 +1,75 @@
+package org.jrdma.tck.verbs;
+
+import java.nio.file.Path;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What is tested: a library, a device, and what is known of its provider.
+ *
+ * <p>Unless a program has called {@link #test}, system properties say it: {@code jrdma.tck.library}
+ * (system, the default, or the path of a library), {@code jrdma.tck.device} (rxe0), {@code
+ * jrdma.tck.profile} (by default, what the device's name suggests).
+ *
+ * @param verbs the library
+ * @param deviceName the device
+ * @param profile where it deviates from the specification
+ */
+public record Fabric(Verbs verbs, String deviceName, Profile profile) {
+
+    private static @Nullable Fabric underTest;
+
+    /** Says what the test classes test from now on. */
+    public static synchronized void test(Fabric fabric) {
+        underTest = fabric;
+    }
+
+    /** What the test classes test. */
+    public static synchronized Fabric underTest() {
+        if (underTest == null) {
+            underTest = fromProperties();
+        }
+        return underTest;
+    }
+
+    /** Opens the device. */
+    public Device open() throws VerbsException {
+        return verbs.open(deviceName);
+    }
+
+    /** Skips the test if the profile lists the feature as lacking. */
+    void needs(Feature feature) {
+        var reason = profile.lacks().get(feature);
+        if (reason != null) {
+            throw new Listed("%s lacks %s: %s".formatted(profile, feature, reason));
+        }
+    }
+
+    private static Fabric fromProperties() {
+        var library = System.getProperty("jrdma.tck.library", "system");
+        var device = System.getProperty("jrdma.tck.device", "rxe0");
+        var profile = System.getProperty("jrdma.tck.profile");
+        try {
+            return new Fabric(
+                    library.equals("system") ? Verbs.system() : Verbs.load(Path.of(library)),
+                    device,
+                    profile == null ? Profile.ofDevice(device) : Profile.valueOf(profile));
+        } catch (LibraryNotFoundException e) {
+            throw new IllegalStateException(e.getMessage(), e);
+        }
+    }
+
+    /** A skip that the profile gives the reason for. */
+    static final class Listed extends TestAbortedException {
+
+        private static final long serialVersionUID = 1L;
+
+        Listed(String reason) {
+            super(reason);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package org.jrdma.tck.verbs;
+
+/** What a provider may lack without being wrong; tests that need it are then skipped. */
+enum Feature {
+    /** Queue pairs are brought to each other by {@code ibv_modify_qp}. */
+    CONNECTING_BY_MODIFY,
+    /** Requests really move data, and completions tell of it. */
+    MOVING_DATA,
+    /** Completion channels. */
+    COMPLETION_EVENTS,
+    /** {@code ibv_resize_cq}. */
+    RESIZING_COMPLETION_QUEUES,
+    /** Extended device attributes. */
+    EXTENDED_ATTRIBUTES,
+    /** Partition keys. */
+    PARTITION_KEYS,
+    /** Memory registered without being locked. */
+    ON_DEMAND,
+    /** Regions beyond 2 GiB, within reasonable time and memory. */
+    LARGE_REGIONS,
+    /** Events tell of the port's network interface. */
+    PORT_EVENTS,
+    /** An event tells that a completion queue overran. */
+    OVERRUN_EVENTS,
+    /** An event tells of a first packet that came before the step to READY_TO_SEND. */
+    ESTABLISHED_EVENTS
+}

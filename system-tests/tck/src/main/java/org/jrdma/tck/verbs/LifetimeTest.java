@@ -1,0 +1,277 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Every object: closed with its owner, closed twice, used after its close, used by others. */
+class LifetimeTest {
+
+    private Device device;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        device = Fabric.underTest().open();
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    @Test
+    void shouldCloseWhatTheDeviceOwns() throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var arena = domain.newArena(LOCAL_WRITE);
+        var region = arena.region(64);
+        var buffer = domain.register(ByteBuffer.allocateDirect(64), LOCAL_WRITE);
+        var completions = device.newCompletionQueue(16);
+        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions));
+
+        device.close();
+
+        assertThat(new NativeObject[] {domain, arena, region, buffer, completions, queuePair})
+                .noneMatch(NativeObject::isOpen);
+    }
+
+    @Test
+    void shouldCloseQueuePairsWithTheirCompletionQueueAndKeepTheDomain() throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var ofSends = device.newCompletionQueue(16);
+        var ofReceives = device.newCompletionQueue(16);
+        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(ofSends, ofReceives));
+
+        ofReceives.close();
+
+        assertThat(queuePair.isOpen()).isFalse();
+        assertThat(ofSends.isOpen()).isTrue();
+        assertThat(ofSends.room()).isEqualTo(16);
+        assertThat(domain.isOpen()).isTrue();
+    }
+
+    @Test
+    void shouldCloseWhatTheDomainOwnsAndKeepTheCompletionQueue() throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var arena = domain.newArena(LOCAL_WRITE);
+        var region = arena.region(64);
+        var completions = device.newCompletionQueue(16);
+        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions));
+
+        domain.close();
+
+        assertThat(new NativeObject[] {arena, region, queuePair}).noneMatch(NativeObject::isOpen);
+        assertThat(completions.isOpen()).isTrue();
+        assertThat(completions.room()).isEqualTo(16);
+    }
+
+    @Test
+    void shouldCloseTwice() throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var region = domain.newArena(LOCAL_WRITE).region(64);
+        var completions = device.newCompletionQueue(16);
+        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions));
+        for (var object : new NativeObject[] {queuePair, region, completions, domain, device}) {
+            object.close();
+            object.close();
+            assertThat(object.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldRefuseADeviceThatIsClosed() {
+        device.close();
+
+        assertClosed(device, device::attributes);
+        assertClosed(device, device::extendedAttributes);
+        assertClosed(device, () -> device.port(1));
+        assertClosed(device, () -> device.gids(1));
+        assertClosed(device, () -> device.chooseGid(1));
+        assertClosed(device, () -> device.partitionKeys(1));
+        assertClosed(device, device::completionVectors);
+        assertClosed(device, device::newProtectionDomain);
+        assertClosed(device, () -> device.newCompletionQueue(4));
+        assertClosed(device, () -> device.newCompletionDispatcher(4));
+        assertClosed(device, () -> device.nextEvent(Duration.ofSeconds(5)));
+        assertClosed(device, device::address);
+    }
+
+    @Test
+    void shouldRefuseADomainThatIsClosed() throws VerbsException {
+        var completions = device.newCompletionQueue(16);
+        var domain = device.newProtectionDomain();
+        domain.close();
+
+        assertClosed(domain, () -> domain.newArena(LOCAL_WRITE));
+        assertClosed(domain, () -> domain.register(ByteBuffer.allocateDirect(64), LOCAL_WRITE));
+        assertClosed(domain, () -> domain.newQueuePair(QueuePairOptions.reliable(completions)));
+        assertClosed(domain, domain::address);
+    }
+
+    @Test
+    void shouldRefuseACompletionQueueThatIsClosed() throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var completions = device.newCompletionQueue(16);
+        var options = QueuePairOptions.reliable(completions);
+        var cursor = completions.newCursor(4);
+        completions.close();
+
+        assertClosed(completions, cursor::poll);
+        assertClosed(completions, () -> completions.resize(32));
+        assertClosed(completions, () -> domain.newQueuePair(options));
+        cursor.close();
+        assertThatThrownBy(cursor::poll)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+    }
+
+    @Test
+    void shouldRefuseAQueuePairThatIsClosed() throws VerbsException {
+        try (var pair = Pair.connected()) {
+            var side = pair.left();
+            var queuePair = side.queuePair();
+            var send = queuePair.prepareSend(side.region().slice(0, 8));
+            var receive = queuePair.prepareReceive(side.region().slice(0, 8));
+            var endpoint = pair.right().queuePair().endpoint();
+            queuePair.close();
+
+            assertClosed(queuePair, send::tryPost);
+            assertClosed(queuePair, receive::tryPost);
+            assertClosed(queuePair, queuePair::query);
+            assertClosed(
+                    queuePair, () -> queuePair.modify(QueuePairChange.to(QueuePairState.ERROR)));
+            assertClosed(queuePair, () -> queuePair.drain(side.cursor(), Duration.ZERO, c -> {}));
+            assertThatThrownBy(() -> queuePair.connect(endpoint)).isInstanceOf(Exception.class);
+            assertThat(side.cursor().poll()).isZero();
+        }
+    }
+
+    @Test
+    void shouldRefuseADispatchedQueuePairThatIsClosed() throws VerbsException {
+        try (var pair = DispatchedPair.connected()) {
+            pair.left().close();
+            var piece = pair.here().slice(0, 8);
+
+            assertClosed(pair.left(), () -> pair.left().send(piece));
+            assertClosed(pair.left(), () -> pair.left().receive(piece));
+            assertClosed(pair.left(), () -> pair.left().write(piece, pair.there().remote()));
+            assertClosed(pair.left(), () -> pair.left().drain(Duration.ofSeconds(1)));
+        }
+    }
+
+    @Test
+    void shouldRefuseToPostARegionThatIsClosed() throws VerbsException {
+        try (var pair = Pair.connected()) {
+            var side = pair.left();
+            var region = side.domain().newArena(Pair.ALL).region(64);
+            var send = side.queuePair().prepareSend(region.slice());
+            var chain =
+                    side.queuePair()
+                            .prepareChain(
+                                    side.queuePair().prepareSend(side.region().slice(0, 8)),
+                                    side.queuePair().prepareSend(region.slice()));
+            region.close();
+
+            assertClosed(region, send::tryPost);
+            assertThatThrownBy(chain::tryPost)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
+            assertThat(side.queuePair().freeSends()).isEqualTo(Pair.REQUESTS);
+        }
+    }
+
+    @Test
+    void shouldPassOverCompletionsOfAQueuePairThatIsClosed() throws VerbsException {
+        try (var pair = Pair.connected()) {
+            var side = pair.left();
+            side.post(
+                    side.queuePair()
+                            .prepareWrite(
+                                    side.region().slice(0, 8), pair.right().region().remote()));
+            side.queuePair().close();
+
+            side.cursor().poll();
+
+            assertThat(side.cursor().next()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldKeepPreparedRequestsAndCursorsToTheirThread() throws Exception {
+        try (var pair = Pair.unconnected()) {
+            var side = pair.left();
+            var send = side.queuePair().prepareSend(side.region().slice(0, 8));
+            var receive = side.queuePair().prepareReceive(side.region().slice(0, 8));
+
+            assertWrongThread(send::tryPost);
+            assertWrongThread(() -> send.id(4));
+            assertWrongThread(() -> send.signalled(false));
+            assertWrongThread(receive::tryPost);
+            assertWrongThread(() -> side.queuePair().prepareSend(side.region().slice(0, 8)));
+            assertWrongThread(() -> side.queuePair().prepareReceive(side.region().slice(0, 8)));
+            assertWrongThread(side.cursor()::poll);
+            assertWrongThread(side.cursor()::next);
+            assertWrongThread(side.cursor()::close);
+        }
+    }
+
+    @Test
+    void shouldLetAnotherThreadPrepareWhenTheFirstHasEnded() throws Exception {
+        try (var pair = Pair.unconnected()) {
+            var side = pair.left();
+            var first =
+                    Thread.ofPlatform()
+                            .start(() -> side.queuePair().prepareSend(side.region().slice(0, 8)));
+            first.join();
+
+            assertThat(side.queuePair().prepareSend(side.region().slice(0, 8)).id()).isZero();
+        }
+    }
+
+    @Test
+    void shouldRefuseToMixDevices() throws VerbsException {
+        try (var other = Fabric.underTest().open();
+                var completions = other.newCompletionQueue(16);
+                var domain = device.newProtectionDomain()) {
+            assertThatThrownBy(() -> domain.newQueuePair(QueuePairOptions.reliable(completions)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("not of one device");
+            assertThat(completions.room()).isEqualTo(16);
+        }
+    }
+
+    private static void assertClosed(NativeObject object, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(object.toString())
+                .hasMessageContaining("closed");
+    }
+
+    private static void assertWrongThread(ThrowingCallable call) throws Exception {
+        var failure = new CompletableFuture<Throwable>();
+        Thread.ofPlatform()
+                .start(() -> {
+                    try {
+                        call.call();
+                        failure.complete(new AssertionError("allowed"));
+                    } catch (Throwable e) {
+                        failure.complete(e);
+                    }
+                });
+        assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(WrongThreadException.class);
+    }
+}

@@ -1,0 +1,295 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_READ;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Memory: registered, from the SDK's arenas and from elsewhere, and refused. */
+class MemoryTest {
+
+    private final Fabric fabric = Fabric.underTest();
+    private Device device;
+    private ProtectionDomain domain;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        device = fabric.open();
+        domain = device.newProtectionDomain();
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    @Test
+    void shouldGiveRegionsThatAreAlignedToPagesAndZeroed() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE)) {
+            for (var length : new long[] {1, 100, 4096, 4097, 1 << 20}) {
+                var region = memory.region(length);
+                assertThat(region.length()).isEqualTo(length);
+                assertThat(region.segment().address() % 4096).isZero();
+                assertThat(region.segment().mismatch(MemorySegment.ofArray(new byte[(int) length])))
+                        .isEqualTo(-1);
+                assertThat(region.access()).containsExactly(LOCAL_WRITE);
+                assertThat(region.domain()).isSameAs(domain);
+            }
+        }
+    }
+
+    @Test
+    void shouldDescribeARegionToPeers() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE)) {
+            var region = memory.region(5000);
+
+            assertThat(region.remote().address()).isEqualTo(region.segment().address());
+            assertThat(region.remote().key()).isEqualTo(region.remoteKey());
+            assertThat(region.remote().length()).isEqualTo(5000);
+        }
+    }
+
+    @Test
+    void shouldGiveEachRegionKeysOfItsOwn() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE)) {
+            var first = memory.region(64);
+            var second = memory.region(64);
+
+            assertThat(second.localKey()).isNotEqualTo(first.localKey());
+            assertThat(second.remoteKey()).isNotEqualTo(first.remoteKey());
+        }
+    }
+
+    @Test
+    void shouldRefuseARegionOfNoBytes() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE)) {
+            assertThatThrownBy(() -> memory.region(0)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> memory.region(-1))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> domain.register(ByteBuffer.allocateDirect(0), LOCAL_WRITE))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void shouldShareARegistrationAmongSmallPieces() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE)) {
+            var first = memory.allocate(100, 8);
+            var second = memory.allocate(100, 64);
+            var large = memory.allocate(3 << 20, 8);
+
+            assertThat(second.address() % 64).isZero();
+            assertThat(memory.slice(second).region()).isSameAs(memory.slice(first).region());
+            assertThat(memory.slice(large).region()).isNotSameAs(memory.slice(first).region());
+            assertThat(memory.slice(second.asSlice(10, 20)).segment().address())
+                    .isEqualTo(second.address() + 10);
+            assertThat(memory.slice(second.asSlice(10, 20)).length()).isEqualTo(20);
+        }
+    }
+
+    @Test
+    void shouldAlignPiecesBeyondAPage() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE)) {
+            memory.allocate(1);
+            var piece = memory.allocate(1 << 16, 1 << 16);
+
+            assertThat(piece.address() % (1 << 16)).isZero();
+            assertThat(memory.slice(piece).segment().address()).isEqualTo(piece.address());
+        }
+    }
+
+    @Test
+    void shouldRefuseToSliceWhatIsNotItsOwn() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE);
+                var other = domain.newArena(LOCAL_WRITE);
+                var foreign = Arena.ofConfined()) {
+            var own = memory.allocate(64);
+            var others = other.allocate(64);
+
+            assertThat(memory.slice(own).length()).isEqualTo(64);
+            assertThatThrownBy(() -> memory.slice(others))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> memory.slice(foreign.allocate(64)))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> memory.slice(MemorySegment.ofArray(new byte[64])))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseSlicesBeyondARegion() throws VerbsException {
+        try (var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE)) {
+            var region = memory.region(100);
+
+            assertThat(region.slice(60, 40).slice(10, 30).segment().address())
+                    .isEqualTo(region.segment().address() + 70);
+            assertThatThrownBy(() -> region.slice(61, 40))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> region.slice(-1, 4))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> region.slice(60, 40).slice(10, 31))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> region.remote().slice(60, 41))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+    }
+
+    @Test
+    void shouldMakeSegmentsInaccessibleWhenTheArenaIsClosed() throws VerbsException {
+        var memory = domain.newArena(LOCAL_WRITE);
+        var region = memory.region(64);
+        var piece = memory.allocate(64);
+        assertThat(memory.scope().isAlive()).isTrue();
+
+        memory.close();
+
+        assertThat(memory.scope().isAlive()).isFalse();
+        assertThatThrownBy(() -> region.segment().get(ValueLayout.JAVA_BYTE, 0))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> piece.get(ValueLayout.JAVA_BYTE, 0))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> memory.region(64))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("arena")
+                .hasMessageContaining("closed");
+    }
+
+    @Test
+    void shouldRegisterADirectBufferFromItsPositionToItsLimit() throws VerbsException {
+        var buffer = ByteBuffer.allocateDirect(1000).position(100).limit(300);
+
+        try (var region = domain.register(buffer, LOCAL_WRITE, REMOTE_READ)) {
+            assertThat(region.length()).isEqualTo(200);
+            assertThat(region.segment().address())
+                    .isEqualTo(MemorySegment.ofBuffer(buffer).address());
+            buffer.put(100, (byte) 42);
+            assertThat(region.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 42);
+        }
+        assertThat(buffer.get(100)).isEqualTo((byte) 42);
+    }
+
+    @Test
+    void shouldRefuseBuffersThatMoveOrMustNotBeWritten() {
+        assertThatThrownBy(() -> domain.register(ByteBuffer.allocate(64), LOCAL_WRITE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("direct");
+        assertThatThrownBy(() ->
+                        domain.register(
+                                ByteBuffer.allocateDirect(64).asReadOnlyBuffer(), LOCAL_WRITE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("read-only");
+        assertThatThrownBy(() ->
+                        domain.registerUnguarded(MemorySegment.ofArray(new byte[64]), LOCAL_WRITE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("heap");
+    }
+
+    @Test
+    void shouldRegisterForeignMemoryWithoutOwningIt() throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var segment = arena.allocate(256);
+            try (var region = domain.registerUnguarded(segment, LOCAL_WRITE)) {
+                assertThat(region.segment()).isEqualTo(segment);
+            }
+            segment.fill((byte) 1);
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsNotThere() {
+        var nowhere = MemorySegment.ofAddress(4096).reinterpret(4096);
+
+        assertThatThrownBy(() -> domain.registerUnguarded(nowhere, LOCAL_WRITE))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("ibv_reg_mr")
+                .hasMessageContaining("EFAULT")
+                .hasMessageContaining("not there");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Access.class,
+            names = {
+                "LOCAL_WRITE",
+                "REMOTE_READ",
+                "MEMORY_WINDOW_BIND",
+                "ON_DEMAND",
+                "RELAXED_ORDERING"
+            })
+    void shouldGrantEachRightAlone(Access right) throws VerbsException {
+        if (right == Access.ON_DEMAND) {
+            fabric.needs(Feature.ON_DEMAND);
+        }
+        try (var memory = domain.newArena(right)) {
+            assertThat(memory.region(4096).access()).isEqualTo(Set.of(right));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Access.class,
+            names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
+    void shouldRefuseRemoteChangesWithoutLocalWriteAndSayWhatIsMissing(Access right)
+            throws VerbsException {
+        assertThatThrownBy(() -> domain.newArena(right).region(4096))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("ibv_reg_mr")
+                .hasMessageContaining("4,096 bytes")
+                .hasMessageContaining(right.name())
+                .hasMessageContaining("EINVAL")
+                .hasMessageContaining("need LOCAL_WRITE too");
+        try (var memory = domain.newArena(LOCAL_WRITE, right)) {
+            assertThat(memory.region(4096).access()).contains(right);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Access.class,
+            names = {"ZERO_BASED", "HUGE_PAGES", "FLUSH_GLOBAL", "FLUSH_PERSISTENT"})
+    void shouldGrantRarerRightsOrNameThemWhenRefused(Access right) {
+        var lacks = fabric.profile().lacksRight(right);
+
+        try (var memory = domain.newArena(LOCAL_WRITE, right)) {
+            var region = memory.region(4096);
+            assertThat(lacks).as("the profile says that %s is lacking", right).isFalse();
+            assertThat(region.access()).contains(right);
+        } catch (VerbsException e) {
+            assertThat(lacks).as("the profile says that %s is there: %s", right, e).isTrue();
+            assertThat(e.function()).isEqualTo("ibv_reg_mr");
+            assertThat(e.code()).isNotZero();
+            assertThat(e).hasMessageContaining(right.name());
+        }
+    }
+
+    @Test
+    void shouldRegisterMoreThanTwoGibibytes() throws VerbsException {
+        fabric.needs(Feature.LARGE_REGIONS);
+        var bytes = (2L << 30) + 4096;
+
+        try (var memory = domain.newArena(LOCAL_WRITE)) {
+            var region = memory.region(bytes);
+            assertThat(region.length()).isEqualTo(bytes);
+            assertThat(region.slice(bytes - 4096, 4096).length()).isEqualTo(4096);
+            assertThatThrownBy(() -> region.slice(0, bytes))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("2 GiB");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.DeviceOption;
+import org.jrdma.verbs.ForkStatus;
+import org.junit.jupiter.api.Test;
+
+/** Libraries that lack what newer ones have: nothing fails that they could do. */
+class OlderLibraryTest {
+
+    private final String deviceName = Fabric.underTest().deviceName();
+
+    @Test
+    void shouldReadTheGidTableRowByRowWhereTheLibraryCannotGiveItWhole() throws Exception {
+        var older = AlteredLibrary.without("_ibv_query_gid_table", "_ibv_query_gid_ex").verbs();
+        try (var whole = Fabric.underTest().open();
+                var rowByRow = older.open(deviceName)) {
+            assertThat(rowByRow.gids(1)).isEqualTo(whole.gids(1)).isNotEmpty();
+            assertThat(rowByRow.chooseGid(1)).isEqualTo(whole.chooseGid(1));
+        }
+    }
+
+    @Test
+    void shouldRegisterMemoryWhereTheLibraryKnowsNoOptionalRights() throws Exception {
+        var older = AlteredLibrary.without("ibv_reg_mr_iova2").verbs();
+        try (var device = older.open(deviceName);
+                var domain = device.newProtectionDomain();
+                var memory = domain.newArena(Access.LOCAL_WRITE, Access.RELAXED_ORDERING)) {
+            assertThat(memory.region(4096).remoteKey()).isNotZero();
+        }
+    }
+
+    @Test
+    void shouldNotKnowTheForkStatusWhereTheLibraryCannotTell() throws Exception {
+        var older = AlteredLibrary.without("ibv_is_fork_initialized").verbs();
+
+        assertThat(older.forkStatus()).isEqualTo(ForkStatus.UNKNOWN);
+    }
+
+    @Test
+    void shouldNameAFunctionThatEveryVersionHasWhereItIsMissing() {
+        var broken = AlteredLibrary.without("ibv_alloc_pd");
+
+        assertThatThrownBy(broken::verbs)
+                .isInstanceOf(LibraryNotFoundException.class)
+                .hasMessageContaining("ibv_alloc_pd");
+    }
+
+    @Test
+    void shouldRefuseCriticalCallsIntoALibraryThatMayBeJava() throws Exception {
+        var provided = AlteredLibrary.without().verbs();
+
+        assertThatThrownBy(() -> provided.open(deviceName, DeviceOption.CRITICAL_CALLS))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("CRITICAL_CALLS");
+    }
+}

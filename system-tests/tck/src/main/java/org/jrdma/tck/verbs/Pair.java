@@ -1,0 +1,113 @@
+package org.jrdma.tck.verbs;
+
+import java.util.function.UnaryOperator;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.VerbsException;
+
+/** Two queue pairs, connected to each other, that their tests poll. Made by its own methods. */
+final class Pair implements AutoCloseable {
+
+    static final Access[] ALL = {
+        Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_READ, Access.REMOTE_ATOMIC
+    };
+    static final int REGION_BYTES = 64 << 10;
+    static final int REQUESTS = 32;
+
+    private final Device device;
+    private final Side left;
+    private final Side right;
+
+    private Pair(Device device, Side left, Side right) {
+        this.device = device;
+        this.left = left;
+        this.right = right;
+    }
+
+    static Pair connected() throws VerbsException {
+        return connected(new ConnectOptions());
+    }
+
+    static Pair connected(ConnectOptions options) throws VerbsException {
+        return connected(options, asked -> asked);
+    }
+
+    static Pair connected(UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws VerbsException {
+        return connected(new ConnectOptions(), change);
+    }
+
+    static Pair connected(
+            ConnectOptions options, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws VerbsException {
+        Fabric.underTest().needs(Feature.MOVING_DATA);
+        return connected(Fabric.underTest().open(), options, change);
+    }
+
+    /** On an open device, which is closed with the pair. */
+    static Pair connected(
+            Device device,
+            ConnectOptions options,
+            UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws VerbsException {
+        var pair = unconnected(device, change);
+        Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
+        pair.left.queuePair().connect(pair.right.queuePair().endpoint(), options);
+        pair.right.queuePair().connect(pair.left.queuePair().endpoint(), options);
+        return pair;
+    }
+
+    static Pair unconnected() throws VerbsException {
+        return unconnected(Fabric.underTest().open(), asked -> asked);
+    }
+
+    private static Pair unconnected(
+            Device device, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws VerbsException {
+        return new Pair(device, side(device, change), side(device, change));
+    }
+
+    private static Side side(Device device, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var options = CompletionQueueOptions.capacity(256);
+        var completions =
+                device.newCompletionQueue(
+                        Fabric.underTest().profile().lacks().containsKey(Feature.COMPLETION_EVENTS)
+                                ? options
+                                : options.waitable());
+        return new Side(
+                domain,
+                completions,
+                completions.newCursor(16),
+                domain.newArena(ALL).region(REGION_BYTES),
+                domain.newQueuePair(
+                        change.apply(
+                                QueuePairOptions.reliable(completions)
+                                        .sends(REQUESTS)
+                                        .receives(REQUESTS))));
+    }
+
+    Device device() {
+        return device;
+    }
+
+    /** The side that begins. */
+    Side left() {
+        return left;
+    }
+
+    /** The side that answers. */
+    Side right() {
+        return right;
+    }
+
+    @Override
+    public void close() {
+        device.close();
+    }
+}

@@ -1,0 +1,112 @@
+package org.jrdma.tck.verbs;
+
+import static java.util.Map.entry;
+
+import java.util.Map;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionStatus;
+
+/** Where a provider deviates from the specification, or offers less, with the reason for each. */
+@SuppressWarnings("ImmutableEnumChecker") // the maps are immutable
+public enum Profile {
+    /** The specification itself: nothing lacks, nothing deviates. */
+    SPECIFICATION(Map.of(), Map.of(), Map.of()),
+
+    /** The kernel's software RoCE, {@code rdma_rxe}. */
+    RXE(
+            Map.of(
+                    Feature.LARGE_REGIONS,
+                    "it locks every page; 2 GiB of them take a guest half a minute"),
+            Map.of(
+                    Access.ZERO_BASED, "not in the driver",
+                    Access.HUGE_PAGES, "not in the driver",
+                    Access.FLUSH_PERSISTENT, "for persistent memory only"),
+            Map.of(
+                    Flow.WRITE_WITH_WRONG_LOCAL_KEY,
+                    Deviation.FLUSHED_AT_ONCE,
+                    Flow.WRITE_FROM_ANOTHER_DOMAIN,
+                    Deviation.FLUSHED_AT_ONCE,
+                    Flow.SEND_FROM_ANOTHER_DOMAIN,
+                    Deviation.FLUSHED_AT_ONCE,
+                    Flow.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER,
+                    new Deviation(
+                            CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
+                            "its responder has one status for all that it cannot place"),
+                    Flow.RECEIVE_TOO_SMALL_AT_SENDER,
+                    new Deviation(
+                            CompletionStatus.REMOTE_OPERATION_ERROR,
+                            "its responder answers as if it had failed itself"),
+                    Flow.RECEIVE_TOO_SMALL_AT_RECEIVER,
+                    new Deviation(
+                            CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
+                            "its responder has one status for all that it cannot place"))),
+
+    /** The kernel's software iWARP, {@code siw}. */
+    SIW(
+            Map.ofEntries(
+                    entry(
+                            Feature.CONNECTING_BY_MODIFY,
+                            "iWARP connects by TCP, through rdma_cm only"),
+                    entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
+                    entry(Feature.PARTITION_KEYS, "iWARP has none"),
+                    entry(Feature.ON_DEMAND, "the driver has none"),
+                    entry(Feature.LARGE_REGIONS, "as for rxe")),
+            Map.of(),
+            Map.of()),
+
+    /** A provider that takes every request and moves nothing, for measuring and for stress. */
+    NULL(
+            Map.ofEntries(
+                    entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
+                    entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
+                    entry(Feature.LARGE_REGIONS, "it takes any, without asking")),
+            Map.of(),
+            Map.of());
+
+    private final Map<Feature, String> lacks;
+    private final Map<Access, String> lackingRights;
+    private final Map<Flow, Deviation> deviations;
+
+    Profile(
+            Map<Feature, String> lacks,
+            Map<Access, String> lackingRights,
+            Map<Flow, Deviation> deviations) {
+        this.lacks = lacks;
+        this.lackingRights = lackingRights;
+        this.deviations = deviations;
+    }
+
+    /** Another status than the specification demands. */
+    record Deviation(CompletionStatus status, String reason) {
+
+        private static final Deviation FLUSHED_AT_ONCE =
+                new Deviation(
+                        CompletionStatus.FLUSHED,
+                        "its requester goes to the error state before it completes the request");
+    }
+
+    /** The profile that a device's name suggests. */
+    static Profile ofDevice(String name) {
+        if (name.startsWith("rxe")) {
+            return RXE;
+        }
+        if (name.startsWith("siw")) {
+            return SIW;
+        }
+        return name.startsWith("null") ? NULL : SPECIFICATION;
+    }
+
+    Map<Feature, String> lacks() {
+        return lacks;
+    }
+
+    boolean lacksRight(Access right) {
+        return lackingRights.containsKey(right);
+    }
+
+    /** The status that a flow ends in here. */
+    CompletionStatus statusOf(Flow flow) {
+        var deviation = deviations.get(flow);
+        return deviation == null ? flow.demanded() : deviation.status();
+    }
+}

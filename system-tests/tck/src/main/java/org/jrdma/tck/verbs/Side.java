@@ -1,0 +1,85 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jrdma.verbs.Completion;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.VerbsException;
+
+/**
+ * One of two queue pairs that are connected, with all that it needs: nothing is shared with the
+ * other side but the device.
+ */
+record Side(
+        ProtectionDomain domain,
+        CompletionQueue completions,
+        CompletionCursor cursor,
+        MemoryRegion region,
+        PolledQueuePair queuePair) {
+
+    /** Completions by number, as they were given to the requests. */
+    record Numbered(long id, Completion completion) {}
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    /** Posts a request. */
+    void post(PreparedRequest<?> request) throws VerbsException {
+        assertThat(request.tryPost()).as("posted").isTrue();
+    }
+
+    /** Posts a request and gives its completion, which must be the next. */
+    Completion complete(PreparedRequest<?> request) throws VerbsException {
+        post(request);
+        return next();
+    }
+
+    /** The next completion, waited for. */
+    Completion next() {
+        return take(1).getFirst().completion();
+    }
+
+    /** The next completions, waited for. */
+    List<Numbered> take(int count) {
+        var taken = new ArrayList<Numbered>();
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (taken.size() < count) {
+            assertThat(System.nanoTime() - deadline)
+                    .as("nanoseconds beyond the deadline, with %s", taken)
+                    .isNegative();
+            if (cursor.poll() == 0) {
+                Thread.onSpinWait();
+            }
+            while (taken.size() < count && cursor.next()) {
+                taken.add(new Numbered(cursor.id(), cursor.completion()));
+            }
+        }
+        return taken;
+    }
+
+    /** Fills the region. */
+    void fill(int value) {
+        region.segment().fill((byte) value);
+    }
+
+    /** Bytes of the region. */
+    byte[] bytes(long offset, long length) {
+        return region.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** As many bytes of one value. */
+    static byte[] times(int count, int value) {
+        var bytes = new byte[count];
+        Arrays.fill(bytes, (byte) value);
+        return bytes;
+    }
+}

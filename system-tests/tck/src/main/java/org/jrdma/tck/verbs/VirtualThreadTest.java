@@ -1,0 +1,148 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.Transfer;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Virtual threads that wait, on two carriers only: if a wait blocked its carrier, the third waiter
+ * would never begin, and nobody would be left to end the waits of the first two.
+ */
+class VirtualThreadTest {
+
+    private static final int WAITERS = 2_000;
+    private static final Duration LONG = Duration.ofMinutes(2);
+
+    @BeforeEach
+    void needTwoCarriers() {
+        Assumptions.assumeTrue(
+                "2".equals(System.getProperty("jdk.virtualThreadScheduler.parallelism"))
+                        && "2".equals(System.getProperty("jdk.virtualThreadScheduler.maxPoolSize")),
+                "needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2");
+    }
+
+    @Test
+    void shouldLetThousandsWaitForCompletionsWhileOthersGoOn() throws Exception {
+        try (var pair = DispatchedPair.connected(WAITERS)) {
+            var waiting = new CountDownLatch(WAITERS);
+            var received = new AtomicInteger();
+            var failures = new ArrayList<CompletableFuture<Void>>();
+            for (var number = 0; number < WAITERS; number++) {
+                var place = number * 8L;
+                failures.add(new CompletableFuture<>());
+                var ended = failures.getLast();
+                        Thread.ofVirtual()
+                                .start(() -> {
+                                    try {
+                                        var transfer =
+                                                pair.right().receive(pair.there().slice(place, 8));
+                                        waiting.countDown();
+                                        transfer.await(LONG);
+                                        received.incrementAndGet();
+                                        ended.complete(null);
+                                    } catch (Throwable e) {
+                                        ended.completeExceptionally(e);
+                                    }
+                                });
+            }
+            assertThat(waiting.await(60, TimeUnit.SECONDS))
+                    .as("all wait; %d do not", waiting.getCount())
+                    .isTrue();
+            assertThat(received).hasValue(0);
+
+            assertOthersProgress();
+            assertThat(received).hasValue(0);
+
+            sendAll(pair);
+            for (var ended : failures) {
+                ended.get(60, TimeUnit.SECONDS);
+            }
+            assertThat(received).hasValue(WAITERS);
+        }
+    }
+
+    /** Each of them yields its carrier, and all need the carriers in turn. */
+    private static void assertOthersProgress() throws Exception {
+        var rounds = new CountDownLatch(8 * 50);
+        for (var number = 0; number < 8; number++) {
+            Thread.ofVirtual()
+                    .start(() -> {
+                        for (var round = 0; round < 50; round++) {
+                            rounds.countDown();
+                            LockSupport.parkNanos(1000);
+                        }
+                    });
+        }
+        assertThat(rounds.await(30, TimeUnit.SECONDS))
+                .as("others go on; %d rounds are missing", rounds.getCount())
+                .isTrue();
+    }
+
+    private static void sendAll(DispatchedPair pair) throws Exception {
+        var sent = new ArrayList<Transfer>();
+        for (var number = 0; number < WAITERS; number++) {
+            sent.add(pair.left().send(pair.here().slice(0, 8)));
+        }
+        for (var transfer : sent) {
+            transfer.await(LONG);
+        }
+    }
+
+    @Test
+    void shouldWaitForEventsOfDevicesAndQueuesWithoutACarrier() throws Exception {
+        Fabric.underTest().needs(Feature.COMPLETION_EVENTS);
+        var device = Fabric.underTest().open();
+        var ended = new CountDownLatch(8);
+        try {
+            var waiting = new CountDownLatch(8);
+            for (var number = 0; number < 4; number++) {
+                var completions =
+                        device.newCompletionQueue(CompletionQueueOptions.capacity(4).waitable());
+                for (Wait wait :
+                        List.<Wait>of(
+                                () -> device.nextEvent(LONG),
+                                () -> {
+                                    try (var cursor = completions.newCursor(4)) {
+                                        cursor.await(LONG);
+                                    }
+                                })) {
+                    Thread.ofVirtual()
+                            .start(() -> {
+                                waiting.countDown();
+                                try {
+                                    wait.run();
+                                } catch (Exception e) {
+                                    ended.countDown();
+                                }
+                            });
+                }
+            }
+            assertThat(waiting.await(20, TimeUnit.SECONDS)).as("all eight wait").isTrue();
+
+            assertOthersProgress();
+
+            assertThat(ended.getCount()).isEqualTo(8);
+        } finally {
+            device.close();
+        }
+        assertThat(ended.await(20, TimeUnit.SECONDS)).as("all eight are woken").isTrue();
+    }
+
+    /** A call that waits. */
+    @FunctionalInterface
+    private interface Wait {
+        void run() throws Exception;
+    }
+}
