@@ -137,7 +137,7 @@ class WorkQueueTest {
 
         private Transfer post() throws Exception {
             queue.awaitSlot(SOON, "send queue");
-            var transfer = new Transfer(null, "WRITE");
+            var transfer = new Transfer("queue pair 17 of rxe0", "WRITE");
             queue.remember(queue.nextPosition(), transfer);
             queue.take(1);
             return transfer;
@@ -222,7 +222,7 @@ class WorkQueueTest {
             assertThat(transfer.isCompleted()).isTrue();
             assertThatIllegalStateException()
                     .isThrownBy(() -> transfer.await(Duration.ZERO))
-                    .withMessageContaining("closed before WRITE completed");
+                    .withMessage("queue pair 17 of rxe0 was closed before WRITE completed");
             queue.awaitSlot(SOON, "send queue");
         }
     }

@@ -1,0 +1,351 @@
+package org.jrdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.Errno;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Each way in which libibverbs reports a failure, as the exception that comes of it. */
+@Timeout(30)
+class ErrorConventionsTest {
+
+    private FakeLibrary library;
+    private Device device;
+
+    @BeforeEach
+    void open() throws Exception {
+        library = new FakeLibrary();
+        device = Verbs.from(library).open(FakeLibrary.DEVICE);
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    private static void assertFailure(
+            ThrowingCallable attempt, String function, int errno, String message) {
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(attempt)
+                .withMessage(message)
+                .satisfies(e -> assertThat(e.function()).isEqualTo(function))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(errno));
+    }
+
+    @Nested
+    class NullAndErrno {
+
+        @Test
+        void shouldBeReportedForAProtectionDomain() {
+            library.answering("ibv_alloc_pd", MemorySegment.NULL, Errno.ENOSPC);
+
+            assertFailure(
+                    device::newProtectionDomain,
+                    "ibv_alloc_pd",
+                    Errno.ENOSPC,
+                    "ibv_alloc_pd failed on fake0: ENOSPC (28).");
+        }
+
+        @Test
+        void shouldBeReportedForMemoryWithWhatIsKnownAboutIt() throws Exception {
+            library.answering("ibv_reg_mr", MemorySegment.NULL, Errno.EINVAL);
+            var domain = device.newProtectionDomain();
+
+            assertFailure(
+                    () -> domain.register(ByteBuffer.allocateDirect(4096), Access.REMOTE_WRITE),
+                    "ibv_reg_mr",
+                    Errno.EINVAL,
+                    "ibv_reg_mr failed for 4,096 bytes (REMOTE_WRITE) on fake0: EINVAL (22). REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too.");
+        }
+
+        @Test
+        void shouldBeReportedForACompletionQueueAndItsChannelClosed() {
+            library.answering("ibv_create_cq", MemorySegment.NULL, Errno.EINVAL);
+
+            assertFailure(
+                    () ->
+                            device.newCompletionQueue(
+                                    CompletionQueueOptions.capacity(1000).waitable()),
+                    "ibv_create_cq",
+                    Errno.EINVAL,
+                    "ibv_create_cq failed for 1,000 completions on vector 0 of fake0: EINVAL (22).");
+
+            assertThat(library.calls).endsWith("ibv_destroy_comp_channel");
+        }
+
+        @Test
+        void shouldBeReportedForACompletionChannel() {
+            library.answering("ibv_create_comp_channel", MemorySegment.NULL, Errno.EMFILE);
+
+            assertFailure(
+                    () -> device.newCompletionDispatcher(16),
+                    "ibv_create_comp_channel",
+                    Errno.EMFILE,
+                    "ibv_create_comp_channel failed on fake0: EMFILE (24).");
+        }
+
+        @Test
+        void shouldBeReportedForAQueuePairAndItsRoomGivenBack() throws Exception {
+            library.answering("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
+            var domain = device.newProtectionDomain();
+            var queue = device.newCompletionQueue(64);
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> domain.newQueuePair(QueuePairOptions.reliable(queue)))
+                    .withMessageStartingWith("ibv_create_qp failed for ")
+                    .withMessageEndingWith(" on fake0: EINVAL (22).");
+
+            assertThat(queue.room()).isEqualTo(64);
+        }
+    }
+
+    @Nested
+    class MinusOneAndErrno {
+
+        @Test
+        void shouldBeReportedForAPartitionKey() {
+            library.answering("ibv_query_pkey", -1, Errno.EIO);
+
+            assertFailure(
+                    () -> device.partitionKeys(1),
+                    "ibv_query_pkey",
+                    Errno.EIO,
+                    "ibv_query_pkey failed for port 1 of fake0: EIO (5).");
+        }
+
+        @Test
+        void shouldBeReportedForAnAsynchronousEvent() {
+            library.answering("ibv_get_async_event", -1, Errno.EIO);
+
+            assertFailure(
+                    () -> device.nextEvent(Duration.ZERO),
+                    "ibv_get_async_event",
+                    Errno.EIO,
+                    "ibv_get_async_event failed for fake0: EIO (5).");
+        }
+
+        @Test
+        void shouldBeReportedForOneGidOfAnOldLibrary() throws Exception {
+            device.close();
+            library = new FakeLibrary().without("_ibv_query_gid_table");
+            library.answering("ibv_query_gid", -1, Errno.ENODATA);
+            device = Verbs.from(library).open(FakeLibrary.DEVICE);
+
+            assertFailure(
+                    () -> device.gids(1),
+                    "ibv_query_gid",
+                    Errno.ENODATA,
+                    "ibv_query_gid failed for port 1 of fake0: ENODATA (61).");
+        }
+    }
+
+    @Nested
+    class ErrnoAsTheResult {
+
+        @Test
+        void shouldBeReportedWhateverErrnoHolds() {
+            library.answering("ibv_query_device", Errno.EIO, Errno.EPERM);
+
+            assertFailure(
+                    device::attributes,
+                    "ibv_query_device",
+                    Errno.EIO,
+                    "ibv_query_device failed for fake0: EIO (5).");
+        }
+
+        @Test
+        void shouldBeTakenFromErrnoWhereAProviderAnswersMinusOne() {
+            library.answering("ibv_query_port", -1, Errno.ENODEV);
+
+            assertFailure(
+                    () -> device.port(1),
+                    "ibv_query_port",
+                    Errno.ENODEV,
+                    "ibv_query_port failed for port 1 of fake0: ENODEV (19).");
+        }
+
+        @Test
+        void shouldBeReportedForAResize() throws Exception {
+            library.answering("ibv_resize_cq", Errno.EOPNOTSUPP, 0);
+            var queue = device.newCompletionQueue(16);
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> queue.resize(32))
+                    .withMessageMatching(
+                            "ibv_resize_cq failed for 32 completions of completion queue [0-9a-f]+ of fake0: EOPNOTSUPP \\(95\\)\\.");
+            assertThat(queue.capacity()).isEqualTo(16);
+        }
+
+        @Test
+        void shouldBeReportedForATransitionWithBothStatesAndTheAttributes() throws Exception {
+            library.answering("ibv_modify_qp", Errno.EINVAL, 0);
+            var queuePair =
+                    device.newProtectionDomain()
+                            .newQueuePair(QueuePairOptions.reliable(device.newCompletionQueue(64)));
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> queuePair.connect(queuePair.endpoint()))
+                    .withMessageStartingWith(
+                            "ibv_modify_qp failed for queue pair 4660 of fake0 from RESET to INIT with {")
+                    .withMessageContaining("PORT=1")
+                    .withMessageEndingWith("EINVAL (22).");
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
+        }
+
+        @Test
+        void shouldBeReportedByAPost() throws Exception {
+            library.answering("post_send", Errno.ENOMEM, 0);
+            var domain = device.newProtectionDomain();
+            var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+            var queuePair =
+                    domain.newQueuePair(
+                            QueuePairOptions.reliable(device.newCompletionDispatcher(64)).sends(1));
+            queuePair.connect(queuePair.endpoint());
+
+            for (var i = 0; i < 3; i++) { // the slot is free again after each
+                assertThatExceptionOfType(PostException.class)
+                        .isThrownBy(() -> queuePair.send(memory.slice()))
+                        .withMessage(
+                                "ibv_post_send failed on the send queue of queue pair 4660 of fake0: ENOMEM (12).");
+            }
+        }
+    }
+
+    @Nested
+    class NegativeErrno {
+
+        @Test
+        void shouldBeReportedForTheGidTable() {
+            library.answering("_ibv_query_gid_table", (long) -Errno.EIO, 0);
+
+            assertFailure(
+                    () -> device.gids(1),
+                    "ibv_query_gid_table",
+                    Errno.EIO,
+                    "ibv_query_gid_table failed for port 1 of fake0: EIO (5).");
+        }
+    }
+
+    @Nested
+    class AFunctionOfTheContext {
+
+        private static final String UNSUPPORTED =
+                "ibv_query_device_ex failed for fake0: EOPNOTSUPP (95).";
+
+        private void install() {
+            verbs_context.query_device_ex(
+                    library.extendedContext(),
+                    library.stub("query_device_ex", verbs_context.query_device_ex.descriptor()));
+        }
+
+        private Device reopened() throws Exception {
+            return Verbs.from(library).open(FakeLibrary.DEVICE);
+        }
+
+        @Test
+        void shouldBeCalledWhereTheLibraryAndTheProviderHaveIt() throws Exception {
+            install();
+
+            try (var opened = reopened()) {
+                assertThat(opened.extendedAttributes()).isNotNull();
+            }
+            assertThat(library.calls).contains("query_device_ex");
+        }
+
+        @Test
+        void shouldBeUnsupportedWhereTheProviderLeavesItOut() {
+            assertFailure(
+                    device::extendedAttributes,
+                    "ibv_query_device_ex",
+                    Errno.EOPNOTSUPP,
+                    UNSUPPORTED);
+        }
+
+        @Test
+        void shouldBeUnsupportedWhereTheStructureIsTooShortByOneByte() throws Exception {
+            install();
+            var needed = verbs_context.layout().byteSize() - verbs_context.query_device_ex$offset();
+            verbs_context.sz(library.extendedContext(), needed - 1);
+            try (var opened = reopened()) {
+                assertFailure(
+                        opened::extendedAttributes,
+                        "ibv_query_device_ex",
+                        Errno.EOPNOTSUPP,
+                        UNSUPPORTED);
+            }
+            assertThat(library.calls).doesNotContain("query_device_ex");
+
+            verbs_context.sz(library.extendedContext(), needed);
+            try (var opened = reopened()) {
+                assertThat(opened.extendedAttributes()).isNotNull();
+            }
+        }
+
+        @Test
+        void shouldBeUnsupportedWhereThereIsNoStructureAroundTheContext() throws Exception {
+            install();
+            ibv_context.abi_compat(library.context(), MemorySegment.NULL);
+
+            try (var opened = reopened()) {
+                assertFailure(
+                        opened::extendedAttributes,
+                        "ibv_query_device_ex",
+                        Errno.EOPNOTSUPP,
+                        UNSUPPORTED);
+            }
+        }
+    }
+
+    @Nested
+    class Closing {
+
+        @Test
+        void shouldDestroyNewestFirst() throws Exception {
+            var domain = device.newProtectionDomain();
+            var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
+            var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+            var queuePair = domain.newQueuePair(QueuePairOptions.reliable(queue));
+            library.calls.clear();
+
+            device.close();
+
+            assertThat(library.calls)
+                    .filteredOn(call -> !call.startsWith("ibv_ack"))
+                    .containsExactly(
+                            "ibv_destroy_qp",
+                            "ibv_destroy_cq",
+                            "ibv_destroy_comp_channel",
+                            "ibv_dereg_mr",
+                            "ibv_dealloc_pd",
+                            "ibv_close_device");
+            assertThat(memory.isOpen()).isFalse();
+            assertThatIllegalStateException()
+                    .isThrownBy(queuePair::query)
+                    .withMessage("queue pair 4660 of fake0 is closed");
+        }
+
+        @Test
+        void shouldGoOnWhenTheSystemRefuses() throws Exception {
+            library.answering("ibv_dealloc_pd", Errno.EBUSY, 0);
+            library.answering("ibv_close_device", -1, Errno.EIO);
+            var domain = device.newProtectionDomain();
+
+            device.close();
+
+            assertThat(domain.isOpen()).isFalse();
+            assertThat(library.calls).endsWith("ibv_dealloc_pd", "ibv_close_device");
+        }
+    }
+}

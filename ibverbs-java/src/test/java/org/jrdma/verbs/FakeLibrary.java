@@ -1,0 +1,297 @@
+package org.jrdma.verbs;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.abi.rdma.ibv_comp_channel;
+import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.ibv_context_ops;
+import org.jrdma.abi.rdma.ibv_cq;
+import org.jrdma.abi.rdma.ibv_device;
+import org.jrdma.abi.rdma.ibv_device_attr;
+import org.jrdma.abi.rdma.ibv_gid_entry;
+import org.jrdma.abi.rdma.ibv_mr;
+import org.jrdma.abi.rdma.ibv_port_attr;
+import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.linkage.Linux;
+
+/**
+ * A libibverbs with one device that does what it is told: every call succeeds, or answers as a test
+ * wants. Data is not moved; what is posted to be sent is complete at once.
+ */
+final class FakeLibrary implements LibraryProvider {
+
+    static final String DEVICE = "fake0";
+    static final int NUMBER = 0x1234;
+
+    private static final MethodHandle CALL;
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final MemorySegment ERRNO_ADDRESS =
+            LINKER.defaultLookup().findOrThrow("__errno_location");
+    private static final MethodHandle ERRNO_LOCATION =
+            LINKER.downcallHandle(
+                    FunctionDescriptor.of(
+                            ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(1, JAVA_INT))));
+
+    static {
+        try {
+            CALL =
+                    MethodHandles.lookup()
+                            .findVirtual(
+                                    FakeLibrary.class,
+                                    "call",
+                                    MethodType.methodType(
+                                            Object.class, String.class, Object[].class));
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private record Answer(Object value, int errno) {}
+
+    /** The C functions called, in order. */
+    final List<String> calls = Collections.synchronizedList(new ArrayList<>());
+
+    private final Arena arena = Arena.global();
+    private final Map<String, MemorySegment> stubs = new HashMap<>();
+    private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+    private final Set<String> missing = new HashSet<>();
+    private final ConcurrentLinkedQueue<Long> completed = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger armed = new AtomicInteger();
+    private final MemorySegment device = ibv_device.allocate(arena);
+    private final MemorySegment context;
+    private int channel = -1;
+    private int devices = 1;
+
+    FakeLibrary() {
+        ibv_device.name(device).setString(0, DEVICE);
+        ibv_device.dev_name(device).setString(0, "uverbs0");
+        ibv_device.ibdev_path(device).setString(0, "/sys/class/infiniband/" + DEVICE);
+        ibv_device.node_type(device, rdma_h.IBV_NODE_CA());
+        var extended = verbs_context.allocate(arena);
+        verbs_context.sz(extended, extended.byteSize());
+        context = extended.asSlice(verbs_context.context$offset(), ibv_context.layout().byteSize());
+        ibv_context.abi_compat(context, MemorySegment.ofAddress(-1));
+        ibv_context.num_comp_vectors(context, 2);
+        var ops = ibv_context.ops(context);
+        var post = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        ops.set(ADDRESS, ibv_context_ops.post_send$offset(), stub("post_send", post));
+        ops.set(ADDRESS, ibv_context_ops.post_recv$offset(), stub("post_recv", post));
+        ops.set(
+                ADDRESS,
+                ibv_context_ops.poll_cq$offset(),
+                stub("poll_cq", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG)));
+        ops.set(
+                ADDRESS,
+                ibv_context_ops.req_notify_cq$offset(),
+                stub("req_notify_cq", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT)));
+    }
+
+    /** A library on a machine without a device. */
+    FakeLibrary withoutDevices() {
+        devices = 0;
+        return this;
+    }
+
+    /** A library so old that it lacks a function. */
+    FakeLibrary without(String symbol) {
+        missing.add(symbol);
+        return this;
+    }
+
+    /** From now on a function answers so, and leaves an errno. */
+    FakeLibrary answering(String symbol, Object value, int errno) {
+        answers.put(symbol, new Answer(value, errno));
+        return this;
+    }
+
+    /** The structure around the context of its device. */
+    MemorySegment extendedContext() {
+        return MemorySegment.ofAddress(context.address() - verbs_context.context$offset())
+                .reinterpret(verbs_context.layout().byteSize());
+    }
+
+    MemorySegment context() {
+        return context;
+    }
+
+    @Override
+    public String name() {
+        return "fake-verbs";
+    }
+
+    @Override
+    public SymbolLookup symbols() {
+        return symbol -> {
+            if (missing.contains(symbol)) {
+                return Optional.empty();
+            }
+            try {
+                var descriptor = rdma_h.class.getMethod(symbol + "$descriptor").invoke(null);
+                return Optional.of(stub(symbol, (FunctionDescriptor) descriptor));
+            } catch (ReflectiveOperationException _) {
+                return Optional.empty();
+            }
+        };
+    }
+
+    /** A function pointer to what answers for {@code symbol}. */
+    MemorySegment stub(String symbol, FunctionDescriptor descriptor) {
+        return stubs.computeIfAbsent(
+                symbol,
+                _ -> {
+                    var type = descriptor.toMethodType();
+                    var target =
+                            MethodHandles.insertArguments(CALL, 0, this, symbol)
+                                    .asCollector(Object[].class, type.parameterCount())
+                                    .asType(type);
+                    return LINKER.upcallStub(target, descriptor, arena);
+                });
+    }
+
+    /** What every stub calls. Nothing may leave it: that would end the JVM. */
+    @SuppressWarnings("UnusedMethod") // through CALL
+    private Object call(String symbol, Object[] arguments) throws Throwable {
+        calls.add(symbol);
+        var answer = answers.get(symbol);
+        if (answer == null) {
+            answer = act(symbol, arguments);
+        }
+        ((MemorySegment) ERRNO_LOCATION.invokeExact(ERRNO_ADDRESS)).set(JAVA_INT, 0, answer.errno);
+        return answer.value;
+    }
+
+    private Answer act(String symbol, Object[] arguments) throws FabricException {
+        return switch (symbol) {
+            case "ibv_get_device_list" -> {
+                memory(arguments[0], 4).set(JAVA_INT, 0, devices);
+                var list = arena.allocate(ADDRESS, 2);
+                list.set(ADDRESS, 0, device);
+                yield success(list);
+            }
+            case "ibv_free_device_list", "ibv_ack_cq_events", "ibv_ack_async_event" -> success("");
+            case "ibv_get_device_guid" -> success(bigEndian(0x5054_00ff_fe12_3456L));
+            case "ibv_open_device" -> {
+                ibv_context.async_fd(context, Linux.eventDescriptor());
+                yield success(context);
+            }
+            case "ibv_query_device" -> {
+                var attributes = memory(arguments[1], ibv_device_attr.layout().byteSize());
+                ibv_device_attr.phys_port_cnt(attributes, (byte) 1);
+                ibv_device_attr.max_qp_rd_atom(attributes, 16);
+                ibv_device_attr.max_qp_init_rd_atom(attributes, 16);
+                yield success(0);
+            }
+            case "ibv_query_port" -> {
+                var attributes = memory(arguments[2], ibv_port_attr.layout().byteSize());
+                ibv_port_attr.state(attributes, rdma_h.IBV_PORT_ACTIVE());
+                ibv_port_attr.max_mtu(attributes, rdma_h.IBV_MTU_4096());
+                ibv_port_attr.active_mtu(attributes, rdma_h.IBV_MTU_1024());
+                ibv_port_attr.link_layer(attributes, (byte) rdma_h.IBV_LINK_LAYER_ETHERNET());
+                ibv_port_attr.gid_tbl_len(attributes, 1);
+                ibv_port_attr.pkey_tbl_len(attributes, (short) 1);
+                yield success(0);
+            }
+            case "_ibv_query_gid_table" -> {
+                var entry = memory(arguments[1], ibv_gid_entry.layout().byteSize());
+                ibv_gid_entry.gid_type(entry, rdma_h.IBV_GID_TYPE_ROCE_V2());
+                ibv_gid_entry.port_num(entry, 1);
+                ibv_gid_entry.gid(entry).set(JAVA_LONG, 8, bigEndian(0xffff_0a4d_0001L));
+                yield success(1L);
+            }
+            case "ibv_get_async_event" -> new Answer(-1, Errno.EAGAIN);
+            case "ibv_alloc_pd" -> success(arena.allocate(64));
+            case "ibv_reg_mr", "ibv_reg_mr_iova2" -> success(ibv_mr.allocate(arena));
+            case "ibv_create_comp_channel" -> {
+                channel = Linux.eventDescriptor();
+                var made = ibv_comp_channel.allocate(arena);
+                ibv_comp_channel.fd(made, channel);
+                yield success(made);
+            }
+            case "ibv_create_cq" -> success(ibv_cq.allocate(arena));
+            case "ibv_create_qp" -> {
+                var queuePair = ibv_qp.allocate(arena);
+                ibv_qp.qp_num(queuePair, NUMBER);
+                yield success(queuePair);
+            }
+            case "ibv_get_cq_event" -> {
+                var count = Arena.ofAuto().allocate(JAVA_LONG);
+                yield Linux.read(channel, count) < 0 ? new Answer(-1, Errno.EAGAIN) : success(0);
+            }
+            case "req_notify_cq" -> {
+                armed.set(1);
+                yield success(0);
+            }
+            case "post_send" -> {
+                var request =
+                        MemorySegment.ofAddress((long) arguments[1])
+                                .reinterpret(ibv_send_wr.layout().byteSize());
+                completed.add(ibv_send_wr.wr_id(request));
+                if (channel >= 0 && armed.compareAndSet(1, 0)) {
+                    Linux.write(channel, Arena.ofAuto().allocateFrom(JAVA_LONG, 1));
+                }
+                yield success(0);
+            }
+            case "poll_cq" -> success(poll((int) arguments[1], (long) arguments[2]));
+            default -> success(0);
+        };
+    }
+
+    private int poll(int capacity, long address) {
+        var completions =
+                MemorySegment.ofAddress(address).reinterpret(capacity * ibv_wc.layout().byteSize());
+        var count = 0;
+        while (count < capacity) {
+            var number = completed.poll();
+            if (number == null) {
+                break;
+            }
+            var completion = ibv_wc.asSlice(completions, count++);
+            completion.fill((byte) 0);
+            ibv_wc.wr_id(completion, number);
+            ibv_wc.opcode(completion, rdma_h.IBV_WC_RDMA_WRITE());
+        }
+        return count;
+    }
+
+    private static Answer success(Object value) {
+        return new Answer(value, 0);
+    }
+
+    private static MemorySegment memory(Object pointer, long bytes) {
+        return ((MemorySegment) pointer).reinterpret(bytes);
+    }
+
+    private static long bigEndian(long value) {
+        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? value : Long.reverseBytes(value);
+    }
+}

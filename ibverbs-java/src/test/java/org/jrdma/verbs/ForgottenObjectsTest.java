@@ -1,0 +1,120 @@
+package org.jrdma.verbs;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What a program drops without closing is found and reported: nothing that the SDK keeps, such as
+ * destructors and what waits for events, refers to the objects themselves.
+ */
+@Timeout(30)
+class ForgottenObjectsTest {
+
+    private static final List<String> TREE =
+            List.of(
+                    "device fake0 was never closed",
+                    " of fake0 was never closed",
+                    "protection domain",
+                    "completion queue",
+                    "memory region of 64 bytes (LOCAL_WRITE) on fake0 was never closed",
+                    "queue pair 4660 of fake0 was never closed");
+
+    private final PrintStream errors = System.err;
+    private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+
+    @BeforeEach
+    void captureLog() {
+        System.setErr(new PrintStream(log, true, UTF_8)); // where slf4j-simple writes
+    }
+
+    @AfterEach
+    void releaseLog() {
+        System.setErr(errors);
+    }
+
+    @Test
+    void shouldFindAForgottenTreeThatTheSdkPolls() throws Exception {
+        dispatched(new FakeLibrary(), false);
+
+        assertThat(logAfterCollection(TREE)).contains(TREE);
+    }
+
+    @Test
+    void shouldFindAForgottenTreeWithAReceiveUnderWay() throws Exception {
+        dispatched(new FakeLibrary(), true);
+
+        assertThat(logAfterCollection(TREE)).contains(TREE);
+    }
+
+    @Test
+    void shouldFindAForgottenTreeThatItsUserPolls() throws Exception {
+        polled(new FakeLibrary());
+
+        assertThat(logAfterCollection(TREE)).contains(TREE);
+    }
+
+    @Test
+    void shouldKeepTheMemoryThatAPeerMayStillWriteToAfterEverythingWasForgotten() throws Exception {
+        var buffer = new WeakReference<>(registeredAndForgotten(new FakeLibrary()));
+
+        assertThat(logAfterCollection(List.of("device fake0 was never closed", "memory region")))
+                .contains("device fake0 was never closed", "memory region");
+        for (var i = 0; i < 3; i++) {
+            System.gc();
+        }
+
+        assertThat(buffer.get()).isNotNull();
+    }
+
+    private static ByteBuffer registeredAndForgotten(FakeLibrary library) throws Exception {
+        var device = Verbs.from(library).open(FakeLibrary.DEVICE);
+        var buffer = ByteBuffer.allocateDirect(64);
+        var memory = device.newProtectionDomain().register(buffer, Access.LOCAL_WRITE);
+        assertThat(memory.isOpen()).isTrue();
+        return buffer;
+    }
+
+    private static void dispatched(FakeLibrary library, boolean withReceive) throws Exception {
+        var device = Verbs.from(library).open(FakeLibrary.DEVICE);
+        var domain = device.newProtectionDomain();
+        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var queuePair =
+                domain.newQueuePair(QueuePairOptions.reliable(device.newCompletionDispatcher(64)));
+        queuePair.connect(queuePair.endpoint());
+        if (withReceive) {
+            assertThat(queuePair.receive(memory.slice()).isCompleted()).isFalse();
+        }
+    }
+
+    private static void polled(FakeLibrary library) throws Exception {
+        var device = Verbs.from(library).open(FakeLibrary.DEVICE);
+        var domain = device.newProtectionDomain();
+        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
+        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(queue));
+        queuePair.connect(queuePair.endpoint());
+        assertThat(memory.isOpen()).isTrue();
+    }
+
+    /** The log once everything is reported, or after a while. */
+    private String logAfterCollection(List<String> expected) throws InterruptedException {
+        for (var i = 0; i < 100; i++) {
+            System.gc();
+            Thread.sleep(10); // the cleaner's thread has no other way to be waited for
+            if (expected.stream().allMatch(log.toString(UTF_8)::contains)) {
+                break;
+            }
+        }
+        return log.toString(UTF_8);
+    }
+}

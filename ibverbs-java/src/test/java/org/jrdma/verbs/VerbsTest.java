@@ -1,0 +1,233 @@
+package org.jrdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.internal.VerbsLibrary;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class VerbsTest {
+
+    @Test
+    void shouldNameThePackagesOfALibraryThatIsNotInstalled() {
+        var name = VerbsLibrary.NAME;
+        var missing =
+                new LibraryName(
+                        "libibverbs.so.4711",
+                        name.debianPackages(),
+                        name.fedoraPackages(),
+                        name.susePackages());
+
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> NativeLibrary.open(missing))
+                .withMessageContaining("libibverbs.so.4711 could not be opened")
+                .withMessageContaining("apt install libibverbs1 ibverbs-providers")
+                .withMessageContaining("dnf install libibverbs\"")
+                .withMessageContaining("zypper install libibverbs1 libibverbs\"");
+    }
+
+    @Test
+    void shouldRefuseAFileThatIsNotThere(@TempDir Path folder) {
+        var file = folder.resolve("libibverbs.so.1");
+
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> Verbs.load(file))
+                .withMessageStartingWith(file + " could not be opened");
+    }
+
+    @Test
+    void shouldRefuseAnotherLibrary() {
+        var file = Path.of(System.getProperty("java.home"), "lib", "libjava.so");
+
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> Verbs.load(file))
+                .withMessage(
+                        "%s has no function ibv_get_device_list: it is too old, or another library.",
+                        file);
+    }
+
+    @Test
+    void shouldBehaveOnAMachineWithTheLibraryAndWithoutADevice() throws Exception {
+        Verbs verbs;
+        try {
+            verbs = Verbs.system();
+        } catch (LibraryNotFoundException e) {
+            Assumptions.abort(e.getMessage()); // not in CI's list of needs for this lane
+            return;
+        }
+        Assumptions.assumeFalse(
+                Files.isDirectory(Path.of("/sys/class/infiniband")), "there may be a device");
+
+        assertThat(verbs.devices()).isEmpty();
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> verbs.open("rxe0"))
+                .withMessageStartingWith(
+                        "There is no RDMA device named rxe0. This machine has no RDMA device")
+                .withMessageContaining("rdma link add rxe0 type rxe netdev eth0");
+        assertThat(verbs).asString().contains("libibverbs.so.1");
+        assertThat(Verbs.system()).isSameAs(verbs);
+    }
+
+    @Test
+    void shouldListTheDevices() throws Exception {
+        var verbs = Verbs.from(new FakeLibrary());
+
+        assertThat(verbs.devices())
+                .containsExactly(
+                        new DeviceDescription(
+                                "fake0",
+                                "uverbs0",
+                                0x5054_00ff_fe12_3456L,
+                                NodeType.CHANNEL_ADAPTER,
+                                TransportType.INFINIBAND));
+        assertThat(verbs).hasToString("fake-verbs");
+    }
+
+    @Test
+    void shouldGiveBackTheDeviceListAlsoWhenOpeningFails() throws Exception {
+        var library = new FakeLibrary().answering("ibv_open_device", MemorySegment.NULL, Errno.EIO);
+        var verbs = Verbs.from(library);
+
+        assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> verbs.open("fake0"));
+
+        assertThat(library.calls)
+                .containsExactly(
+                        "ibv_get_device_list",
+                        "ibv_get_device_guid",
+                        "ibv_open_device",
+                        "ibv_free_device_list");
+    }
+
+    @Test
+    void shouldListNothingWhereThereIsNoDevice() throws Exception {
+        assertThat(Verbs.from(new FakeLibrary().withoutDevices()).devices()).isEmpty();
+    }
+
+    @Test
+    void shouldListNothingWhereTheKernelKnowsNoRdma() throws Exception {
+        var library =
+                new FakeLibrary()
+                        .answering("ibv_get_device_list", MemorySegment.NULL, Errno.ENOSYS);
+
+        assertThat(Verbs.from(library).devices()).isEmpty();
+    }
+
+    @Test
+    void shouldSayThatTheSystemRefusesToListDevices() throws Exception {
+        var verbs =
+                Verbs.from(
+                        new FakeLibrary()
+                                .answering("ibv_get_device_list", MemorySegment.NULL, Errno.EPERM));
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(verbs::devices)
+                .withMessage("ibv_get_device_list failed on this machine: EPERM (1).")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EPERM))
+                .satisfies(e -> assertThat(e.function()).isEqualTo("ibv_get_device_list"));
+    }
+
+    @Test
+    void shouldSayWhatToDoWhereThereIsNoDeviceToOpen() throws Exception {
+        var verbs = Verbs.from(new FakeLibrary().withoutDevices());
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> verbs.open("mlx5_0"))
+                .withMessageStartingWith(
+                        "There is no RDMA device named mlx5_0. This machine has no RDMA device")
+                .withMessageContaining("Load the driver of one, or make a software one")
+                .withMessageContaining("\"rdma link add rxe0 type rxe netdev eth0\"");
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(verbs::openFirst)
+                .withMessageStartingWith("This machine has no RDMA device")
+                .withMessageContaining("\"rdma link add rxe0 type rxe netdev eth0\"");
+    }
+
+    @Test
+    void shouldNameTheDevicesThatThereAreInsteadOfTheOneAskedFor() throws Exception {
+        var verbs = Verbs.from(new FakeLibrary());
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> verbs.open("mlx5_0"))
+                .withMessage("There is no RDMA device named mlx5_0. There is fake0.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.EACCES, Errno.EPERM})
+    void shouldSayWhoseFilesADeviceIs(int errno) throws Exception {
+        var verbs =
+                Verbs.from(
+                        new FakeLibrary().answering("ibv_open_device", MemorySegment.NULL, errno));
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> verbs.open("fake0"))
+                .withMessageStartingWith(
+                        "ibv_open_device failed for fake0: " + Errno.describe(errno))
+                .withMessageContaining("/dev/infiniband are not for this user");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENOENT, Errno.ENODEV, Errno.ENXIO})
+    void shouldSayThatTheFilesOfADeviceAreMissing(int errno) throws Exception {
+        var verbs =
+                Verbs.from(
+                        new FakeLibrary().answering("ibv_open_device", MemorySegment.NULL, errno));
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(verbs::openFirst)
+                .withMessageContaining("/dev/infiniband are missing; load ib_uverbs");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ibv_get_device_list",
+                "ibv_reg_mr",
+                "ibv_create_cq",
+                "ibv_modify_qp",
+                "ibv_ack_async_event"
+            })
+    void shouldRefuseALibraryThatLacksWhatEveryVersionHas(String symbol) throws Exception {
+        var library = new FakeLibrary().without(symbol);
+
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() -> Verbs.from(library))
+                .withMessage(
+                        "fake-verbs has no function %s: it is too old, or another library.",
+                        symbol);
+    }
+
+    @Test
+    void shouldRefuseCriticalCallsOfALibraryThatMayBeJava() throws Exception {
+        var verbs = Verbs.from(new FakeLibrary());
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> verbs.open("fake0", DeviceOption.CRITICAL_CALLS))
+                .withMessageContaining("CRITICAL_CALLS are refused for fake-verbs");
+    }
+
+    @Test
+    void shouldTellWhetherAForkIsSafe() throws Exception {
+        assertThat(
+                        Verbs.from(new FakeLibrary().answering("ibv_is_fork_initialized", 2, 0))
+                                .forkStatus())
+                .isEqualTo(ForkStatus.UNNEEDED);
+        assertThat(
+                        Verbs.from(new FakeLibrary().answering("ibv_is_fork_initialized", 7, 0))
+                                .forkStatus())
+                .isEqualTo(ForkStatus.UNKNOWN);
+        assertThat(Verbs.from(new FakeLibrary().without("ibv_is_fork_initialized")).forkStatus())
+                .isEqualTo(ForkStatus.UNKNOWN);
+    }
+}
