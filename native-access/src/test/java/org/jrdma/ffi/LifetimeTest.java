@@ -3,9 +3,11 @@ package org.jrdma.ffi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,6 +22,32 @@ class LifetimeTest {
 
     private Lifetime lifetime(String name, Lifetime... owners) {
         return new Lifetime(name, List.of(owners), () -> destroyed.add(name));
+    }
+
+    private record Forgotten(WeakReference<Lifetime> owner, WeakReference<byte[]> memory) {}
+
+    @Test
+    void shouldKeepWhatItsDestructorsReferToUntilItIsClosed() {
+        var forgotten = forget();
+
+        System.gc();
+        System.gc();
+
+        assertThat(forgotten.memory.get()).isNotNull();
+        Objects.requireNonNull(forgotten.owner.get()).close();
+        for (var i = 0; i < 100 && forgotten.memory.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(forgotten.memory.get()).isNull();
+        assertThat(destroyed).containsExactly("owner");
+    }
+
+    private Forgotten forget() {
+        var owner = lifetime("owner");
+        var memory = new byte[1];
+        var region = new Lifetime("region", List.of(owner), () -> memory[0]++);
+        assertThat(region.isClosed()).isFalse();
+        return new Forgotten(new WeakReference<>(owner), new WeakReference<>(memory));
     }
 
     @Test
