@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +59,6 @@ class RealKernelTest {
         "JAVA, -e, JAVA, -e",
         "C, -c -s 20000 -m 512, JAVA, -c -s 20000 -m 512",
         "JAVA, -c -s 20000 -r 3, C, -c -s 20000 -r 1",
-        "JAVA, -o -s 64, JAVA, -o -e -s 64",
     })
     void shouldPlayPingPong(
             PingPong server, String serverOptions, PingPong client, String clientOptions)
@@ -68,6 +68,21 @@ class RealKernelTest {
             try (var connecting = client.start(clientOptions, SERVER)) {
                 assertThatItPlayed(connecting);
                 assertThatItPlayed(serving);
+            }
+        }
+    }
+
+    /** Kernel 6.12's rxe cannot, a newer one can. */
+    @Test
+    void shouldUseMemoryOnDemandWhereTheDeviceCan() throws Exception {
+        try (var device = Verbs.system().open("rxe0")) {
+            if (device.extendedAttributes().onDemand()) {
+                shouldPlayPingPong(PingPong.JAVA, "-o -s 64", PingPong.JAVA, "-o -e -s 64");
+            } else {
+                try (var program = PingPong.JAVA.start("-o")) {
+                    assertThat(program.await()).isEqualTo(1);
+                    assertThat(program.output()).contains("ON_DEMAND", "EOPNOTSUPP");
+                }
             }
         }
     }
