@@ -5,7 +5,7 @@ import java.util.Optional;
 /**
  * The way to a peer. In C: {@code struct ibv_ah_attr}.
  *
- * @param port the local port, from 1
+ * @param port the local port, from 1; 0 in the answer about a queue pair that has none yet
  * @param lid the peer's address in an InfiniBand subnet; 0 on RoCE
  * @param serviceLevel the priority in the subnet, 0 to 15
  * @param sourcePathBits the low bits of the local LID
@@ -20,6 +20,15 @@ public record AddressVector(
         int staticRate,
         Optional<GlobalRoute> route) {
 
+    /** Refuses what does not fit its field. */
+    public AddressVector {
+        Range.check("port", port, 0, 255);
+        Range.check("LID", lid, 0, 0xffff);
+        Range.check("service level", serviceLevel, 0, 15);
+        Range.check("source path bits", sourcePathBits, 0, 127);
+        Range.check("static rate", staticRate, 0, 255);
+    }
+
     /**
      * The way beyond a subnet. In C: {@code struct ibv_global_route}.
      *
@@ -30,5 +39,14 @@ public record AddressVector(
      * @param trafficClass the priority, as in IP's type of service
      */
     public record GlobalRoute(
-            Gid destination, int sourceGidIndex, int flowLabel, int hopLimit, int trafficClass) {}
+            Gid destination, int sourceGidIndex, int flowLabel, int hopLimit, int trafficClass) {
+
+        /** Refuses what does not fit its field. */
+        public GlobalRoute {
+            Range.check("GID index", sourceGidIndex, 0, 255);
+            Range.check("flow label", flowLabel, 0, 0xfffff);
+            Range.check("hop limit", hopLimit, 0, 255);
+            Range.check("traffic class", trafficClass, 0, 255);
+        }
+    }
 }

@@ -51,7 +51,8 @@ public final class CompletionCursor implements AutoCloseable {
      * Takes what completions there are, up to a batch; those of the last batch that were not looked
      * at come first. Does not wait. In C: {@code ibv_poll_cq}.
      *
-     * @return how many completions {@link #next()} will give
+     * @return how many completions {@link #next()} will give at most: those of closed queue pairs
+     *     count here, and are passed over there
      * @throws IllegalStateException if the queue is closed
      */
     public int poll() {
@@ -91,6 +92,7 @@ public final class CompletionCursor implements AutoCloseable {
                 if (!work.isMarker((int) number)) {
                     return true;
                 }
+                work.markerIsOver();
             }
         }
         current = count;
@@ -103,25 +105,25 @@ public final class CompletionCursor implements AutoCloseable {
      * waited for. The wait costs a few system calls and tens of microseconds; whoever can spare a
      * processor polls instead.
      *
-     * @return how many completions {@link #next()} will give; 0 when the time is over
+     * @return how many completions {@link #next()} will give at most; 0 when the time is over
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if the queue is closed, before or meanwhile, or was not made
      *     waitable
      */
     public int await(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        nativeQueue.descriptor(); // refuses a queue without events, before it is asked for one
         while (true) {
             var found = poll();
             if (found > 0) {
                 return found;
             }
+            var ticket = queue.ticket(); // before arming: another cursor may take the event
             nativeQueue.arm();
             found = poll();
             if (found > 0) {
                 return found;
             }
-            if (!queue.awaitEvent(deadline)) {
+            if (!queue.awaitEvent(ticket, deadline)) {
                 return poll();
             }
             nativeQueue.takeEvents();

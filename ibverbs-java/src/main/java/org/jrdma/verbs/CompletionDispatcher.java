@@ -24,12 +24,10 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
     CompletionDispatcher(Device device, int capacity) throws VerbsException {
         super(device, CompletionQueueOptions.capacity(capacity).waitable());
         try {
-            var loop = new Loop(nativeQueue(), attachments().table(), Math.min(BATCH, capacity));
-            lifetime().onClose(loop.waiter::close);
-            loop.start();
+            new Loop(nativeQueue(), attachments().table(), Math.min(BATCH, capacity)).start();
         } catch (FabricException e) {
             close();
-            throw new VerbsException("ibv_create_comp_channel", e.getMessage());
+            throw new VerbsException("ibv_req_notify_cq", e.getMessage());
         }
     }
 
@@ -49,7 +47,8 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
             this.queue = queue;
             this.table = table;
             this.batch = new WorkCompletions(batch);
-            this.waiter = DescriptorWaiter.watch(queue.descriptor(), this::run);
+            this.waiter =
+                    queue.newWaiter(descriptor -> DescriptorWaiter.watch(descriptor, this::run));
         }
 
         void start() throws FabricException {
@@ -72,14 +71,20 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
                 waiter.arm();
             } catch (FabricException | RuntimeException e) {
                 if (!queue.lifetime().isClosed()) {
-                    LOG.error("{} no longer hears of completions", queue.lifetime(), e);
+                    LOG.error("{} hears of no more completions", queue.lifetime(), e);
+                    table.forEach(work -> work.fail(e));
                 }
             }
         }
 
         private int dispatchAll() {
             var total = 0;
-            for (var count = queue.poll(batch); count > 0; count = queue.poll(batch)) {
+            // What is run for a completion on this thread may close the queue.
+            while (!queue.lifetime().isClosed()) {
+                var count = queue.poll(batch);
+                if (count == 0) {
+                    break;
+                }
                 for (var index = 0; index < count; index++) {
                     dispatch(index);
                 }
@@ -91,8 +96,11 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
         private void dispatch(int index) {
             var number = batch.requestNumber(index);
             var work = table.find(number);
-            if (work != null) {
-                work.complete((int) number).complete(completion(index));
+            var transfer = work == null ? null : work.complete((int) number);
+            if (transfer != null) {
+                transfer.complete(completion(index));
+            } else if (work != null) {
+                LOG.warn("{} has a completion that nobody waits for", queue.lifetime());
             }
         }
 

@@ -24,13 +24,10 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
         super(device, options);
         try {
             this.waiter =
-                    options.withEvents() ? DescriptorWaiter.on(nativeQueue().descriptor()) : null;
-        } catch (FabricException e) {
+                    options.withEvents() ? nativeQueue().newWaiter(DescriptorWaiter::on) : null;
+        } catch (VerbsException e) {
             close();
-            throw new VerbsException("ibv_create_comp_channel", e.getMessage());
-        }
-        if (waiter != null) {
-            lifetime().onClose(waiter::close);
+            throw e;
         }
     }
 
@@ -53,24 +50,23 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
      * @throws IllegalArgumentException if queue pairs that complete here may need more
      */
     public void resize(int newCapacity) throws VerbsException {
-        var needed = capacity() - room();
-        if (newCapacity < Math.max(1, needed)) {
-            throw new IllegalArgumentException(
-                    "%s has queue pairs for %,d requests, and cannot have room for %,d only"
-                            .formatted(this, needed, newCapacity));
-        }
-        nativeQueue().resize(newCapacity);
-        resized(newCapacity);
+        attachments().resize(newCapacity, this, nativeQueue());
     }
 
-    /** Waits for an event; false when the time is over. */
-    boolean awaitEvent(Deadline deadline) throws FabricException, InterruptedIOException {
+    /** What {@link #awaitEvent} needs, taken before the queue is armed. */
+    long ticket() {
         if (waiter == null) {
             throw new IllegalStateException(
                     this + " was made without events; ask for waitable() in its options");
         }
+        return waiter.ticket();
+    }
+
+    /** Waits for an event since the ticket was taken; false when the time is over. */
+    boolean awaitEvent(long ticket, Deadline deadline)
+            throws FabricException, InterruptedIOException {
         try {
-            return waiter.await(deadline, () -> false);
+            return waiter.await(ticket, deadline);
         } catch (IllegalStateException e) {
             throw lifetime().closedException();
         }

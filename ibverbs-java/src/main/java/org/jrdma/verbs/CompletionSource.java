@@ -1,6 +1,6 @@
 package org.jrdma.verbs;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 
@@ -31,7 +31,8 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
     static final class Attachments<W extends WorkQueue> {
 
         private final CompletionTable<W> table = new CompletionTable<>();
-        private final AtomicInteger taken = new AtomicInteger();
+        private final AtomicBoolean spare = new AtomicBoolean(true);
+        private volatile int taken;
         private volatile int capacity;
 
         Attachments(int capacity) {
@@ -43,22 +44,42 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
         }
 
         int room() {
-            return capacity - taken.get();
+            return capacity - taken;
         }
 
         /** Takes room for a queue's requests. False if there is not so much. */
-        boolean attach(W queue, boolean evenWithoutRoom) {
-            if (taken.addAndGet(queue.capacity()) > capacity && !evenWithoutRoom) {
-                taken.addAndGet(-queue.capacity());
+        synchronized boolean attach(W queue, boolean evenWithoutRoom) {
+            if (queue.capacity() > room() && !evenWithoutRoom) {
                 return false;
             }
+            taken += queue.capacity();
             table.add(queue);
             return true;
         }
 
-        void detach(W queue) {
+        synchronized void detach(W queue) {
             table.remove(queue);
-            taken.addAndGet(-queue.capacity());
+            taken -= queue.capacity();
+        }
+
+        synchronized void resize(int newCapacity, Object name, NativeCompletionQueue queue)
+                throws VerbsException {
+            if (newCapacity < Math.max(1, taken)) {
+                throw new IllegalArgumentException(
+                        "%s has queue pairs for %,d requests, and cannot have room for %,d only"
+                                .formatted(name, taken, newCapacity));
+            }
+            queue.resize(newCapacity);
+            capacity = newCapacity;
+        }
+
+        /** Takes the place that is kept for the marker of a {@code drain}; one at a time. */
+        boolean takeSpare() {
+            return spare.compareAndSet(true, false);
+        }
+
+        void returnSpare() {
+            spare.set(true);
         }
     }
 
@@ -78,10 +99,6 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
      */
     public final int room() {
         return attachments.room();
-    }
-
-    final void resized(int newCapacity) {
-        attachments.capacity = newCapacity;
     }
 
     final NativeCompletionQueue nativeQueue() {

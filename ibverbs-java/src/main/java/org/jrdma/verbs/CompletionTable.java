@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,15 @@ final class CompletionTable<W extends WorkQueue> {
             }
         }
         routes = after;
+    }
+
+    @SuppressWarnings("unchecked") // only add() fills the table
+    void forEach(Consumer<W> action) {
+        for (var route : routes) {
+            if (route.queue != null) {
+                action.accept((W) route.queue);
+            }
+        }
     }
 
     /** The queue that a request's number names; null if it is closed. */

@@ -20,6 +20,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.verbs.internal.Attempt;
@@ -197,17 +198,27 @@ public final class Device extends NativeObject {
     private AsyncEvent nextEvent(Deadline deadline) throws FabricException, InterruptedIOException {
         var attempt = attempt("ibv_get_async_event");
         while (true) {
-            var event = inCall(() -> library.devices().nextEvent(context.address(), attempt));
+            var ticket = events.waiter.ticket();
+            var event = takeEvent(attempt);
             if (event.isPresent()) {
-                return AsyncEventRecord.commit(name(), translate(event.get()));
+                return AsyncEventRecord.commit(name(), event.get());
             }
             try {
-                if (!events.waiter.await(deadline, () -> false)) {
+                if (!events.waiter.await(ticket, deadline)) {
                     throw deadline.missed("No event of " + this);
                 }
             } catch (IllegalStateException e) {
                 throw lifetime().closedException();
             }
+        }
+    }
+
+    private Optional<AsyncEvent> takeEvent(Attempt attempt) throws VerbsException {
+        lifetime().hold();
+        try {
+            return library.devices().nextEvent(context.address(), this::translate, attempt);
+        } finally {
+            lifetime().release();
         }
     }
 
@@ -303,7 +314,7 @@ public final class Device extends NativeObject {
     <T> T inCall(DeviceCall<T> call) throws VerbsException {
         lifetime().hold();
         try {
-            return call.run();
+            return PlatformCalls.call(call::run);
         } finally {
             lifetime().release();
         }

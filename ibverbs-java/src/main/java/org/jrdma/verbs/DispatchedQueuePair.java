@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +27,12 @@ public final class DispatchedQueuePair extends QueuePair {
     private final WorkRequest.Send sendRequest;
     private final WorkRequest.Receive receiveRequest;
     private final Duration slotTimeout;
+
+    /** In use as long as this is. */
+    @SuppressWarnings("unused")
+    private final CompletionDispatcher completions;
+
+    private volatile boolean draining;
 
     /** A work queue, and what is said of it. */
     private record Direction(DispatchedWorkQueue queue, String name, String function) {}
@@ -69,6 +76,7 @@ public final class DispatchedQueuePair extends QueuePair {
         this.sendRequest = new WorkRequest.Send(options.sendElements());
         this.receiveRequest = new WorkRequest.Receive(options.receiveElements());
         this.slotTimeout = options.slotTimeout();
+        this.completions = completions;
     }
 
     /**
@@ -195,6 +203,7 @@ public final class DispatchedQueuePair extends QueuePair {
      */
     public void drain(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
+        draining = true; // what is posted from here on would never let it end
         modify(QueuePairChange.to(QueuePairState.ERROR));
         for (var direction : List.of(sends, receives)) {
             direction.queue.awaitAllFree(deadline, direction.name);
@@ -268,6 +277,11 @@ public final class DispatchedQueuePair extends QueuePair {
         };
     }
 
+    @Override
+    int outstanding() {
+        return sends.queue.outstanding() + receives.queue.outstanding();
+    }
+
     private Transfer submit(
             Direction direction,
             String operation,
@@ -279,6 +293,9 @@ public final class DispatchedQueuePair extends QueuePair {
             throw new IllegalArgumentException(
                     "%s takes %d pieces of memory at most, not %d"
                             .formatted(this, request.maxElements(), local.size()));
+        }
+        if (draining && state() == QueuePairState.ERROR) {
+            throw wrongState(direction.function, "it is being drained, and takes no more requests");
         }
         var queue = direction.queue;
         queue.awaitSlot(Deadline.after(slotTimeout), direction.name);
@@ -308,8 +325,27 @@ public final class DispatchedQueuePair extends QueuePair {
             throws VerbsException {
         var queue = direction.queue;
         var used = lifetimes(local);
-        Lifetime.holdAll(used);
-        queue.lock.lock();
+        queue.lock.lock(); // before holding: close() waits for holds, and must not wait for this
+        try {
+            Lifetime.holdAll(used);
+            try {
+                postHeld(direction, local, request, filler, transfer);
+            } finally {
+                used.forEach(Lifetime::release);
+            }
+        } finally {
+            queue.lock.unlock();
+        }
+    }
+
+    private void postHeld(
+            Direction direction,
+            List<MemorySlice> local,
+            WorkRequest request,
+            Runnable filler,
+            Transfer transfer)
+            throws VerbsException {
+        var queue = direction.queue;
         try {
             filler.run();
             PreparedRequest.writePieces(request, local);
@@ -330,8 +366,7 @@ public final class DispatchedQueuePair extends QueuePair {
                 throw new PostException(direction.function, "on the " + direction.name, 0, errno);
             }
         } finally {
-            queue.lock.unlock();
-            used.forEach(Lifetime::release);
+            Reference.reachabilityFence(request);
         }
     }
 

@@ -18,6 +18,7 @@ final class DispatchedWorkQueue extends WorkQueue {
 
     private final @Nullable Transfer[] transfers;
     private final Semaphore free;
+    private volatile @Nullable Exception failure;
 
     DispatchedWorkQueue(int capacity) {
         super(capacity);
@@ -30,16 +31,19 @@ final class DispatchedWorkQueue extends WorkQueue {
         awaitSlots(1, deadline, "No free slot in the " + queue);
     }
 
-    private void awaitSlots(int count, Deadline deadline, String failure)
+    private void awaitSlots(int count, Deadline deadline, String complaint)
             throws FabricException, InterruptedIOException {
         try {
+            if (failure != null) {
+                throw new FabricException("Completions are no longer heard of", 0, failure);
+            }
             if (!free.tryAcquire(
                     count, Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
-                throw deadline.missed(failure);
+                throw deadline.missed(complaint);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting: " + failure);
+            throw new InterruptedIOException("interrupted while waiting: " + complaint);
         }
     }
 
@@ -62,14 +66,15 @@ final class DispatchedWorkQueue extends WorkQueue {
         transfers[(int) (position % capacity())] = null;
     }
 
-    /** The transfer of a completion; its slot is free for the next. */
-    Transfer complete(int low) {
+    /**
+     * The transfer of a completion, or null if nobody waits for it; its slot is free for the next.
+     */
+    @Nullable Transfer complete(int low) {
         var position = positionOf(low);
         var slot = (int) (position % capacity());
         var transfer = transfers[slot];
         if (transfer == null) {
-            throw new IllegalStateException(
-                    "A completion came for slot " + slot + ", in which there is no request");
+            return null;
         }
         transfers[slot] = null;
         release(position);
@@ -88,5 +93,15 @@ final class DispatchedWorkQueue extends WorkQueue {
             }
         }
         free.release(Integer.MAX_VALUE / 2);
+    }
+
+    /** Ends what is under way and refuses what comes: completions are no longer heard of. */
+    void fail(Exception cause) {
+        failure = cause;
+        for (var transfer : transfers) {
+            if (transfer != null) {
+                transfer.fail(cause);
+            }
+        }
     }
 }

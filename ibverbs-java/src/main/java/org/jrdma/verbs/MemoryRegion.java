@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.LockedMemory;
@@ -18,8 +19,11 @@ import org.jrdma.verbs.internal.MemoryFunctions;
  * Memory that an adapter may use, for this side's work requests and, as far as its rights go, for
  * peers.
  *
- * <p>Owned by the arena or the domain that made it. Safe for use by several threads. Closing it
- * takes the adapter's access away; operations under way then fail. In C: {@code struct ibv_mr}.
+ * <p>Owned by the arena or the domain that made it; its memory lives as long as that arena or
+ * buffer, also when the region is closed before. Only {@link #address()} and work requests refuse a
+ * closed region; its keys and its length are plain numbers, and stay. Safe for use by several
+ * threads. Closing it takes the adapter's access away; operations under way then fail. In C: {@code
+ * struct ibv_mr}.
  */
 public final class MemoryRegion extends NativeObject {
 
@@ -92,19 +96,25 @@ public final class MemoryRegion extends NativeObject {
         recorded.begin();
         domain.ownLifetime().hold();
         try {
-            var address =
-                    functions.register(
-                            domain.address(), memory, Codes.ACCESS.bits(access), attempt);
-            recorded.commit(device.name(), memory.byteSize(), access);
             var name =
                     "memory region of %,d bytes %s on %s"
                             .formatted(memory.byteSize(), Access.describe(access), device.name());
-            var lifetime =
-                    new Lifetime(
-                            name,
-                            List.of(ending),
-                            () -> deregister(functions, address, name, backing));
-            return new MemoryRegion(domain, memory, access, address, lifetime, owner);
+            var address =
+                    PlatformCalls.call(() ->
+                            functions.register(
+                                    domain.address(), memory, Codes.ACCESS.bits(access), attempt));
+            try {
+                recorded.commit(device.name(), memory.byteSize(), access);
+                var lifetime =
+                        new Lifetime(
+                                name,
+                                List.of(ending),
+                                () -> deregister(functions, address, name, backing));
+                return new MemoryRegion(domain, memory, access, address, lifetime, owner);
+            } catch (Throwable e) {
+                deregister(functions, address, name, backing);
+                throw e;
+            }
         } finally {
             domain.ownLifetime().release();
         }
@@ -115,7 +125,7 @@ public final class MemoryRegion extends NativeObject {
             throws VerbsException {
         try {
             functions.deregister(address, Attempt.to("ibv_dereg_mr", () -> "for " + name));
-        } catch (VerbsException e) {
+        } catch (Throwable e) {
             NEVER_FREED.add(backing);
             throw e;
         }

@@ -48,6 +48,11 @@ public final class MemorySlice {
         return new MemorySlice(region, this.offset + offset, length);
     }
 
+    /** What a peer needs to know to reach it. */
+    public RemoteMemory remote() {
+        return region.remote().slice(offset, length);
+    }
+
     long address() {
         return region.memoryAddress() + offset;
     }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.CompletionFunctions;
@@ -27,6 +28,12 @@ final class NativeCompletionQueue {
     private final HotPath hotPath;
     private final boolean solicitedOnly;
     private final @Nullable MemorySegment channel;
+
+    /** The channel's; read once, since the structure goes with the channel. */
+    private final int descriptor;
+
+    private final int maxCapacity;
+    private final Runnable forget;
     private final MemorySegment queue;
     private final long queueAddress;
     private final Lifetime lifetime;
@@ -37,12 +44,14 @@ final class NativeCompletionQueue {
         this.functions = device.library().completions();
         this.hotPath = device.hotPath();
         this.solicitedOnly = options.solicitedOnly();
+        this.maxCapacity = device.attributes().maxCompletions();
         this.channel = options.withEvents() ? openChannel(device) : null;
+        this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
             this.queue =
                     functions.create(
                             device.address(),
-                            options.capacity(),
+                            withSpare(options.capacity()),
                             channel == null ? MemorySegment.NULL : channel,
                             options.vector(),
                             new Attempt(
@@ -59,6 +68,7 @@ final class NativeCompletionQueue {
             throw e;
         }
         this.queueAddress = queue.address();
+        this.forget = device.forgetting(queueAddress);
         this.lifetime =
                 new Lifetime(
                         "completion queue %x of %s".formatted(queueAddress, device.name()),
@@ -80,7 +90,35 @@ final class NativeCompletionQueue {
             throw new IllegalStateException(
                     lifetime + " was made without events; ask for waitable() in its options");
         }
-        return CompletionFunctions.descriptor(channel);
+        return descriptor;
+    }
+
+    /** One more than asked, for the marker of a {@code drain}, unless the device is at its end. */
+    private int withSpare(int capacity) {
+        return capacity < maxCapacity ? capacity + 1 : capacity;
+    }
+
+    /**
+     * Makes the waiter for its events, which close() closes. While this is held: the descriptor is
+     * not closed then, and its number not another's.
+     */
+    DescriptorWaiter newWaiter(WaiterMaker maker) throws VerbsException {
+        lifetime.hold();
+        try {
+            var waiter = maker.make(descriptor());
+            lifetime.onClose(waiter::close);
+            return waiter;
+        } catch (FabricException e) {
+            throw new VerbsException("ibv_create_comp_channel", e.getMessage());
+        } finally {
+            lifetime.release();
+        }
+    }
+
+    /** Makes a waiter on a descriptor. */
+    @FunctionalInterface
+    interface WaiterMaker {
+        DescriptorWaiter make(int descriptor) throws FabricException;
     }
 
     /**
@@ -134,7 +172,7 @@ final class NativeCompletionQueue {
         try {
             functions.resize(
                     queue,
-                    capacity,
+                    withSpare(capacity),
                     Attempt.to(
                             "ibv_resize_cq",
                             () -> "for %,d completions of %s".formatted(capacity, lifetime)));
@@ -159,6 +197,7 @@ final class NativeCompletionQueue {
     }
 
     private void destroy() throws VerbsException {
+        forget.run();
         if (channel != null) {
             functions.acknowledge(queue, unacknowledged.getAndSet(0));
         }

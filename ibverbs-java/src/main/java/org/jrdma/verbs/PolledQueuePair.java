@@ -1,8 +1,10 @@
 package org.jrdma.verbs;
 
 import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -53,7 +55,7 @@ public final class PolledQueuePair extends QueuePair {
             throws VerbsException {
         super(
                 domain,
-                make(domain, ofSends, ofReceives, sends, receives, options, () -> {}),
+                make(domain, ofSends, ofReceives, sends, receives, options, sends::markerIsOver),
                 options);
         this.sends = sends;
         this.receives = receives;
@@ -179,10 +181,12 @@ public final class PolledQueuePair extends QueuePair {
         }
         var deadline = Deadline.after(timeout);
         modify(QueuePairChange.to(QueuePairState.ERROR));
-        if (sends.outstanding() > 0) {
-            postMarker();
-        }
-        while (sends.outstanding() > 0 || receives.outstanding() > 0) {
+        while (outstanding() > 0) {
+            if (sends.outstanding() > 0
+                    && !sends.hasMarker()
+                    && ofSends.attachments().takeSpare()) {
+                postMarker();
+            }
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("interrupted while draining " + this);
             }
@@ -190,9 +194,9 @@ public final class PolledQueuePair extends QueuePair {
                 if (deadline.hasPassed()) {
                     throw deadline.missed(
                             "%s did not drain; %d requests are still under way"
-                                    .formatted(this, sends.outstanding() + receives.outstanding()));
+                                    .formatted(this, outstanding()));
                 }
-                Thread.onSpinWait();
+                LockSupport.parkNanos(20_000);
             }
             while (cursor.next()) {
                 handler.accept(cursor);
@@ -200,27 +204,34 @@ public final class PolledQueuePair extends QueuePair {
         }
     }
 
+    @Override
+    int outstanding() {
+        return sends.outstanding() + receives.outstanding();
+    }
+
     /**
      * A request that shows, by being flushed, that all before it are over: those that were
-     * unsignalled and done have no completion of their own. It has the slot that was asked for
-     * beyond the user's.
+     * unsignalled and done have no completion of their own. It has a slot that was asked for beyond
+     * the user's, and the completion queue's spare place.
      */
     private void postMarker() throws VerbsException {
         var marker = new WorkRequest.Send(1);
         marker.operation(WorkRequest.Operation.SEND);
         marker.flags(WorkRequest.Send.SIGNALED);
-        marker.number(sends.requestNumber(sends.takeForMarker()));
+        marker.number(sends.requestNumber(sends.takeForMarker(ofSends.attachments()::returnSpare)));
         ownLifetime().hold();
         try {
             var errno =
                     hotPath.postSend(nativeAddress(), marker.address(), marker.refusedAddress());
             if (errno != 0) {
                 sends.giveBack(1);
+                sends.markerIsOver();
                 throw new PostException(
                         "ibv_post_send", "for the marker that drains " + this, 0, errno);
             }
         } finally {
             ownLifetime().release();
+            Reference.reachabilityFence(marker);
         }
     }
 

@@ -9,6 +9,7 @@ final class PolledWorkQueue extends WorkQueue {
     private final long[] ids;
     private final int mask;
     private volatile long marker = -1;
+    private volatile Runnable whenMarkerIsOver = () -> {};
 
     PolledWorkQueue(int capacity) {
         super(capacity);
@@ -31,13 +32,26 @@ final class PolledWorkQueue extends WorkQueue {
     }
 
     /** Takes the slot beyond the capacity, for a request whose completion the user is not shown. */
-    long takeForMarker() {
+    long takeForMarker(Runnable over) {
+        whenMarkerIsOver = over;
         marker = nextPosition();
         take(1);
         return marker;
     }
 
+    boolean hasMarker() {
+        return marker >= 0;
+    }
+
     boolean isMarker(int low) {
         return marker >= 0 && (int) marker == low;
+    }
+
+    /** For when the marker has completed, was refused, or never will complete. */
+    void markerIsOver() {
+        if (hasMarker()) {
+            marker = -1;
+            whenMarkerIsOver.run();
+        }
     }
 }

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.lang.ref.Reference;
+import java.util.Arrays;
 import java.util.List;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Lifetime;
@@ -114,7 +115,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         queue.take(1);
         var errno = callGuarded(this);
         if (errno != 0) {
-            queue.giveBack(1);
+            queue.giveBack(errno == CLOSED || request.refused() != 0 ? 1 : 0);
             throw refused(errno, 0, 1);
         }
         return true;
@@ -135,7 +136,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         if (errno != 0) {
             var failed = errno == CLOSED ? 0 : indexOfRefused(chain);
             queue.giveBack(chain.length - failed);
-            throw chain[failed].refused(errno, failed, chain.length);
+            throw chain[Math.min(failed, chain.length - 1)].refused(errno, failed, chain.length);
         }
         return true;
     }
@@ -154,10 +155,12 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
                 throw new IllegalArgumentException(
                         "A chain is posted to one direction of one queue pair");
             }
-            if (link.chained) {
+            if (link.chained || Arrays.stream(chain).filter(other -> other == link).count() > 1) {
                 throw new IllegalArgumentException(
                         "A request can be in one chain only, and only once");
             }
+        }
+        for (var link : chain) {
             link.chained = true;
         }
         for (var index = 1; index < chain.length; index++) {
@@ -165,7 +168,9 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         }
     }
 
+    /** Also forgets which request was refused last, so that a provider's silence is seen. */
     private void fillSlot(int offset) {
+        request.forgetRefused();
         var position = queue.nextPosition() + offset;
         queue.remember(position, id);
         request.number(queue.requestNumber(position));
@@ -230,6 +235,10 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
                 errno);
     }
 
+    /**
+     * Which request of a chain the provider refused; beyond the last if it took them all. rxe does
+     * that: an error of its doorbell comes as an errno, when the requests are in the queue already.
+     */
     private int indexOfRefused(PreparedRequest<?>[] chain) {
         var address = request.refused();
         for (var index = 0; index < chain.length; index++) {
@@ -237,7 +246,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
                 return index;
             }
         }
-        return 0; // a provider that does not say
+        return chain.length;
     }
 
     final void checkThread() {

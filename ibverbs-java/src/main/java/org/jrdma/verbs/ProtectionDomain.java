@@ -1,5 +1,6 @@
 package org.jrdma.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -14,6 +15,16 @@ import org.jrdma.verbs.internal.Attempt;
  * <p>Owned by its {@link Device}. Safe for use by several threads. In C: {@code struct ibv_pd}.
  */
 public final class ProtectionDomain extends NativeObject {
+
+    /**
+     * The scopes of memory that only the garbage collector frees. There is no public way to ask a
+     * scope whether it can be closed, so one of another class is taken for closeable.
+     */
+    private static final Set<Class<?>> SCOPES_THAT_NEVER_CLOSE =
+            Set.of(
+                    MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1)).scope().getClass(),
+                    Arena.ofAuto().scope().getClass(),
+                    Arena.global().scope().getClass());
 
     private final Device device;
 
@@ -64,8 +75,8 @@ public final class ProtectionDomain extends NativeObject {
      * Registers a direct buffer, from its position to its limit. The region keeps the buffer from
      * being collected. In C: {@code ibv_reg_mr}.
      *
-     * @throws IllegalArgumentException if the buffer is not direct, read-only although written to,
-     *     or empty
+     * @throws IllegalArgumentException if the buffer is not direct; read-only although written to;
+     *     empty; or a view of a segment whose arena can be closed, which nothing here could prevent
      * @throws VerbsException if the system refuses; the message says how much memory may be locked
      */
     public MemoryRegion register(ByteBuffer buffer, Access... access) throws VerbsException {
@@ -78,8 +89,12 @@ public final class ProtectionDomain extends NativeObject {
             throw new IllegalArgumentException(
                     "A read-only buffer cannot be registered with LOCAL_WRITE");
         }
-        return MemoryRegion.register(
-                this, MemorySegment.ofBuffer(buffer), rights, lifetime(), this, buffer);
+        var memory = MemorySegment.ofBuffer(buffer);
+        if (!SCOPES_THAT_NEVER_CLOSE.contains(memory.scope().getClass())) {
+            throw new IllegalArgumentException(
+                    "This buffer is a view of a segment whose arena can be closed. Take one of newArena(), or answer for it with registerUnguarded()");
+        }
+        return MemoryRegion.register(this, memory, rights, lifetime(), this, buffer);
     }
 
     /**

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.QueuePairFunctions;
@@ -120,15 +121,16 @@ public abstract sealed class QueuePair extends NativeObject
                             options.inlineBytes());
             var functions = device.library().queuePairs();
             var created =
-                    functions.createReliable(
-                            domain.address(),
-                            sendSource.address(),
-                            receiveSource.address(),
-                            asked,
-                            new Attempt(
-                                    "ibv_create_qp",
-                                    () -> "for %s on %s".formatted(asked, device.name()),
-                                    LockedMemory::advice));
+                    PlatformCalls.call(() ->
+                            functions.createReliable(
+                                    domain.address(),
+                                    sendSource.address(),
+                                    receiveSource.address(),
+                                    asked,
+                                    new Attempt(
+                                            "ibv_create_qp",
+                                            () -> "for %s on %s".formatted(asked, device.name()),
+                                            LockedMemory::advice)));
             var address = created.queuePair();
             var number = QueuePairFunctions.number(address);
             var name = "queue pair %d of %s".formatted(number, device.name());
@@ -312,6 +314,12 @@ public abstract sealed class QueuePair extends NativeObject
                         "%s: the step from %s to %s %s."
                                 .formatted(this, from, to, objection.get()));
             }
+            if (to == QueuePairState.RESET && outstanding() > 0) {
+                throw new VerbsException(
+                        "ibv_modify_qp",
+                        "%s: the step from %s to RESET would lose %d requests without completing them; drain it first."
+                                .formatted(this, from, outstanding()));
+            }
             inCall(() -> {
                 device.library()
                         .queuePairs()
@@ -356,6 +364,9 @@ public abstract sealed class QueuePair extends NativeObject
         return lifetime();
     }
 
+    /** How many requests are under way. */
+    abstract int outstanding();
+
     /** Whether requests to send are taken, if only to be flushed. */
     final boolean takesSends() {
         return takesSends;
@@ -384,7 +395,7 @@ public abstract sealed class QueuePair extends NativeObject
     private <T> T inCall(Device.DeviceCall<T> call) throws VerbsException {
         lifetime().hold();
         try {
-            return call.run();
+            return PlatformCalls.call(call::run);
         } finally {
             lifetime().release();
         }

@@ -48,12 +48,14 @@ public final class QueuePairChange {
 
     /** The row of the port's partition table. */
     public QueuePairChange partitionKeyIndex(int index) {
-        return set(QueuePairAttribute.PARTITION_KEY_INDEX, index);
+        return set(
+                QueuePairAttribute.PARTITION_KEY_INDEX,
+                Range.check("partition key index", index, 0, 65535));
     }
 
     /** The port, from 1. */
     public QueuePairChange port(int port) {
-        return set(QueuePairAttribute.PORT, port);
+        return set(QueuePairAttribute.PORT, Range.check("port", port, 1, 255));
     }
 
     /** The way to the peer. */
@@ -68,22 +70,28 @@ public final class QueuePairChange {
 
     /** The peer's queue pair. */
     public QueuePairChange destinationNumber(int number) {
-        return set(QueuePairAttribute.DESTINATION_NUMBER, number);
+        return set(
+                QueuePairAttribute.DESTINATION_NUMBER,
+                Range.check("queue pair number", number, 0, 16777215));
     }
 
     /** The number of the first packet to come, which is the peer's send sequence. */
     public QueuePairChange receiveSequence(int sequence) {
-        return set(QueuePairAttribute.RECEIVE_SEQUENCE, sequence);
+        return set(
+                QueuePairAttribute.RECEIVE_SEQUENCE,
+                Range.check("packet sequence", sequence, 0, 16777215));
     }
 
     /** The number of the first packet to send. */
     public QueuePairChange sendSequence(int sequence) {
-        return set(QueuePairAttribute.SEND_SEQUENCE, sequence);
+        return set(
+                QueuePairAttribute.SEND_SEQUENCE,
+                Range.check("packet sequence", sequence, 0, 16777215));
     }
 
     /** How many reads and atomics of the peer's to answer at a time. */
     public QueuePairChange maxDestinationReads(int count) {
-        return set(QueuePairAttribute.MAX_DESTINATION_READS, count);
+        return set(QueuePairAttribute.MAX_DESTINATION_READS, Range.check("reads", count, 0, 255));
     }
 
     /**
@@ -91,7 +99,7 @@ public final class QueuePairChange {
      * #maxDestinationReads}.
      */
     public QueuePairChange maxReads(int count) {
-        return set(QueuePairAttribute.MAX_READS, count);
+        return set(QueuePairAttribute.MAX_READS, Range.check("reads", count, 0, 255));
     }
 
     /**
@@ -99,22 +107,25 @@ public final class QueuePairChange {
      * 31; 12 is 0.64 ms.
      */
     public QueuePairChange receiverNotReadyTimer(int code) {
-        return set(QueuePairAttribute.RECEIVER_NOT_READY_TIMER, code);
+        return set(
+                QueuePairAttribute.RECEIVER_NOT_READY_TIMER,
+                Range.check("timer code", code, 0, 31));
     }
 
     /** How long to wait for an answer: 4.096 us times 2 to this, 0 to 31; 0 is for ever. */
     public QueuePairChange timeout(int exponent) {
-        return set(QueuePairAttribute.TIMEOUT, exponent);
+        return set(QueuePairAttribute.TIMEOUT, Range.check("time-out exponent", exponent, 0, 31));
     }
 
     /** How often to repeat after a time-out, 0 to 7. */
     public QueuePairChange retries(int count) {
-        return set(QueuePairAttribute.RETRIES, count);
+        return set(QueuePairAttribute.RETRIES, Range.check("retries", count, 0, 7));
     }
 
     /** How often to repeat when the peer has no receive, 0 to 6; 7 is without end. */
     public QueuePairChange receiverNotReadyRetries(int count) {
-        return set(QueuePairAttribute.RECEIVER_NOT_READY_RETRIES, count);
+        return set(
+                QueuePairAttribute.RECEIVER_NOT_READY_RETRIES, Range.check("retries", count, 0, 7));
     }
 
     /** Which of two paths is used. */

@@ -16,7 +16,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
         Q make(ProtectionDomain domain, QueuePairOptions<Q> options) throws VerbsException;
     }
 
-    private static final int MOST_BY_DEFAULT = 256;
+    private static final int MOST_BY_DEFAULT = 16;
 
     private final Maker<Q> maker;
     private int sends;
@@ -59,7 +59,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     /**
      * How many requests to send, read or write there is room for. By default half of the room in
-     * the completion queue, 256 at most.
+     * the completion queue, 16 at most.
      */
     public QueuePairOptions<Q> sends(int count) {
         this.sends = atLeast(1, count, "sends");

@@ -117,7 +117,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
             if (chunk == null
                     || !chunk.isOpen()
                     || byteAlignment > PAGE_BYTES
-                    || start + byteSize > chunk.length()) {
+                    || start > chunk.length() - byteSize) {
                 chunk =
                         region(
                                 Math.max(

@@ -62,6 +62,9 @@ public final class Transfer {
         } catch (TimeoutException e) {
             throw deadline.missed("No completion of %s on %s".formatted(operation, queuePair));
         } catch (ExecutionException e) {
+            if (e.getCause() instanceof FabricException failure) {
+                throw failure;
+            }
             throw closed();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -84,7 +87,8 @@ public final class Transfer {
 
     /**
      * A future of its completion, whose stages run on {@code executor}. Cancelling it does not stop
-     * the operation.
+     * the operation. An executor that runs stages on the spot runs them on the one thread that
+     * every wait of the process hangs on.
      */
     public CompletableFuture<Completion> future(Executor executor) {
         return result.thenApplyAsync(completion -> completion, executor);
@@ -92,6 +96,12 @@ public final class Transfer {
 
     void complete(Completion completion) {
         result.complete(completion);
+    }
+
+    void fail(Exception cause) {
+        result.completeExceptionally(
+                new FabricException(
+                        "The completion of " + operation + " is not heard of", 0, cause));
     }
 
     void close() {

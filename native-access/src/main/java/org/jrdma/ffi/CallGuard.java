@@ -6,7 +6,6 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * How one thread says that it is inside a short native call, at no cost to it.
@@ -102,12 +101,8 @@ public final class CallGuard {
 
     private void awaitEnd() {
         var seen = (long) CALLS.getAcquire(this);
-        for (var spins = 0; (seen & 1) == 1 && (long) CALLS.getAcquire(this) == seen; spins++) {
-            if (spins < 1_000) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(20_000);
-            }
+        if ((seen & 1) == 1) {
+            ShortWait.until(() -> (long) CALLS.getAcquire(this) != seen);
         }
     }
 
@@ -118,6 +113,8 @@ public final class CallGuard {
 
     private static CallGuard register() {
         var guard = new CallGuard();
+        guard.enter(); // links what they need now: an exit must not fail
+        guard.exit();
         synchronized (ALL) {
             ALL.add(guard);
         }

@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,16 +43,21 @@ public final class Lifetime {
         }
     }
 
+    /**
+     * What has no owner, as long as it is open: it keeps all below it from being collected, so that
+     * a device that a program forgot still finds its memory in place.
+     */
+    private static final Set<Lifetime> OPEN_ROOTS = ConcurrentHashMap.newKeySet();
+
     private final String name;
     private final Destructor destructor;
     private final List<Lifetime> owners;
     private final LinkedHashSet<Lifetime> dependents = new LinkedHashSet<>();
     private final List<Runnable> wakeups = new CopyOnWriteArrayList<>();
-    private final CountDownLatch destroyed = new CountDownLatch(1);
+    private volatile boolean destroyed;
     private @Nullable volatile Thread closer;
 
     /** The number of holds, and {@link #CLOSED}. */
-    @SuppressWarnings("unused") // through STATE
     private volatile int state;
 
     /**
@@ -69,6 +74,9 @@ public final class Lifetime {
                 owner.dependents.add(this);
             }
         }
+        if (owners.isEmpty()) {
+            OPEN_ROOTS.add(this);
+        }
         LOG.debug("Made {}", name);
     }
 
@@ -78,13 +86,15 @@ public final class Lifetime {
     }
 
     /**
-     * Keeps the object from being destroyed until {@link #release()}; close() waits for it. For
-     * calls of any length but not for waiting, and not within a hold of an object that depends on
-     * this one.
+     * Keeps the object from being destroyed until {@link #release()}; close() waits for it. Never
+     * waits itself. For calls of any length, but not for waiting, and not around a close.
      *
      * @throws IllegalStateException if the object is closed
      */
     public void hold() {
+        if (state < 0) {
+            throw closedException(); // without disturbing the count that close() watches
+        }
         if ((int) STATE.getAndAdd(this, 1) < 0) {
             release();
             throw closedException();
@@ -142,7 +152,7 @@ public final class Lifetime {
         closer = Thread.currentThread();
         try {
             wakeups.forEach(this::wake);
-            awaitHolds();
+            ShortWait.until(() -> (int) STATE.getAcquire(this) == CLOSED);
             for (var dependent = newestDependent();
                     dependent != null;
                     dependent = newestDependent()) {
@@ -150,7 +160,7 @@ public final class Lifetime {
                 remove(dependent);
             }
             CallGuard.awaitCallsInFlight();
-            destructor.destroy();
+            PlatformCalls.call(this::destroy);
             LOG.debug("Closed {}", name);
         } catch (FabricException e) {
             LOG.warn("Closing {}: {}", name, e.getMessage());
@@ -158,7 +168,8 @@ public final class Lifetime {
             LOG.error("Closing {} failed; its owners are closed all the same", name, e);
         } finally {
             owners.forEach(owner -> owner.remove(this));
-            destroyed.countDown();
+            OPEN_ROOTS.remove(this);
+            destroyed = true;
         }
     }
 
@@ -166,6 +177,11 @@ public final class Lifetime {
     @Override
     public String toString() {
         return name;
+    }
+
+    private Lifetime destroy() throws FabricException {
+        destructor.destroy();
+        return this;
     }
 
     private void wake(Runnable wakeup) {
@@ -176,32 +192,11 @@ public final class Lifetime {
         }
     }
 
-    private void awaitHolds() {
-        for (var spins = 0; (int) STATE.getAcquire(this) != CLOSED; spins++) {
-            if (spins < 1_000) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(20_000);
-            }
-        }
-    }
-
     private void awaitOtherCloser() {
         if (closer == Thread.currentThread()) {
             return; // closed again from within its own close, as by a listener
         }
-        var interrupted = false;
-        while (true) {
-            try {
-                destroyed.await();
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        ShortWait.until(() -> destroyed);
     }
 
     private @Nullable Lifetime newestDependent() {

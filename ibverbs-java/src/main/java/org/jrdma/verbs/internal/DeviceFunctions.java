@@ -13,6 +13,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jrdma.abi.rdma.ibv_async_event;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_device;
@@ -350,7 +351,9 @@ public final class DeviceFunctions {
      * Takes the next event of a context whose descriptor does not block; empty where there is none.
      * -1 and errno on failure.
      */
-    public Optional<Event> nextEvent(MemorySegment context, Attempt attempt) throws VerbsException {
+    public <T> Optional<T> nextEvent(
+            MemorySegment context, Function<Event, T> translate, Attempt attempt)
+            throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var event = ibv_async_event.allocate(arena);
             int result =
@@ -364,14 +367,17 @@ public final class DeviceFunctions {
                 }
                 throw attempt.failed(CapturedErrno.value());
             }
-            var taken =
-                    new Event(
-                            ibv_async_event.event_type(event), event.get(ValueLayout.JAVA_LONG, 0));
-            // At once, since the object that the event is about cannot be destroyed before.
+            var translated =
+                    translate.apply(
+                            new Event(
+                                    ibv_async_event.event_type(event),
+                                    event.get(ValueLayout.JAVA_LONG, 0)));
+            // Now, and not before: the object that the event is about cannot be destroyed until
+            // then.
             run(() -> {
                 ACK_ASYNC_EVENT.invokeExact(ackAsyncEvent, segment(), event);
             });
-            return Optional.of(taken);
+            return Optional.of(translated);
         }
     }
 

@@ -24,7 +24,7 @@ public final class LockedMemory {
             return "";
         }
         var locked =
-                field(Path.of("/proc/self/status"), "VmLck:")
+                field(Path.of("/proc/self/status"), "VmPin:")
                         .map(LockedMemory::kilobytes)
                         .orElse(0L);
         return ("The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked %,d. Raise the limit with \"ulimit -l unlimited\", LimitMEMLOCK=infinity"

@@ -41,11 +41,6 @@ public abstract sealed class WorkRequest {
         Operation(int code) {
             this.code = code;
         }
-
-        /** Whether a peer's memory is named. */
-        public boolean isRemote() {
-            return this != SEND && this != SEND_WITH_IMMEDIATE;
-        }
     }
 
     // Both kinds of request begin alike.
@@ -82,6 +77,11 @@ public abstract sealed class WorkRequest {
     /** Where the provider writes the address of the request that it refused. */
     public final long refusedAddress() {
         return address + refused;
+    }
+
+    /** Before a post, so that {@link #refused()} is 0 if the provider writes nothing. */
+    public final void forgetRefused() {
+        memory.set(JAVA_LONG, refused, 0);
     }
 
     /** The address that the provider wrote there. */

@@ -44,7 +44,19 @@ class WorkRequestTest {
                             case COMPARE_AND_SWAP -> rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
                             case FETCH_AND_ADD -> rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
                         });
-        assertThat(operation.isRemote()).isEqualTo(!operation.name().startsWith("SEND"));
+    }
+
+    @Test
+    void shouldForgetWhichRequestWasRefused() {
+        var request = new WorkRequest.Send(1);
+        MemorySegment.ofAddress(request.refusedAddress())
+                .reinterpret(Long.BYTES)
+                .set(ValueLayout.JAVA_LONG, 0, 4711);
+        assertThat(request.refused()).isEqualTo(4711);
+
+        request.forgetRefused();
+
+        assertThat(request.refused()).isZero();
     }
 
     @Test

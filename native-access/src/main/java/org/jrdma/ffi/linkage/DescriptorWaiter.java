@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.slf4j.Logger;
@@ -70,19 +69,31 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
-     * Parks until the descriptor is readable or {@code done} says so.
+     * What {@link #await} needs to know: how often the descriptor has been found readable. Taken
+     * before the last look at what is waited for, so that nothing is missed in between.
+     */
+    public long ticket() {
+        lock.lock();
+        try {
+            return timesReady;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Parks until the descriptor has been found readable since {@code ticket} was taken, by this
+     * thread or another.
      *
-     * @param done asked under a lock after every wake-up; {@link #wake()} makes waiters ask again
      * @return false if the deadline passed first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if the waiter is closed
      */
-    public boolean await(Deadline deadline, BooleanSupplier done)
+    public boolean await(long ticket, Deadline deadline)
             throws FabricException, InterruptedIOException {
         lock.lock();
         try {
-            var before = timesReady;
-            while (timesReady == before && !done.getAsBoolean()) {
+            while (timesReady == ticket) {
                 if (closed) {
                     throw new IllegalStateException("closed while waiting");
                 }
@@ -97,16 +108,6 @@ public final class DescriptorWaiter implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting");
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Makes waiting threads look again at what they wait for. */
-    public void wake() {
-        lock.lock();
-        try {
-            changed.signalAll();
         } finally {
             lock.unlock();
         }

@@ -45,7 +45,7 @@ class DescriptorWaiterTest {
         Descriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
-            assertThat(waiter.await(in(20), () -> false)).isTrue();
+            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
         }
     }
 
@@ -53,7 +53,8 @@ class DescriptorWaiterTest {
     void shouldReturnWhenTheDescriptorBecomesReadable() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var waiting =
-                    Threads.start(() -> waiter.await(Deadline.NEVER, () -> false)).awaitWaiting();
+                    Threads.start(() -> waiter.await(waiter.ticket(), Deadline.NEVER))
+                            .awaitWaiting();
 
             Descriptors.signal(descriptor);
 
@@ -66,10 +67,10 @@ class DescriptorWaiterTest {
         Descriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
-            assertThat(waiter.await(in(20), () -> false)).isTrue();
-            assertThat(waiter.await(in(20), () -> false)).isTrue();
+            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
+            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
             assertThat(Descriptors.drain(descriptor)).isTrue();
-            assertThat(waiter.await(Deadline.after(Duration.ofMillis(20)), () -> false))
+            assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ofMillis(20))))
                     .as("after the wait that began while it was readable")
                     .isFalse();
         }
@@ -80,7 +81,8 @@ class DescriptorWaiterTest {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var before = System.nanoTime();
 
-            assertThat(waiter.await(Deadline.after(Duration.ofMillis(30)), () -> false)).isFalse();
+            assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ofMillis(30))))
+                    .isFalse();
 
             assertThat(System.nanoTime() - before)
                     .isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(30));
@@ -90,31 +92,19 @@ class DescriptorWaiterTest {
     @Test
     void shouldReturnFalseAtOnceWhenTheDeadlineHasPassed() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
-            assertThat(waiter.await(Deadline.after(Duration.ZERO), () -> false)).isFalse();
+            assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ZERO))).isFalse();
         }
     }
 
     @Test
-    void shouldReturnWithoutWaitingWhenItIsDone() throws Exception {
+    void shouldNotWaitWhenTheDescriptorWasReadableSinceTheTicket() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
-            assertThat(waiter.await(Deadline.NEVER, () -> true)).isTrue();
-        }
-    }
+            var ticket = waiter.ticket();
+            Descriptors.signal(descriptor);
+            assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
+            Descriptors.drain(descriptor);
 
-    @Test
-    void shouldAskAgainWhenWokenAndOnlyThen() throws Exception {
-        var done = new AtomicBoolean();
-        try (var waiter = DescriptorWaiter.on(descriptor)) {
-            var waiting =
-                    Threads.start(() -> waiter.await(Deadline.NEVER, done::get)).awaitWaiting();
-
-            waiter.wake();
-            waiting.awaitWaiting();
-            assertThat(waiting.task().isDone()).isFalse();
-            done.set(true);
-            waiter.wake();
-
-            assertThat(waiting.result()).isTrue();
+            assertThat(waiter.await(ticket, Deadline.after(Duration.ZERO))).isTrue();
         }
     }
 
@@ -126,7 +116,8 @@ class DescriptorWaiterTest {
                                     () -> {
                                         assertThatExceptionOfType(InterruptedIOException.class)
                                                 .isThrownBy(() ->
-                                                        waiter.await(Deadline.NEVER, () -> false))
+                                                        waiter.await(
+                                                                waiter.ticket(), Deadline.NEVER))
                                                 .withMessage("interrupted while waiting");
                                         return Thread.currentThread().isInterrupted();
                                     })
@@ -144,7 +135,7 @@ class DescriptorWaiterTest {
             Thread.currentThread().interrupt();
 
             assertThatExceptionOfType(InterruptedIOException.class)
-                    .isThrownBy(() -> waiter.await(Deadline.NEVER, () -> false));
+                    .isThrownBy(() -> waiter.await(waiter.ticket(), Deadline.NEVER));
 
             assertThat(Thread.interrupted()).isTrue();
         }
@@ -156,7 +147,8 @@ class DescriptorWaiterTest {
         var waiting =
                 Threads.start(() ->
                                 assertThatIllegalStateException()
-                                        .isThrownBy(() -> waiter.await(Deadline.NEVER, () -> false))
+                                        .isThrownBy(
+                                                () -> waiter.await(waiter.ticket(), Deadline.NEVER))
                                         .withMessage("closed while waiting"))
                         .awaitWaiting();
 
@@ -173,7 +165,7 @@ class DescriptorWaiterTest {
         waiter.close();
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> waiter.await(Deadline.NEVER, () -> false));
+                .isThrownBy(() -> waiter.await(waiter.ticket(), Deadline.NEVER));
     }
 
     @Test
@@ -182,7 +174,8 @@ class DescriptorWaiterTest {
             var waiting =
                     IntStream.range(0, 5)
                             .mapToObj(_ ->
-                                    Threads.start(() -> waiter.await(Deadline.NEVER, () -> false)))
+                                    Threads.start(
+                                            () -> waiter.await(waiter.ticket(), Deadline.NEVER)))
                             .toList();
             waiting.forEach(Threads.Started::awaitWaiting);
 
@@ -199,11 +192,11 @@ class DescriptorWaiterTest {
         var other = Linux.eventDescriptor();
         try (var waiter = DescriptorWaiter.on(descriptor);
                 var otherWaiter = DescriptorWaiter.on(other)) {
-            var waiting = Threads.start(() -> waiter.await(in(20), () -> false)).awaitWaiting();
+            var waiting = Threads.start(() -> waiter.await(waiter.ticket(), in(20))).awaitWaiting();
 
             Descriptors.signal(other);
 
-            assertThat(otherWaiter.await(in(20), () -> false)).isTrue();
+            assertThat(otherWaiter.await(otherWaiter.ticket(), in(20))).isTrue();
             assertThat(waiting.task().isDone()).isFalse();
             Descriptors.signal(descriptor);
             assertThat(waiting.result()).isTrue();
@@ -455,7 +448,7 @@ class DescriptorWaiterTest {
                 i < 3;
                 i++) { // what is behind the marker in one batch is before it in the next
             try (var waiter = DescriptorWaiter.on(marker)) {
-                assertThat(waiter.await(in(20), () -> false)).isTrue();
+                assertThat(waiter.await(waiter.ticket(), in(20))).isTrue();
             }
         }
         Descriptors.close(marker);

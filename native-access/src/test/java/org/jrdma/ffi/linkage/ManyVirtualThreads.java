@@ -36,17 +36,8 @@ final class ManyVirtualThreads {
             for (var j = 0; j < WAITERS; j++) {
                 Thread.startVirtualThread(() -> {
                     try {
-                        var asked = new boolean[1];
-                        var readable =
-                                waiter.await(
-                                        Deadline.NEVER,
-                                        () -> {
-                                            if (!asked[0]) {
-                                                asked[0] = true;
-                                                begun.countDown();
-                                            }
-                                            return false;
-                                        });
+                        begun.countDown();
+                        var readable = waiter.await(waiter.ticket(), Deadline.NEVER);
                         if (readable) {
                             woken.incrementAndGet();
                         }
