@@ -98,7 +98,7 @@ class CompletionQueueTest {
     @Test
     void shouldSayThatItCannotResizeWhereTheProviderCannot() throws VerbsException {
         try (var completions = device.newCompletionQueue(16)) {
-            if (!fabric.profile().lacks().containsKey(Feature.RESIZING_COMPLETION_QUEUES)) {
+            if (fabric.profile().has(Feature.RESIZING_COMPLETION_QUEUES)) {
                 var most = device.attributes().maxCompletions();
                 assertThatThrownBy(() -> completions.resize(most + 1))
                         .isInstanceOf(VerbsException.class)

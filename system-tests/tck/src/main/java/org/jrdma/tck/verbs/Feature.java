@@ -10,12 +10,14 @@ enum Feature {
     COMPLETION_EVENTS,
     /** {@code ibv_resize_cq}. */
     RESIZING_COMPLETION_QUEUES,
+    /** Queries answer RESET for a queue pair that was just made. */
+    REPORTING_RESET,
+    /** The port's greatest MTU is told. */
+    REPORTING_GREATEST_MTU,
     /** Extended device attributes. */
     EXTENDED_ATTRIBUTES,
     /** Partition keys. */
     PARTITION_KEYS,
-    /** Memory registered without being locked. */
-    ON_DEMAND,
     /** Regions beyond 2 GiB, within reasonable time and memory. */
     LARGE_REGIONS,
     /** Events tell of the port's network interface. */

@@ -225,17 +225,8 @@ class MemoryTest {
     @ParameterizedTest
     @EnumSource(
             value = Access.class,
-            names = {
-                "LOCAL_WRITE",
-                "REMOTE_READ",
-                "MEMORY_WINDOW_BIND",
-                "ON_DEMAND",
-                "RELAXED_ORDERING"
-            })
+            names = {"LOCAL_WRITE", "REMOTE_READ", "MEMORY_WINDOW_BIND", "RELAXED_ORDERING"})
     void shouldGrantEachRightAlone(Access right) throws VerbsException {
-        if (right == Access.ON_DEMAND) {
-            fabric.needs(Feature.ON_DEMAND);
-        }
         try (var memory = domain.newArena(right)) {
             assertThat(memory.region(4096).access()).isEqualTo(Set.of(right));
         }
@@ -275,6 +266,21 @@ class MemoryTest {
             assertThat(e.function()).isEqualTo("ibv_reg_mr");
             assertThat(e.code()).isNotZero();
             assertThat(e).hasMessageContaining(right.name());
+        }
+    }
+
+    /** rxe can from Linux 6.15 on: the device itself says so. */
+    @Test
+    void shouldRegisterOnDemandExactlyWhereTheDeviceSaysThatItCan() throws VerbsException {
+        fabric.needs(Feature.EXTENDED_ATTRIBUTES);
+        try (var memory = domain.newArena(LOCAL_WRITE, Access.ON_DEMAND)) {
+            if (device.extendedAttributes().onDemand()) {
+                assertThat(memory.region(4096).access()).contains(Access.ON_DEMAND);
+            } else {
+                assertThatThrownBy(() -> memory.region(4096))
+                        .isInstanceOf(VerbsException.class)
+                        .hasMessageContaining("ON_DEMAND");
+            }
         }
     }
 

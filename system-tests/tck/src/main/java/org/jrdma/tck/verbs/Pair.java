@@ -77,7 +77,7 @@ final class Pair implements AutoCloseable {
         var options = CompletionQueueOptions.capacity(256);
         var completions =
                 device.newCompletionQueue(
-                        Fabric.underTest().profile().lacks().containsKey(Feature.COMPLETION_EVENTS)
+                        !Fabric.underTest().profile().has(Feature.COMPLETION_EVENTS)
                                 ? options
                                 : options.waitable());
         return new Side(

@@ -48,10 +48,13 @@ public enum Profile {
                             Feature.CONNECTING_BY_MODIFY,
                             "iWARP connects by TCP, through rdma_cm only"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
+                    entry(Feature.REPORTING_RESET, "its idle state is told as INIT"),
+                    entry(Feature.REPORTING_GREATEST_MTU, "the driver leaves it out"),
                     entry(Feature.PARTITION_KEYS, "iWARP has none"),
-                    entry(Feature.ON_DEMAND, "the driver has none"),
                     entry(Feature.LARGE_REGIONS, "as for rxe")),
-            Map.of(),
+            Map.of(
+                    Access.FLUSH_GLOBAL, "not in the driver",
+                    Access.FLUSH_PERSISTENT, "not in the driver"),
             Map.of()),
 
     /** A provider that takes every request and moves nothing, for measuring and for stress. */
@@ -98,6 +101,10 @@ public enum Profile {
 
     Map<Feature, String> lacks() {
         return lacks;
+    }
+
+    boolean has(Feature feature) {
+        return !lacks.containsKey(feature);
     }
 
     boolean lacksRight(Access right) {

@@ -48,15 +48,13 @@ class RandomThreadsTest {
     private static final int PAIRS = THREADS / 2;
     private static final int REQUESTS = 16;
     private static final List<String> NEEDED =
-            Fabric.underTest().profile().lacks().containsKey(Feature.CONNECTING_BY_MODIFY)
+            !Fabric.underTest().profile().has(Feature.CONNECTING_BY_MODIFY)
                     ? List.of("made", "poll", "close")
                     : List.of("made", "post", "poll", "close");
     private static final int REGION_BYTES = 4096;
 
-    private final boolean connects =
-            !Fabric.underTest().profile().lacks().containsKey(Feature.CONNECTING_BY_MODIFY);
-    private final boolean events =
-            !Fabric.underTest().profile().lacks().containsKey(Feature.COMPLETION_EVENTS);
+    private final boolean connects = Fabric.underTest().profile().has(Feature.CONNECTING_BY_MODIFY);
+    private final boolean events = Fabric.underTest().profile().has(Feature.COMPLETION_EVENTS);
     private final AtomicReferenceArray<@Nullable Shared> sets = new AtomicReferenceArray<>(SETS);
     private final ReentrantLock making = new ReentrantLock();
     private final ConcurrentLinkedQueue<Throwable> undocumented = new ConcurrentLinkedQueue<>();

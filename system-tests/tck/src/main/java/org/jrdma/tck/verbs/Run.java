@@ -31,7 +31,7 @@ public final class Run {
         var request =
                 LauncherDiscoveryRequestBuilder.request()
                         .selectors(selectPackage(Run.class.getPackageName()))
-                        .filters(includeClassNamePatterns(".*\\.[^.]*" + filter + "[^.]*Test"))
+                        .filters(includeClassNamePatterns(".*\\.[^.]*(" + filter + ")[^.]*Test"))
                         .build();
         LauncherFactory.create().execute(request, report);
         // threads of the SDK and of tests that failed must not keep the JVM

@@ -43,19 +43,18 @@ class VirtualThreadTest {
                 var place = number * 8L;
                 failures.add(new CompletableFuture<>());
                 var ended = failures.getLast();
-                        Thread.ofVirtual()
-                                .start(() -> {
-                                    try {
-                                        var transfer =
-                                                pair.right().receive(pair.there().slice(place, 8));
-                                        waiting.countDown();
-                                        transfer.await(LONG);
-                                        received.incrementAndGet();
-                                        ended.complete(null);
-                                    } catch (Throwable e) {
-                                        ended.completeExceptionally(e);
-                                    }
-                                });
+                Thread.ofVirtual()
+                        .start(() -> {
+                            try {
+                                var transfer = pair.right().receive(pair.there().slice(place, 8));
+                                waiting.countDown();
+                                transfer.await(LONG);
+                                received.incrementAndGet();
+                                ended.complete(null);
+                            } catch (Throwable e) {
+                                ended.completeExceptionally(e);
+                            }
+                        });
             }
             assertThat(waiting.await(60, TimeUnit.SECONDS))
                     .as("all wait; %d do not", waiting.getCount())
