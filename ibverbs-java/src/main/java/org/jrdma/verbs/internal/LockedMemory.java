@@ -40,9 +40,12 @@ public final class LockedMemory {
         if (errno == Errno.EINVAL && remoteWithoutLocalWrite) {
             return "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too.";
         }
-        return errno == Errno.EFAULT
-                ? "The memory is not there, or is not writable."
-                : advice(errno);
+        return switch (errno) {
+            case Errno.EFAULT -> "The memory is not there, or is not writable.";
+            case Errno.EOPNOTSUPP ->
+                "The device does not offer one of these rights; its extended attributes tell whether it has on-demand paging.";
+            default -> advice(errno);
+        };
     }
 
     private static Optional<String> field(Path file, String name) {
