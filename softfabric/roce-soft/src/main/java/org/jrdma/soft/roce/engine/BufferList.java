@@ -1,0 +1,125 @@
+package org.jrdma.soft.roce.engine;
+
+import java.lang.foreign.MemorySegment;
+
+/** Pieces of registered memory that together hold a message: a scatter/gather list. */
+final class BufferList {
+
+    private final long[] addresses;
+    private final int[] lengths;
+    private final int[] keys;
+    private int count;
+    private long bytes;
+
+    BufferList(int capacity) {
+        addresses = new long[capacity];
+        lengths = new int[capacity];
+        keys = new int[capacity];
+    }
+
+    void clear() {
+        count = 0;
+        bytes = 0;
+    }
+
+    void add(long address, int length, int key) {
+        addresses[count] = address;
+        lengths[count] = length;
+        keys[count] = key;
+        count++;
+        bytes += Integer.toUnsignedLong(length);
+    }
+
+    void copyFrom(BufferList other) {
+        count = other.count;
+        bytes = other.bytes;
+        System.arraycopy(other.addresses, 0, addresses, 0, count);
+        System.arraycopy(other.lengths, 0, lengths, 0, count);
+        System.arraycopy(other.keys, 0, keys, 0, count);
+    }
+
+    /** The length of all pieces together. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Whether every piece may be accessed so now. A piece of no length is not looked at. */
+    boolean permits(MemoryRegistry registry, ProtectionDomain domain, int rights) {
+        for (var i = 0; i < count; i++) {
+            if (lengths[i] != 0
+                    && !registry.permits(
+                            domain,
+                            keys[i],
+                            addresses[i],
+                            Integer.toUnsignedLong(lengths[i]),
+                            rights)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Copies bytes {@code offset} and following out. False if some of them may not be read. */
+    boolean gather(
+            MemoryRegistry registry,
+            ProtectionDomain domain,
+            long offset,
+            MemorySegment target,
+            long targetOffset,
+            long length) {
+        for (var i = 0; i < count && length > 0; i++) {
+            var piece = Integer.toUnsignedLong(lengths[i]);
+            if (offset >= piece) {
+                offset -= piece;
+                continue;
+            }
+            var part = Math.min(length, piece - offset);
+            if (!registry.read(
+                    domain,
+                    keys[i],
+                    addresses[i] + offset,
+                    Access.NONE,
+                    target,
+                    targetOffset,
+                    part)) {
+                return false;
+            }
+            offset = 0;
+            targetOffset += part;
+            length -= part;
+        }
+        return length == 0;
+    }
+
+    /** Copies in, to byte {@code offset} and following. False if some may not be written. */
+    boolean scatter(
+            MemoryRegistry registry,
+            ProtectionDomain domain,
+            long offset,
+            MemorySegment source,
+            long sourceOffset,
+            long length) {
+        for (var i = 0; i < count && length > 0; i++) {
+            var piece = Integer.toUnsignedLong(lengths[i]);
+            if (offset >= piece) {
+                offset -= piece;
+                continue;
+            }
+            var part = Math.min(length, piece - offset);
+            if (!registry.write(
+                    domain,
+                    keys[i],
+                    addresses[i] + offset,
+                    Access.LOCAL_WRITE,
+                    source,
+                    sourceOffset,
+                    part)) {
+                return false;
+            }
+            offset = 0;
+            sourceOffset += part;
+            length -= part;
+        }
+        return length == 0;
+    }
+}

@@ -1,0 +1,77 @@
+package org.jrdma.soft.roce.engine;
+
+/** What a completion queue is told. One object serves all completions: copy what is needed. */
+public final class Completion {
+
+    long id;
+    CompletionStatus status = CompletionStatus.SUCCESS;
+    CompletionKind kind = CompletionKind.SEND;
+    long bytes;
+    boolean hasImmediate;
+    int immediate;
+    int queuePair;
+    int sourceQueuePair;
+    boolean solicited;
+    boolean hasRouteHeader;
+
+    Completion() {}
+
+    Completion begin(long id, CompletionStatus status, CompletionKind kind, int queuePair) {
+        this.id = id;
+        this.status = status;
+        this.kind = kind;
+        this.queuePair = queuePair;
+        bytes = 0;
+        hasImmediate = false;
+        immediate = 0;
+        sourceQueuePair = 0;
+        solicited = false;
+        hasRouteHeader = false;
+        return this;
+    }
+
+    /** The number that the work request was posted with. */
+    public long id() {
+        return id;
+    }
+
+    public CompletionStatus status() {
+        return status;
+    }
+
+    public CompletionKind kind() {
+        return kind;
+    }
+
+    /** The length of the message; of a datagram, with the 40 bytes in front. */
+    public long bytes() {
+        return bytes;
+    }
+
+    public boolean hasImmediate() {
+        return hasImmediate;
+    }
+
+    public int immediate() {
+        return immediate;
+    }
+
+    public int queuePair() {
+        return queuePair;
+    }
+
+    /** Who sent a datagram. */
+    public int sourceQueuePair() {
+        return sourceQueuePair;
+    }
+
+    /** Whether it wakes those who wait for solicited completions: those in error do, too. */
+    public boolean solicited() {
+        return solicited || status != CompletionStatus.SUCCESS;
+    }
+
+    /** Whether 40 bytes of route header stand in front of the message (GRH). */
+    public boolean hasRouteHeader() {
+        return hasRouteHeader;
+    }
+}

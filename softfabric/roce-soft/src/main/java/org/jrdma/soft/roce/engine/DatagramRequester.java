@@ -1,0 +1,114 @@
+package org.jrdma.soft.roce.engine;
+
+import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.DatagramHeader;
+import org.jrdma.soft.roce.packet.ImmediateHeader;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.OpCode;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.PacketSequence;
+
+/** Sends datagrams: one packet each, complete when it is sent. */
+final class DatagramRequester implements Requester {
+
+    private final Engine engine;
+    private final QueuePair queuePair;
+    private final SendQueue queue;
+    private int sequence;
+
+    DatagramRequester(Engine engine, QueuePair queuePair) {
+        this.engine = engine;
+        this.queuePair = queuePair;
+        this.queue = queuePair.sends();
+    }
+
+    @Override
+    public void start(SendParameters parameters) {
+        sequence = parameters.sequence();
+    }
+
+    @Override
+    public Transmission send() {
+        var head = queue.head();
+        if (head == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
+            return Transmission.IDLE;
+        }
+        var work = queue.slot(head);
+        if (work.operation != SendOperation.SEND) {
+            return fail(work, CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
+        }
+        if (work.bytes() > queuePair.pathMtu()) {
+            return fail(work, CompletionStatus.LOCAL_LENGTH_ERROR);
+        }
+        var packet = engine.claim();
+        if (packet == null) {
+            return Transmission.LINK_FULL;
+        }
+        var opCode =
+                work.hasImmediate ? OpCode.UD_SEND_ONLY_IMMEDIATE : OpCode.UD_SEND_ONLY;
+        var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
+        var body = headers + opCode.headerBytes();
+        var bytes = (int) work.bytes();
+        if (bytes > 0
+                && !work.gather(
+                        engine.memory(), queuePair.domain(), 0, packet.memory(), body, bytes)) {
+            return fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+        // A key with the highest bit set stands for the queue pair's own, which may be a
+        // privileged one.
+        var queueKey = work.queueKey < 0 ? queuePair.queueKey() : work.queueKey;
+        new DatagramHeader(queueKey, queuePair.number()).encode(packet.memory(), headers);
+        if (work.hasImmediate) {
+            new ImmediateHeader(work.immediate)
+                    .encode(packet.memory(), body - ImmediateHeader.BYTES);
+        }
+        queuePair.send(
+                packet,
+                work.remote,
+                work.remoteQueuePair,
+                opCode,
+                work.solicited,
+                bytes,
+                false,
+                sequence);
+        sequence = PacketSequence.plus(sequence, 1);
+        queuePair.completeSend(work, CompletionStatus.SUCCESS);
+        queue.release(head + 1);
+        return Transmission.SENT;
+    }
+
+    private Transmission fail(SendWork work, CompletionStatus status) {
+        queuePair.completeSend(work, status);
+        queue.release(queue.head() + 1);
+        queuePair.failSending();
+        return Transmission.IDLE;
+    }
+
+    @Override
+    public void receive(IncomingPacket answer) {
+        throw new IllegalStateException("no opcode of this transport is an answer");
+    }
+
+    @Override
+    public void timerExpired() {
+        throw new IllegalStateException("nothing is timed");
+    }
+
+    @Override
+    public void flush() {
+        for (var head = queue.head(); head < queue.tail(); head++) {
+            queuePair.completeSend(queue.slot(head), CompletionStatus.FLUSHED);
+            queue.release(head + 1);
+        }
+    }
+
+    @Override
+    public void reset() {
+        queue.release(queue.tail());
+    }
+
+    @Override
+    public boolean isDrained() {
+        return true;
+    }
+}

@@ -1,0 +1,238 @@
+package org.jrdma.soft.roce.engine;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.InvariantCrc;
+import org.jrdma.soft.roce.packet.MalformedPacketException;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Transport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue pairs of one device. For one thread at a time; see the package.
+ *
+ * <p>A round of its caller: {@link #advance} the time, {@link #receive} what came in, ring the
+ * {@link #doorbell} of queue pairs with new work, and then {@link #transmit} once, so that
+ * acknowledgements of one round travel as one.
+ */
+public final class Engine {
+
+    /** The destination of a datagram to a group. */
+    private static final int MULTICAST = 0xff_ffff;
+
+    /** Numbers 0 and 1 are those of management. */
+    private static final int FIRST_INDEX = 2;
+
+    private static final int INDEX_BITS = 16;
+
+    private final Link link;
+    private final MemoryRegistry memory;
+    private final EngineOptions options;
+    private final EventSink events;
+    private final RandomGenerator random;
+    private final InvariantCrc checksum = new InvariantCrc();
+    private final IncomingPacket incoming = new IncomingPacket();
+    private final Completion completion = new Completion();
+    private final TimerQueue timers = new TimerQueue();
+
+    /** By the low bits of their numbers. */
+    private final List<@Nullable QueuePair> queuePairs = new ArrayList<>();
+
+    private final ArrayDeque<Integer> freeIndices = new ArrayDeque<>();
+
+    /** Those that may have something to send, in the order of their turns. */
+    private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
+
+    private final List<GroupMember> groups = new ArrayList<>();
+    private long now;
+
+    private record GroupMember(Address group, QueuePair queuePair) {}
+
+    /** @param random where the high bits of queue pair numbers come from */
+    public Engine(
+            Link link,
+            MemoryRegistry memory,
+            EventSink events,
+            EngineOptions options,
+            RandomGenerator random) {
+        this.link = link;
+        this.memory = memory;
+        this.events = events;
+        this.options = options;
+        this.random = random;
+        for (var i = 0; i < FIRST_INDEX; i++) {
+            queuePairs.add(null);
+        }
+    }
+
+    /** Makes a queue pair, in state RESET. */
+    public QueuePair newQueuePair(QueuePairOptions wanted) {
+        int index;
+        if (freeIndices.isEmpty()) {
+            index = queuePairs.size();
+            if (index == 1 << INDEX_BITS) {
+                throw new IllegalStateException("65,534 queue pairs are the limit");
+            }
+            queuePairs.add(null);
+        } else {
+            index = freeIndices.removeFirst();
+        }
+        // The high bits keep packets for a destroyed queue pair from its successor. 0xff is
+        // left out: 0xffffff is the number of groups.
+        var number = random.nextInt(0xff) << INDEX_BITS | index;
+        var queuePair = new QueuePair(this, number, wanted);
+        queuePairs.set(index, queuePair);
+        return queuePair;
+    }
+
+    /** Removes a queue pair, with no further completions. */
+    public void destroy(QueuePair queuePair) {
+        queuePair.reset();
+        timers.remove(queuePair);
+        active.remove(queuePair);
+        groups.removeIf(member -> member.queuePair() == queuePair);
+        var index = queuePair.number() & (1 << INDEX_BITS) - 1;
+        queuePairs.set(index, null);
+        freeIndices.addLast(index);
+    }
+
+    /** Lets datagrams to {@code group} reach a queue pair. */
+    public void joinGroup(QueuePair queuePair, Address group) {
+        groups.add(new GroupMember(group, queuePair));
+    }
+
+    /** Takes back one {@link #joinGroup}. */
+    public void leaveGroup(QueuePair queuePair, Address group) {
+        groups.remove(new GroupMember(group, queuePair));
+    }
+
+    /**
+     * Takes a packet that came in, whose buffer is free again on return. Whatever is not a packet,
+     * damaged, or for nobody here is dropped.
+     */
+    public void receive(PacketBuffer packet) {
+        try {
+            incoming.decode(packet);
+        } catch (MalformedPacketException dropped) {
+            return;
+        }
+        if (incoming.destinationQueuePair() == MULTICAST) {
+            receiveForGroup(packet);
+            return;
+        }
+        var queuePair = find(incoming.destinationQueuePair());
+        if (queuePair != null && queuePair.expects(incoming) && checksum.matches(packet)) {
+            queuePair.receive(incoming);
+        }
+    }
+
+    private void receiveForGroup(PacketBuffer packet) {
+        if (incoming.opCode().transport() != Transport.DATAGRAM || !checksum.matches(packet)) {
+            return;
+        }
+        for (var i = 0; i < groups.size(); i++) {
+            var member = groups.get(i);
+            if (member.group().high() == packet.destinationHigh()
+                    && member.group().low() == packet.destinationLow()
+                    && member.queuePair().expects(incoming)) {
+                member.queuePair().receive(incoming);
+            }
+        }
+    }
+
+    private @Nullable QueuePair find(int number) {
+        var index = number & (1 << INDEX_BITS) - 1;
+        var queuePair = index < queuePairs.size() ? queuePairs.get(index) : null;
+        return queuePair != null && queuePair.number() == number ? queuePair : null;
+    }
+
+    /** Looks at what was posted to a queue pair since. */
+    public void doorbell(QueuePair queuePair) {
+        queuePair.flush();
+        activate(queuePair);
+    }
+
+    /**
+     * Turns the clock.
+     *
+     * @param nanos the time since some start; never less than before
+     */
+    public void advance(long nanos) {
+        now = nanos;
+        for (var due = timers.poll(now); due != null; due = timers.poll(now)) {
+            due.timerExpired();
+        }
+    }
+
+    /** When to {@link #advance} next though nothing came in; {@link Long#MAX_VALUE} for never. */
+    public long nextDeadline() {
+        return timers.next();
+    }
+
+    /**
+     * Sends what there is to send, in turns.
+     *
+     * @return false if the link had no buffer for some of it
+     */
+    public boolean transmit() {
+        for (var next = active.pollFirst(); next != null; next = active.pollFirst()) {
+            var outcome = Transmission.SENT;
+            for (var i = 0; i < options.burst() && outcome == Transmission.SENT; i++) {
+                outcome = next.send();
+            }
+            switch (outcome) {
+                case SENT -> active.addLast(next);
+                case IDLE -> next.active = false;
+                case LINK_FULL -> {
+                    active.addFirst(next);
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    void activate(QueuePair queuePair) {
+        if (!queuePair.active) {
+            queuePair.active = true;
+            active.addLast(queuePair);
+        }
+    }
+
+    void schedule(QueuePair queuePair, long deadline) {
+        timers.schedule(queuePair, deadline);
+    }
+
+    void raise(QueuePair queuePair, QueuePairEvent event) {
+        events.raised(queuePair, event);
+    }
+
+    @Nullable PacketBuffer claim() {
+        return link.claim();
+    }
+
+    void send(PacketBuffer packet) {
+        packet.sourcePort(PacketBuffer.UDP_PORT);
+        checksum.seal(packet);
+        link.send(packet);
+    }
+
+    Completion completion() {
+        return completion;
+    }
+
+    MemoryRegistry memory() {
+        return memory;
+    }
+
+    EngineOptions options() {
+        return options;
+    }
+
+    long now() {
+        return now;
+    }
+}

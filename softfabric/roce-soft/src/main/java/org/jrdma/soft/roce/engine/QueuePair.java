@@ -1,0 +1,410 @@
+package org.jrdma.soft.roce.engine;
+
+import java.lang.foreign.ValueLayout;
+import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.ImmediateHeader;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.OpCode;
+import org.jrdma.soft.roce.packet.Operation;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Position;
+import org.jrdma.soft.roce.packet.RdmaHeader;
+import org.jrdma.soft.roce.packet.Transport;
+
+/**
+ * A queue pair: its state, its queues, and the two halves that work on them. Made by {@link
+ * Engine#newQueuePair}. All but posting belongs to the engine's thread; whether a change of state is
+ * allowed is for the caller to know.
+ */
+public final class QueuePair {
+
+    private static final int FULL_MEMBER = 0x8000;
+
+    private final Engine engine;
+    private final int number;
+    private final Transport transport;
+    private final ProtectionDomain domain;
+    private final CompletionSink sendCompletions;
+    private final CompletionSink receiveCompletions;
+    private final SendQueue sends;
+    private final ReceiveQueue receives;
+    private final boolean receivesShared;
+    private final Requester requester;
+    private final Responder responder;
+
+    private QueuePairState state = QueuePairState.RESET;
+    private int access;
+    private int partitionKey;
+    private int queueKey;
+    private Address local = new Address(0, 0);
+    private Address remote = local;
+    private int remoteNumber;
+    private int pathMtu;
+    private boolean established;
+    private boolean responderFirst;
+    private boolean drainReported;
+
+    // Of the engine: whether it has a turn coming, and its place among the timers.
+    boolean active;
+    long deadline = TimerQueue.NEVER;
+    long timerKey;
+    int timerIndex = -1;
+
+    QueuePair(Engine engine, int number, QueuePairOptions options) {
+        this.engine = engine;
+        this.number = number;
+        this.transport = options.transport();
+        this.domain = options.domain();
+        this.sendCompletions = options.sendCompletions();
+        this.receiveCompletions = options.receiveCompletions();
+        this.sends = new SendQueue(options.maxSends(), options.maxBuffers(), options.maxInline());
+        var shared = options.sharedReceives();
+        this.receivesShared = shared != null;
+        this.receives =
+                shared != null
+                        ? shared
+                        : new ReceiveQueue(options.maxReceives(), options.maxBuffers(), () -> {});
+        switch (transport) {
+            case RELIABLE -> {
+                requester = new ReliableRequester(engine, this);
+                responder = new ReliableResponder(engine, this);
+            }
+            case UNRELIABLE -> {
+                requester = new UnreliableRequester(engine, this);
+                responder = new UnreliableResponder(engine, this);
+            }
+            case DATAGRAM -> {
+                requester = new DatagramRequester(engine, this);
+                responder = new DatagramResponder(engine, this);
+            }
+            default -> throw new IllegalArgumentException("transport " + transport);
+        }
+    }
+
+    /** Its number, as peers know it (QPN). */
+    public int number() {
+        return number;
+    }
+
+    public QueuePairState state() {
+        return state;
+    }
+
+    /** Where to post work. */
+    public SendQueue sends() {
+        return sends;
+    }
+
+    /** Where to post receives. */
+    public ReceiveQueue receives() {
+        return receives;
+    }
+
+    /** To RESET: forgets all work, without a completion. */
+    public void reset() {
+        state = QueuePairState.RESET;
+        engine.schedule(this, TimerQueue.NEVER);
+        requester.reset();
+        responder.reset();
+        if (!receivesShared) {
+            receives.release(receives.tail());
+        }
+    }
+
+    /**
+     * To INIT.
+     *
+     * @param access which operations of the peer are carried out
+     * @param queueKey what a datagram must carry
+     */
+    public void initialize(int access, int partitionKey, int queueKey) {
+        this.access = access;
+        this.partitionKey = partitionKey;
+        this.queueKey = queueKey;
+        state = QueuePairState.INITIALIZED;
+    }
+
+    /** To RTR. */
+    public void readyToReceive(ReceiveParameters parameters) {
+        local = parameters.local();
+        remote = parameters.remote();
+        remoteNumber = parameters.remoteQueuePair();
+        pathMtu = parameters.pathMtu();
+        established = false;
+        responder.start(parameters);
+        state = QueuePairState.READY_TO_RECEIVE;
+    }
+
+    /** To RTS, from RTR. */
+    public void readyToSend(SendParameters parameters) {
+        established = true;
+        requester.start(parameters);
+        resumeSending();
+    }
+
+    /** To RTS, from SQD or SQE. */
+    public void resumeSending() {
+        state = QueuePairState.READY_TO_SEND;
+        engine.activate(this);
+    }
+
+    /** To SQD: work begun is finished, no more is begun. */
+    public void drain() {
+        state = QueuePairState.SEND_QUEUE_DRAINED;
+        reportIfDrained();
+    }
+
+    /** To ERR: all work is flushed. */
+    public void fail() {
+        state = QueuePairState.ERROR;
+        engine.schedule(this, TimerQueue.NEVER);
+        flush();
+        if (receivesShared) {
+            engine.raise(this, QueuePairEvent.LAST_RECEIVE_REACHED);
+        }
+        engine.activate(this);
+    }
+
+    /** To SQE, where an unreliable queue pair goes on receiving. */
+    void failSending() {
+        state = QueuePairState.SEND_QUEUE_ERROR;
+        requester.flush();
+    }
+
+    /** Completes what was posted to a queue that is in error. */
+    void flush() {
+        if (state == QueuePairState.ERROR) {
+            requester.flush();
+            responder.flush();
+        } else if (state == QueuePairState.SEND_QUEUE_ERROR) {
+            requester.flush();
+        }
+    }
+
+    /** Whether a packet is of its transport, partition and peer, and its state is one to receive. */
+    boolean expects(IncomingPacket packet) {
+        var buffer = packet.buffer();
+        return state.receives()
+                && packet.opCode().transport() == transport
+                && isOfPartition(packet.partitionKey())
+                && (transport == Transport.DATAGRAM
+                        || (buffer.sourceHigh() == remote.high()
+                                && buffer.sourceLow() == remote.low()
+                                && buffer.destinationHigh() == local.high()
+                                && buffer.destinationLow() == local.low()));
+    }
+
+    /** The same partition, and not limited members both. */
+    private boolean isOfPartition(int key) {
+        return ((key ^ partitionKey) & ~FULL_MEMBER & 0xffff) == 0
+                && ((key | partitionKey) & FULL_MEMBER) != 0;
+    }
+
+    void receive(IncomingPacket packet) {
+        if (packet.opCode().operation().isRequest()) {
+            if (!established) {
+                established = true;
+                engine.raise(this, QueuePairEvent.COMMUNICATION_ESTABLISHED);
+            }
+            responder.receive(packet);
+        } else if (state.sends()) {
+            requester.receive(packet);
+            reportIfDrained();
+        }
+        engine.activate(this);
+    }
+
+    void timerExpired() {
+        requester.timerExpired();
+        engine.activate(this);
+    }
+
+    /** Sends one packet of either half. They take turns, so that neither starves. */
+    Transmission send() {
+        responderFirst = !responderFirst;
+        var outcome = responderFirst ? responder.send() : sendRequest();
+        if (outcome != Transmission.IDLE) {
+            return outcome;
+        }
+        return responderFirst ? sendRequest() : responder.send();
+    }
+
+    private Transmission sendRequest() {
+        var outcome = state.sends() ? requester.send() : Transmission.IDLE;
+        if (outcome == Transmission.SENT && transport != Transport.RELIABLE) {
+            reportIfDrained();
+        }
+        return outcome;
+    }
+
+    private void reportIfDrained() {
+        if (state != QueuePairState.SEND_QUEUE_DRAINED) {
+            drainReported = false;
+        } else if (!drainReported && requester.isDrained()) {
+            drainReported = true;
+            engine.raise(this, QueuePairEvent.SEND_QUEUE_DRAINED);
+        }
+    }
+
+    /**
+     * Sends a packet whose payload and further headers stand in {@code buffer} already, to the
+     * peer that it is connected to.
+     */
+    void send(
+            PacketBuffer buffer,
+            OpCode opCode,
+            boolean solicited,
+            int payloadBytes,
+            boolean acknowledge,
+            int sequence) {
+        send(
+                buffer,
+                remote,
+                remoteNumber,
+                opCode,
+                solicited,
+                payloadBytes,
+                acknowledge,
+                sequence);
+    }
+
+    /** As {@link #send(PacketBuffer, OpCode, boolean, int, boolean, int)}, to anyone. */
+    void send(
+            PacketBuffer buffer,
+            Address destination,
+            int destinationNumber,
+            OpCode opCode,
+            boolean solicited,
+            int payloadBytes,
+            boolean acknowledge,
+            int sequence) {
+        var padding = -payloadBytes & 3;
+        var memory = buffer.memory();
+        new BaseTransportHeader(
+                        opCode,
+                        solicited,
+                        padding,
+                        partitionKey,
+                        destinationNumber,
+                        acknowledge,
+                        sequence)
+                .encode(memory, PacketBuffer.START);
+        var length = BaseTransportHeader.BYTES + opCode.headerBytes() + payloadBytes;
+        for (var i = 0; i < padding; i++) {
+            memory.set(ValueLayout.JAVA_BYTE, PacketBuffer.START + length + i, (byte) 0);
+        }
+        buffer.length(length + padding);
+        buffer.addresses(local.high(), local.low(), destination.high(), destination.low());
+        engine.send(buffer);
+    }
+
+    /**
+     * Sends packet {@code index} of a SEND or WRITE over a connection.
+     *
+     * @return false, and nothing sent, if its memory may not be read any more
+     */
+    boolean sendMessagePacket(
+            PacketBuffer packet, SendWork work, int index, boolean acknowledge, int sequence) {
+        var offset = (long) index * pathMtu;
+        var payload = (int) Math.min(pathMtu, work.bytes() - offset);
+        var position = Position.of(index, work.packets);
+        var operation = work.operation == SendOperation.SEND ? Operation.SEND : Operation.WRITE;
+        var immediate = work.hasImmediate && position.ends();
+        var opCode = OpCode.of(transport, operation, position, immediate);
+        var memory = packet.memory();
+        var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
+        var body = headers + opCode.headerBytes();
+        if (payload > 0
+                && !work.gather(engine.memory(), domain, offset, memory, body, payload)) {
+            return false;
+        }
+        if (operation == Operation.WRITE && position.begins()) {
+            new RdmaHeader(work.remoteAddress, work.remoteKey, (int) work.bytes())
+                    .encode(memory, headers);
+        }
+        if (immediate) {
+            new ImmediateHeader(work.immediate).encode(memory, body - ImmediateHeader.BYTES);
+        }
+        // A WRITE without immediate data completes nothing at the receiver.
+        var solicited =
+                work.solicited
+                        && position.ends()
+                        && (operation == Operation.SEND || work.hasImmediate);
+        send(packet, opCode, solicited, payload, acknowledge, sequence);
+        return true;
+    }
+
+    /** Tells the completion queue, if work failed or asked for it. */
+    void completeSend(SendWork work, CompletionStatus status) {
+        if (work.signaled || status != CompletionStatus.SUCCESS) {
+            var completion =
+                    engine.completion()
+                            .begin(work.id, status, CompletionKind.of(work.operation), number);
+            completion.bytes = work.operation.isAtomic() ? Long.BYTES : work.bytes();
+            sendCompletions.add(completion);
+        }
+    }
+
+    /** Tells the completion queue of a message that arrived. */
+    void completeReceive(ReceiveWork work, CompletionKind kind, IncomingPacket packet, long bytes) {
+        var completion = engine.completion().begin(work.id, CompletionStatus.SUCCESS, kind, number);
+        completion.bytes = bytes;
+        completion.solicited = packet.solicited();
+        completion.hasImmediate = packet.opCode().hasImmediate();
+        if (completion.hasImmediate) {
+            completion.immediate = packet.immediate().data();
+        }
+        if (transport == Transport.DATAGRAM) {
+            completion.sourceQueuePair = packet.datagram().sourceQueuePair();
+            completion.hasRouteHeader = true;
+        } else {
+            completion.sourceQueuePair = remoteNumber;
+        }
+        receiveCompletions.add(completion);
+    }
+
+    /** Tells the completion queue of a receive that came to nothing. */
+    void failReceive(ReceiveWork work, CompletionStatus status) {
+        receiveCompletions.add(
+                engine.completion().begin(work.id, status, CompletionKind.RECEIVE, number));
+    }
+
+    /** Completes the receives of its own as flushed; those shared stay for others. */
+    void flushReceives(ReceiveWork scratch) {
+        while (!receivesShared && receives.take(scratch)) {
+            failReceive(scratch, CompletionStatus.FLUSHED);
+        }
+    }
+
+    /** How many packets a message takes. */
+    int packets(long bytes) {
+        return bytes == 0 ? 1 : (int) ((bytes + pathMtu - 1) / pathMtu);
+    }
+
+    /** Whether a packet of a SEND or WRITE is as long as its place in the message demands. */
+    boolean hasFittingLength(IncomingPacket packet) {
+        var bytes = packet.payloadBytes();
+        return switch (packet.opCode().position()) {
+            case FIRST, MIDDLE -> bytes == pathMtu;
+            case LAST -> bytes >= 1 && bytes <= pathMtu;
+            case ONLY -> bytes <= pathMtu;
+        };
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    boolean permits(int right) {
+        return (access & right) == right;
+    }
+
+    int queueKey() {
+        return queueKey;
+    }
+
+    int pathMtu() {
+        return pathMtu;
+    }
+
+}

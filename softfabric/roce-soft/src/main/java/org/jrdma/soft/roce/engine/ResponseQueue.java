@@ -1,0 +1,242 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.jrdma.soft.roce.packet.PacketSequence.distance;
+
+import org.jrdma.soft.roce.packet.AcknowledgeHeader;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answers that wait for their turn on the link, in order.
+ *
+ * <p>Never overflows. No two acknowledgements follow each other, for the later stands for the
+ * earlier; READs and atomics answered for the first time are as many as the peer may have
+ * outstanding; and nothing is repeated while more than half is in use.
+ */
+final class ResponseQueue {
+
+    private enum Kind {
+        UNUSED,
+        ACKNOWLEDGE,
+        READ,
+        ATOMIC
+    }
+
+    /** An answer. The same holds what is remembered of an answer given. */
+    static final class Response {
+
+        private Kind kind = Kind.UNUSED;
+        private int sequence;
+        private int syndrome;
+        private int messages;
+        private int packets;
+        private int nextPacket;
+        private long address;
+        private int key;
+        private long bytes;
+        private long original;
+        private boolean repeated;
+
+        void acknowledge(int sequence, int syndrome, int messages) {
+            kind = Kind.ACKNOWLEDGE;
+            this.sequence = sequence;
+            this.syndrome = syndrome;
+            this.messages = messages;
+        }
+
+        void read(int sequence, int packets, long address, int key, long bytes, int messages) {
+            kind = Kind.READ;
+            this.sequence = sequence;
+            this.syndrome = AcknowledgeHeader.ACKNOWLEDGED;
+            this.messages = messages;
+            this.packets = packets;
+            this.nextPacket = 0;
+            this.address = address;
+            this.key = key;
+            this.bytes = bytes;
+            this.repeated = false;
+        }
+
+        void atomic(int sequence, long original, int messages) {
+            kind = Kind.ATOMIC;
+            this.sequence = sequence;
+            this.syndrome = AcknowledgeHeader.ACKNOWLEDGED;
+            this.messages = messages;
+            this.original = original;
+            this.repeated = false;
+        }
+
+        private void copyFrom(Response other) {
+            kind = other.kind;
+            sequence = other.sequence;
+            syndrome = other.syndrome;
+            messages = other.messages;
+            packets = other.packets;
+            nextPacket = 0;
+            address = other.address;
+            key = other.key;
+            bytes = other.bytes;
+            original = other.original;
+            repeated = false;
+        }
+
+        boolean isUsed() {
+            return kind != Kind.UNUSED;
+        }
+
+        boolean isRead() {
+            return kind == Kind.READ;
+        }
+
+        boolean isAtomic() {
+            return kind == Kind.ATOMIC;
+        }
+
+        private boolean isFirstAnswer() {
+            return !repeated && (kind == Kind.READ || kind == Kind.ATOMIC);
+        }
+
+        int sequence() {
+            return sequence;
+        }
+
+        int syndrome() {
+            return syndrome;
+        }
+
+        int messages() {
+            return messages;
+        }
+
+        int packets() {
+            return packets;
+        }
+
+        int nextPacket() {
+            return nextPacket;
+        }
+
+        /** Counts a packet. True if it was the last. */
+        boolean packetSent() {
+            nextPacket++;
+            return nextPacket == packets;
+        }
+
+        long address() {
+            return address;
+        }
+
+        int key() {
+            return key;
+        }
+
+        long bytes() {
+            return bytes;
+        }
+
+        long original() {
+            return original;
+        }
+    }
+
+    private final Response[] ring;
+    private int first;
+    private int size;
+    private int firstAnswers;
+
+    /** @param maxReads how many READs and atomics the peer may have outstanding */
+    ResponseQueue(int maxReads) {
+        ring = new Response[4 * maxReads + 8];
+        for (var i = 0; i < ring.length; i++) {
+            ring[i] = new Response();
+        }
+    }
+
+    /** How many READs and atomics wait that were not answered before. */
+    int firstAnswers() {
+        return firstAnswers;
+    }
+
+    /** Whether the rest is reserved for what is not a repetition. */
+    boolean isScarce() {
+        return size >= ring.length / 2;
+    }
+
+    @Nullable Response first() {
+        return size == 0 ? null : ring[first];
+    }
+
+    void removeFirst() {
+        if (ring[first].isFirstAnswer()) {
+            firstAnswers--;
+        }
+        first = (first + 1) % ring.length;
+        size--;
+    }
+
+    void clear() {
+        size = 0;
+        firstAnswers = 0;
+    }
+
+    private Response at(int index) {
+        return ring[(first + index) % ring.length];
+    }
+
+    private Response append() {
+        if (size == ring.length) {
+            throw new IllegalStateException("more answers than a peer can ask for");
+        }
+        size++;
+        return at(size - 1);
+    }
+
+    /** Acknowledges, or refuses, {@code sequence} and acknowledges what came before. */
+    void acknowledge(int sequence, int syndrome, int messages) {
+        if (size > 0 && at(size - 1).kind == Kind.ACKNOWLEDGE) {
+            var last = at(size - 1);
+            if (distance(last.sequence, sequence) >= 0) {
+                last.acknowledge(sequence, syndrome, messages);
+            }
+        } else {
+            append().acknowledge(sequence, syndrome, messages);
+        }
+    }
+
+    /** Answers a READ or atomic. */
+    void add(Response answer) {
+        append().copyFrom(answer);
+        firstAnswers++;
+    }
+
+    /** Answers an atomic again. */
+    void addRepeated(Response answer) {
+        var response = append();
+        response.copyFrom(answer);
+        response.repeated = true;
+    }
+
+    /** Answers a READ, or the rest of it from {@code sequence} on, again. */
+    void repeatRead(Response known, int sequence, int packets, long address, long bytes) {
+        for (var i = 0; i < size; i++) {
+            var waiting = at(i);
+            var skipped = distance(waiting.sequence, sequence);
+            if (waiting.kind == Kind.READ
+                    && waiting.key == known.key
+                    && skipped >= 0
+                    && skipped + packets == waiting.packets
+                    && waiting.address + waiting.bytes == address + bytes) {
+                if (waiting.nextPacket > skipped) {
+                    waiting.nextPacket = skipped;
+                    if (!waiting.repeated) {
+                        waiting.repeated = true;
+                        firstAnswers--;
+                    }
+                }
+                return;
+            }
+        }
+        var response = append();
+        response.read(sequence, packets, address, known.key, bytes, known.messages);
+        response.repeated = true;
+    }
+}

@@ -1,0 +1,22 @@
+package org.jrdma.soft.roce.engine;
+
+/** What a work request asks for. */
+public enum SendOperation {
+    SEND,
+    WRITE,
+    READ,
+    COMPARE_AND_SWAP,
+    FETCH_AND_ADD;
+
+    /** Whether the answer carries data, so that no later acknowledgement can stand for it. */
+    boolean needsResponse() {
+        return switch (this) {
+            case SEND, WRITE -> false;
+            case READ, COMPARE_AND_SWAP, FETCH_AND_ADD -> true;
+        };
+    }
+
+    boolean isAtomic() {
+        return this == COMPARE_AND_SWAP || this == FETCH_AND_ADD;
+    }
+}

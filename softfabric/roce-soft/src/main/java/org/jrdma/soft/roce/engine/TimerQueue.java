@@ -1,0 +1,105 @@
+package org.jrdma.soft.roce.engine;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Queue pairs by the moment at which they want to be called: a binary heap. A deadline that moves
+ * away, as it does with every answer of a peer, costs nothing: it is looked at when the old one
+ * comes.
+ */
+final class TimerQueue {
+
+    static final long NEVER = Long.MAX_VALUE;
+
+    private @Nullable QueuePair[] heap = new @Nullable QueuePair[16];
+    private int size;
+
+    /** The next moment to look at the queue; too early at times, never too late. */
+    long next() {
+        return size == 0 ? NEVER : heap[0].timerKey;
+    }
+
+    /** Sets a queue pair's deadline; {@link #NEVER} for none. */
+    void schedule(QueuePair queuePair, long deadline) {
+        queuePair.deadline = deadline;
+        if (deadline == NEVER) {
+            return;
+        }
+        if (queuePair.timerIndex < 0) {
+            if (size == heap.length) {
+                heap = Arrays.copyOf(heap, size * 2);
+            }
+            queuePair.timerKey = deadline;
+            place(queuePair, size++);
+            siftUp(queuePair);
+        } else if (deadline < queuePair.timerKey) {
+            queuePair.timerKey = deadline;
+            siftUp(queuePair);
+        }
+    }
+
+    /** Takes the first whose deadline has come; null if none has. It has no deadline then. */
+    @Nullable QueuePair poll(long now) {
+        while (size > 0 && heap[0].timerKey <= now) {
+            var first = heap[0];
+            remove(first);
+            if (first.deadline <= now) {
+                first.deadline = NEVER;
+                return first;
+            }
+            schedule(first, first.deadline);
+        }
+        return null;
+    }
+
+    void remove(QueuePair queuePair) {
+        var index = queuePair.timerIndex;
+        if (index < 0) {
+            return;
+        }
+        queuePair.timerIndex = -1;
+        size--;
+        if (index < size) {
+            var moved = heap[size];
+            place(moved, index);
+            siftUp(moved);
+            siftDown(moved);
+        }
+        heap[size] = null;
+    }
+
+    private void siftUp(QueuePair queuePair) {
+        var index = queuePair.timerIndex;
+        while (index > 0) {
+            var parent = heap[(index - 1) / 2];
+            if (parent.timerKey <= queuePair.timerKey) {
+                break;
+            }
+            place(parent, index);
+            index = (index - 1) / 2;
+        }
+        place(queuePair, index);
+    }
+
+    private void siftDown(QueuePair queuePair) {
+        var index = queuePair.timerIndex;
+        while (2 * index + 1 < size) {
+            var child = 2 * index + 1;
+            if (child + 1 < size && heap[child + 1].timerKey < heap[child].timerKey) {
+                child++;
+            }
+            if (heap[child].timerKey >= queuePair.timerKey) {
+                break;
+            }
+            place(heap[child], index);
+            index = child;
+        }
+        place(queuePair, index);
+    }
+
+    private void place(QueuePair queuePair, int index) {
+        heap[index] = queuePair;
+        queuePair.timerIndex = index;
+    }
+}

@@ -1,0 +1,111 @@
+package org.jrdma.soft.roce.engine;
+
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.PacketSequence;
+
+/** Sends work over an unreliable connection: a message is complete when its last packet is sent. */
+final class UnreliableRequester implements Requester {
+
+    private final Engine engine;
+    private final QueuePair queuePair;
+    private final SendQueue queue;
+
+    /** The next packet of the oldest work. */
+    private int packet;
+
+    private int sequence;
+
+    UnreliableRequester(Engine engine, QueuePair queuePair) {
+        this.engine = engine;
+        this.queuePair = queuePair;
+        this.queue = queuePair.sends();
+    }
+
+    @Override
+    public void start(SendParameters parameters) {
+        sequence = parameters.sequence();
+        packet = 0;
+    }
+
+    @Override
+    public Transmission send() {
+        var head = queue.head();
+        if (head == queue.tail()
+                || (packet == 0 && queuePair.state() != QueuePairState.READY_TO_SEND)) {
+            return Transmission.IDLE;
+        }
+        var work = queue.slot(head);
+        if (packet == 0) {
+            var failure = check(work);
+            if (failure != CompletionStatus.SUCCESS) {
+                fail(failure);
+                return Transmission.IDLE;
+            }
+            work.packets = queuePair.packets(work.bytes());
+        }
+        var buffer = engine.claim();
+        if (buffer == null) {
+            return Transmission.LINK_FULL;
+        }
+        if (!queuePair.sendMessagePacket(buffer, work, packet, false, sequence)) {
+            fail(CompletionStatus.LOCAL_PROTECTION_ERROR);
+            return Transmission.IDLE;
+        }
+        sequence = PacketSequence.plus(sequence, 1);
+        packet++;
+        if (packet == work.packets) {
+            packet = 0;
+            queuePair.completeSend(work, CompletionStatus.SUCCESS);
+            queue.release(head + 1);
+        }
+        return Transmission.SENT;
+    }
+
+    private CompletionStatus check(SendWork work) {
+        if (work.operation.needsResponse()) {
+            return CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
+        }
+        if (work.bytes() > MessageLimits.MAX_BYTES) {
+            return CompletionStatus.LOCAL_LENGTH_ERROR;
+        }
+        return work.permitted(engine.memory(), queuePair.domain())
+                ? CompletionStatus.SUCCESS
+                : CompletionStatus.LOCAL_PROTECTION_ERROR;
+    }
+
+    private void fail(CompletionStatus status) {
+        queuePair.completeSend(queue.slot(queue.head()), status);
+        queue.release(queue.head() + 1);
+        queuePair.failSending();
+    }
+
+    @Override
+    public void receive(IncomingPacket answer) {
+        throw new IllegalStateException("no opcode of this transport is an answer");
+    }
+
+    @Override
+    public void timerExpired() {
+        throw new IllegalStateException("nothing is timed");
+    }
+
+    @Override
+    public void flush() {
+        packet = 0;
+        for (var head = queue.head(); head < queue.tail(); head++) {
+            queuePair.completeSend(queue.slot(head), CompletionStatus.FLUSHED);
+            queue.release(head + 1);
+        }
+    }
+
+    @Override
+    public void reset() {
+        packet = 0;
+        queue.release(queue.tail());
+    }
+
+    @Override
+    public boolean isDrained() {
+        return packet == 0;
+    }
+}

@@ -1,0 +1,30 @@
+package org.jrdma.soft.roce.packet;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * An atomic operation, AtomicETH.
+ *
+ * @param swapOrAdd what to put there, or to add
+ * @param compare what must be there; of no meaning when adding
+ */
+public record AtomicHeader(long address, int key, long swapOrAdd, long compare) {
+
+    public static final int BYTES = 28;
+
+    /** Reads 28 bytes, which must be there; any are valid. */
+    public static AtomicHeader decode(MemorySegment memory, long offset) {
+        return new AtomicHeader(
+                BigEndian.longInteger(memory, offset),
+                BigEndian.integer(memory, offset + 8),
+                BigEndian.longInteger(memory, offset + 12),
+                BigEndian.longInteger(memory, offset + 20));
+    }
+
+    public void encode(MemorySegment memory, long offset) {
+        BigEndian.putLongInteger(memory, offset, address);
+        BigEndian.putInteger(memory, offset + 8, key);
+        BigEndian.putLongInteger(memory, offset + 12, swapOrAdd);
+        BigEndian.putLongInteger(memory, offset + 20, compare);
+    }
+}

@@ -1,0 +1,18 @@
+package org.jrdma.soft.roce.packet;
+
+import java.lang.foreign.MemorySegment;
+
+/** What stood in memory before an atomic operation, AtomicAckETH. */
+public record AtomicResultHeader(long original) {
+
+    public static final int BYTES = 8;
+
+    /** Reads 8 bytes, which must be there; any are valid. */
+    public static AtomicResultHeader decode(MemorySegment memory, long offset) {
+        return new AtomicResultHeader(BigEndian.longInteger(memory, offset));
+    }
+
+    public void encode(MemorySegment memory, long offset) {
+        BigEndian.putLongInteger(memory, offset, original);
+    }
+}

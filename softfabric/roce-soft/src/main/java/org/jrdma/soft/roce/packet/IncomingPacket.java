@@ -1,0 +1,135 @@
+package org.jrdma.soft.roce.packet;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A packet taken apart: its base transport header, and where the rest stands. One object serves
+ * packet after packet, so that receiving allocates nothing.
+ */
+public final class IncomingPacket {
+
+    private @Nullable PacketBuffer buffer;
+    private OpCode opCode = OpCode.RC_ACKNOWLEDGE;
+    private boolean solicited;
+    private int partitionKey;
+    private int destinationQueuePair;
+    private boolean acknowledge;
+    private int sequence;
+    private int payloadOffset;
+    private int payloadBytes;
+
+    /**
+     * Takes {@code packet} apart. Its checksum is not looked at.
+     *
+     * @throws MalformedPacketException if it is none; then nothing else here has a meaning
+     */
+    public void decode(PacketBuffer packet) throws MalformedPacketException {
+        var length = packet.length();
+        if (length < BaseTransportHeader.BYTES + InvariantCrc.BYTES) {
+            throw new MalformedPacketException("shorter than its headers");
+        }
+        if (length > PacketBuffer.MAXIMUM_BYTES) {
+            throw new MalformedPacketException("longer than a packet can be");
+        }
+        if ((length & 3) != 0) {
+            throw new MalformedPacketException("not padded to four bytes");
+        }
+        var header = BaseTransportHeader.decode(packet.memory(), PacketBuffer.START);
+        var headerBytes = BaseTransportHeader.BYTES + header.opCode().headerBytes();
+        var payload = length - headerBytes - header.padding() - InvariantCrc.BYTES;
+        if (payload < 0) {
+            throw new MalformedPacketException("shorter than its headers");
+        }
+        if (length != headerBytes + InvariantCrc.BYTES && !header.opCode().hasPayload()) {
+            throw new MalformedPacketException("payload where the opcode has none");
+        }
+        buffer = packet;
+        opCode = header.opCode();
+        solicited = header.solicited();
+        partitionKey = header.partitionKey();
+        destinationQueuePair = header.destinationQueuePair();
+        acknowledge = header.acknowledge();
+        sequence = header.sequence();
+        payloadOffset = PacketBuffer.START + headerBytes;
+        payloadBytes = payload;
+    }
+
+    /** Where it stands. */
+    public PacketBuffer buffer() {
+        if (buffer == null) {
+            throw new IllegalStateException("nothing decoded yet");
+        }
+        return buffer;
+    }
+
+    private MemorySegment memory() {
+        return buffer().memory();
+    }
+
+    public OpCode opCode() {
+        return opCode;
+    }
+
+    /** Whether the receiver's completion should wake those who wait for solicited ones. */
+    public boolean solicited() {
+        return solicited;
+    }
+
+    public int partitionKey() {
+        return partitionKey;
+    }
+
+    public int destinationQueuePair() {
+        return destinationQueuePair;
+    }
+
+    /** Whether the requester asks for an acknowledgement. */
+    public boolean acknowledge() {
+        return acknowledge;
+    }
+
+    public int sequence() {
+        return sequence;
+    }
+
+    /** Where the payload begins in the buffer's memory. */
+    public int payloadOffset() {
+        return payloadOffset;
+    }
+
+    /** The length of the payload without padding. */
+    public int payloadBytes() {
+        return payloadBytes;
+    }
+
+    /** Its {@link Header#RDMA}, which the opcode must announce; so for the others. */
+    public RdmaHeader rdma() {
+        return RdmaHeader.decode(memory(), firstHeader());
+    }
+
+    public AtomicHeader atomic() {
+        return AtomicHeader.decode(memory(), firstHeader());
+    }
+
+    public AcknowledgeHeader acknowledgement() {
+        return AcknowledgeHeader.decode(memory(), firstHeader());
+    }
+
+    public AtomicResultHeader atomicResult() {
+        return AtomicResultHeader.decode(memory(), firstHeader() + AcknowledgeHeader.BYTES);
+    }
+
+    public DatagramHeader datagram() {
+        return DatagramHeader.decode(memory(), firstHeader());
+    }
+
+    /** Its {@link Header#IMMEDIATE}, always the last. */
+    public ImmediateHeader immediate() {
+        return ImmediateHeader.decode(memory(), payloadOffset - ImmediateHeader.BYTES);
+    }
+
+    private static int firstHeader() {
+        return PacketBuffer.START + BaseTransportHeader.BYTES;
+    }
+}

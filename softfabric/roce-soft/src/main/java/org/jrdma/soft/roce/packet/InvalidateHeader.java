@@ -1,0 +1,18 @@
+package org.jrdma.soft.roce.packet;
+
+import java.lang.foreign.MemorySegment;
+
+/** The key to be invalidated, IETH. */
+public record InvalidateHeader(int key) {
+
+    public static final int BYTES = 4;
+
+    /** Reads 4 bytes, which must be there; any are valid. */
+    public static InvalidateHeader decode(MemorySegment memory, long offset) {
+        return new InvalidateHeader(BigEndian.integer(memory, offset));
+    }
+
+    public void encode(MemorySegment memory, long offset) {
+        BigEndian.putInteger(memory, offset, key);
+    }
+}

@@ -1,0 +1,183 @@
+package org.jrdma.soft.roce.packet;
+
+import static org.jrdma.soft.roce.packet.Header.ACKNOWLEDGE;
+import static org.jrdma.soft.roce.packet.Header.ATOMIC;
+import static org.jrdma.soft.roce.packet.Header.ATOMIC_RESULT;
+import static org.jrdma.soft.roce.packet.Header.IMMEDIATE;
+import static org.jrdma.soft.roce.packet.Header.INVALIDATE;
+import static org.jrdma.soft.roce.packet.Header.RDMA;
+import static org.jrdma.soft.roce.packet.Operation.SEND;
+import static org.jrdma.soft.roce.packet.Operation.WRITE;
+import static org.jrdma.soft.roce.packet.Position.FIRST;
+import static org.jrdma.soft.roce.packet.Position.LAST;
+import static org.jrdma.soft.roce.packet.Position.MIDDLE;
+import static org.jrdma.soft.roce.packet.Position.ONLY;
+import static org.jrdma.soft.roce.packet.Transport.DATAGRAM;
+import static org.jrdma.soft.roce.packet.Transport.RELIABLE;
+import static org.jrdma.soft.roce.packet.Transport.UNRELIABLE;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The opcodes, and what follows the base transport header under each. */
+public enum OpCode {
+    RC_SEND_FIRST(RELIABLE, 0, SEND, FIRST, true),
+    RC_SEND_MIDDLE(RELIABLE, 1, SEND, MIDDLE, true),
+    RC_SEND_LAST(RELIABLE, 2, SEND, LAST, true),
+    RC_SEND_LAST_IMMEDIATE(RELIABLE, 3, SEND, LAST, true, IMMEDIATE),
+    RC_SEND_ONLY(RELIABLE, 4, SEND, ONLY, true),
+    RC_SEND_ONLY_IMMEDIATE(RELIABLE, 5, SEND, ONLY, true, IMMEDIATE),
+    RC_WRITE_FIRST(RELIABLE, 6, WRITE, FIRST, true, RDMA),
+    RC_WRITE_MIDDLE(RELIABLE, 7, WRITE, MIDDLE, true),
+    RC_WRITE_LAST(RELIABLE, 8, WRITE, LAST, true),
+    RC_WRITE_LAST_IMMEDIATE(RELIABLE, 9, WRITE, LAST, true, IMMEDIATE),
+    RC_WRITE_ONLY(RELIABLE, 10, WRITE, ONLY, true, RDMA),
+    RC_WRITE_ONLY_IMMEDIATE(RELIABLE, 11, WRITE, ONLY, true, RDMA, IMMEDIATE),
+    RC_READ_REQUEST(RELIABLE, 12, Operation.READ_REQUEST, ONLY, false, RDMA),
+    RC_READ_RESPONSE_FIRST(RELIABLE, 13, Operation.READ_RESPONSE, FIRST, true, ACKNOWLEDGE),
+    RC_READ_RESPONSE_MIDDLE(RELIABLE, 14, Operation.READ_RESPONSE, MIDDLE, true),
+    RC_READ_RESPONSE_LAST(RELIABLE, 15, Operation.READ_RESPONSE, LAST, true, ACKNOWLEDGE),
+    RC_READ_RESPONSE_ONLY(RELIABLE, 16, Operation.READ_RESPONSE, ONLY, true, ACKNOWLEDGE),
+    RC_ACKNOWLEDGE(RELIABLE, 17, Operation.ACKNOWLEDGE, ONLY, false, ACKNOWLEDGE),
+    RC_ATOMIC_ACKNOWLEDGE(
+            RELIABLE, 18, Operation.ATOMIC_ACKNOWLEDGE, ONLY, false, ACKNOWLEDGE, ATOMIC_RESULT),
+    RC_COMPARE_AND_SWAP(RELIABLE, 19, Operation.COMPARE_AND_SWAP, ONLY, false, ATOMIC),
+    RC_FETCH_AND_ADD(RELIABLE, 20, Operation.FETCH_AND_ADD, ONLY, false, ATOMIC),
+    RC_SEND_LAST_INVALIDATE(RELIABLE, 22, SEND, LAST, true, INVALIDATE),
+    RC_SEND_ONLY_INVALIDATE(RELIABLE, 23, SEND, ONLY, true, INVALIDATE),
+
+    UC_SEND_FIRST(UNRELIABLE, 0, SEND, FIRST, true),
+    UC_SEND_MIDDLE(UNRELIABLE, 1, SEND, MIDDLE, true),
+    UC_SEND_LAST(UNRELIABLE, 2, SEND, LAST, true),
+    UC_SEND_LAST_IMMEDIATE(UNRELIABLE, 3, SEND, LAST, true, IMMEDIATE),
+    UC_SEND_ONLY(UNRELIABLE, 4, SEND, ONLY, true),
+    UC_SEND_ONLY_IMMEDIATE(UNRELIABLE, 5, SEND, ONLY, true, IMMEDIATE),
+    UC_WRITE_FIRST(UNRELIABLE, 6, WRITE, FIRST, true, RDMA),
+    UC_WRITE_MIDDLE(UNRELIABLE, 7, WRITE, MIDDLE, true),
+    UC_WRITE_LAST(UNRELIABLE, 8, WRITE, LAST, true),
+    UC_WRITE_LAST_IMMEDIATE(UNRELIABLE, 9, WRITE, LAST, true, IMMEDIATE),
+    UC_WRITE_ONLY(UNRELIABLE, 10, WRITE, ONLY, true, RDMA),
+    UC_WRITE_ONLY_IMMEDIATE(UNRELIABLE, 11, WRITE, ONLY, true, RDMA, IMMEDIATE),
+
+    UD_SEND_ONLY(DATAGRAM, 4, SEND, ONLY, true, Header.DATAGRAM),
+    UD_SEND_ONLY_IMMEDIATE(DATAGRAM, 5, SEND, ONLY, true, Header.DATAGRAM, IMMEDIATE);
+
+    private static final @Nullable OpCode[] BY_CODE = new OpCode[256];
+
+    /** By transport, operation, position, and 1 with immediate data. */
+    private static final @Nullable OpCode[] BY_MEANING = new OpCode[3 * 8 * 4 * 2];
+
+    static {
+        for (var opCode : values()) {
+            BY_CODE[opCode.code] = opCode;
+            if (!opCode.announces(INVALIDATE)) {
+                BY_MEANING[
+                                meaning(
+                                        opCode.transport,
+                                        opCode.operation,
+                                        opCode.position,
+                                        opCode.immediate)] =
+                        opCode;
+            }
+        }
+    }
+
+    private final int code;
+    private final Transport transport;
+    private final Operation operation;
+    private final Position position;
+    private final boolean payload;
+
+    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    private final List<Header> headers;
+
+    private final int headerBytes;
+    private final boolean immediate;
+
+    OpCode(
+            Transport transport,
+            int operationCode,
+            Operation operation,
+            Position position,
+            boolean payload,
+            Header... headers) {
+        this.code = transport.bits() | operationCode;
+        this.transport = transport;
+        this.operation = operation;
+        this.position = position;
+        this.payload = payload;
+        this.headers = List.of(headers);
+        this.headerBytes = this.headers.stream().mapToInt(Header::bytes).sum();
+        this.immediate = this.headers.contains(IMMEDIATE);
+    }
+
+    /** The opcode with this number, which is 0 to 255. */
+    public static OpCode decode(int code) throws MalformedPacketException {
+        var opCode = BY_CODE[code];
+        if (opCode == null) {
+            throw new MalformedPacketException("unknown opcode");
+        }
+        return opCode;
+    }
+
+
+    /** The opcode of such a packet, which must exist. */
+    public static OpCode of(
+            Transport transport, Operation operation, Position position, boolean immediate) {
+        var opCode = BY_MEANING[meaning(transport, operation, position, immediate)];
+        if (opCode == null) {
+            throw new IllegalArgumentException(
+                    "no opcode for %s %s %s".formatted(transport, operation, position));
+        }
+        return opCode;
+    }
+
+    @SuppressWarnings("EnumOrdinal") // an index into a table made in this class, and nowhere else
+    private static int meaning(
+            Transport transport, Operation operation, Position position, boolean immediate) {
+        return ((transport.ordinal() * 8 + operation.ordinal()) * 4 + position.ordinal()) * 2
+                + (immediate ? 1 : 0);
+    }
+
+    /** Its number on the wire. */
+    public int code() {
+        return code;
+    }
+
+    public Transport transport() {
+        return transport;
+    }
+
+    public Operation operation() {
+        return operation;
+    }
+
+    public Position position() {
+        return position;
+    }
+
+    /** Whether bytes of the message follow the headers. */
+    public boolean hasPayload() {
+        return payload;
+    }
+
+    /** The headers that follow the base transport header, in their order. */
+    public List<Header> headers() {
+        return headers;
+    }
+
+    /** The length of {@link #headers()} together. */
+    public int headerBytes() {
+        return headerBytes;
+    }
+
+    /** Whether {@link Header#IMMEDIATE} is the last header. */
+    public boolean hasImmediate() {
+        return immediate;
+    }
+
+    /** Whether {@code header} follows the base transport header. */
+    public boolean announces(Header header) {
+        return headers.contains(header);
+    }
+}

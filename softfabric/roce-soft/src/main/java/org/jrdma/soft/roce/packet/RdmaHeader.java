@@ -1,0 +1,23 @@
+package org.jrdma.soft.roce.packet;
+
+import java.lang.foreign.MemorySegment;
+
+/** Where a WRITE or READ goes, RETH. The length is unsigned. */
+public record RdmaHeader(long address, int key, int length) {
+
+    public static final int BYTES = 16;
+
+    /** Reads 16 bytes, which must be there; any are valid. */
+    public static RdmaHeader decode(MemorySegment memory, long offset) {
+        return new RdmaHeader(
+                BigEndian.longInteger(memory, offset),
+                BigEndian.integer(memory, offset + 8),
+                BigEndian.integer(memory, offset + 12));
+    }
+
+    public void encode(MemorySegment memory, long offset) {
+        BigEndian.putLongInteger(memory, offset, address);
+        BigEndian.putInteger(memory, offset + 8, key);
+        BigEndian.putInteger(memory, offset + 12, length);
+    }
+}

@@ -1,0 +1,55 @@
+package org.jrdma.soft.roce.packet;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The 40 bytes in front of a datagram's message (GRH): the IPv6 header it came with, or 20 zeros and
+ * the IPv4 header. Made up from what is known: a UDP socket shows the addresses and the length, not
+ * the rest.
+ */
+public final class RouteHeader {
+
+    public static final int BYTES = 40;
+
+    private static final int IPV4_OFFSET = 20;
+    private static final int UDP_BYTES = 8;
+    private static final int UDP = 17;
+    private static final int HOPS = 64;
+
+    private RouteHeader() {}
+
+    /** Writes that of {@code packet} to 40 bytes. */
+    public static void write(PacketBuffer packet, MemorySegment target) {
+        target.fill((byte) 0);
+        if (packet.isIpv4()) {
+            writeIpv4(packet, target);
+        } else {
+            BigEndian.putByte(target, 0, 0x60);
+            BigEndian.putShort(target, 4, UDP_BYTES + packet.length());
+            BigEndian.putByte(target, 6, UDP);
+            BigEndian.putByte(target, 7, HOPS);
+            BigEndian.putLongInteger(target, 8, packet.sourceHigh());
+            BigEndian.putLongInteger(target, 16, packet.sourceLow());
+            BigEndian.putLongInteger(target, 24, packet.destinationHigh());
+            BigEndian.putLongInteger(target, 32, packet.destinationLow());
+        }
+    }
+
+    private static void writeIpv4(PacketBuffer packet, MemorySegment target) {
+        BigEndian.putShort(target, IPV4_OFFSET, 0x4500);
+        BigEndian.putShort(target, IPV4_OFFSET + 2, 20 + UDP_BYTES + packet.length());
+        BigEndian.putShort(target, IPV4_OFFSET + 6, 0x4000);
+        BigEndian.putByte(target, IPV4_OFFSET + 8, HOPS);
+        BigEndian.putByte(target, IPV4_OFFSET + 9, UDP);
+        BigEndian.putInteger(target, IPV4_OFFSET + 12, (int) packet.sourceLow());
+        BigEndian.putInteger(target, IPV4_OFFSET + 16, (int) packet.destinationLow());
+        // libibverbs tells IPv4 from IPv6 by this checksum.
+        var sum = 0;
+        for (var i = 0; i < 20; i += 2) {
+            sum += BigEndian.unsignedShort(target, IPV4_OFFSET + i);
+        }
+        sum = (sum & 0xffff) + (sum >>> 16);
+        sum = (sum & 0xffff) + (sum >>> 16);
+        BigEndian.putShort(target, IPV4_OFFSET + 10, ~sum);
+    }
+}

@@ -1,0 +1,272 @@
+package org.jrdma.soft.roce.packet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** The packets written out here were made by another program, that talks with the kernel's rxe. */
+class PacketFormatTest {
+
+    private static final long IPV4 = 0xffff_0000_0000L;
+    private static final long HERE = IPV4 | 0x0a4d_0001;
+    private static final long THERE = IPV4 | 0x0a4d_0002;
+
+    private static final String SEND =
+            "04d0ffff0000012380000abc" + "53616c75746f6e00" + "bc576b9f";
+    private static final String SEND_WITH_IDENTIFICATION =
+            "04d0ffff0000012380000abc" + "53616c75746f6e00" + "6241f5ec";
+    private static final String SEND_OVER_IPV6 =
+            "04d0ffff0000012380000abc" + "53616c75746f6e00" + "1d181300";
+    private static final String ACKNOWLEDGE = "1140ffff0000012300000abc" + "1f000007" + "75335319";
+    private static final String WRITE =
+            "0a40ffff0065432180ffffff" + "0123456789abcdefcafebabe00000004" + "41424344" + "a5e43330";
+    private static final String READ =
+            "0c40ffff0065432180000000" + "0123456789abcdefcafebabe00100000" + "3fe45870";
+    private static final String COMPARE_AND_SWAP =
+            "1340ffff0065432180000005"
+                    + "0123456789abcde8cafebabe00000000000011110000000000002222"
+                    + "9b860c1b";
+    private static final String ATOMIC_RESULT =
+            "1240ffff0065432100000005" + "1f000009" + "0000000000003333" + "e6c4be69";
+    private static final String DATAGRAM =
+            "6570ffff0065432100000005" + "1111111100000123" + "deadbeef" + "78000000" + "efb83129";
+
+    private final InvariantCrc checksum = new InvariantCrc();
+
+    @Test
+    void shouldMakeTheChecksumOfAPacketOverIpv4() {
+        assertThat(sealed(SEND, ipv4(new PacketBuffer()))).isEqualTo(SEND);
+        assertThat(sealed(READ, ipv4(new PacketBuffer()))).isEqualTo(READ);
+    }
+
+    @Test
+    void shouldMakeTheChecksumOfAPacketOverIpv6() {
+        assertThat(sealed(SEND_OVER_IPV6, ipv6(new PacketBuffer()))).isEqualTo(SEND_OVER_IPV6);
+    }
+
+    @Test
+    void shouldAcceptWhateverIdentificationAnIpv4SenderUsed() {
+        assertThat(checksum.matches(ipv4(packet(SEND)))).isTrue();
+        assertThat(checksum.matches(ipv4(packet(SEND_WITH_IDENTIFICATION)))).isTrue();
+    }
+
+    @Test
+    void shouldRefuseEveryDamagedBitOverIpv6() throws Exception {
+        assertThat(checksum.matches(ipv6(packet(SEND_OVER_IPV6)))).isTrue();
+        assertThat(undetected(SEND_OVER_IPV6, true)).isZero();
+    }
+
+    @Test
+    void shouldRefuseEveryDamagedBitOverIpv4() throws Exception {
+        assertThat(undetected(SEND, false)).isZero();
+        assertThat(undetected(SEND_WITH_IDENTIFICATION, false)).isZero();
+    }
+
+    @Test
+    void shouldAcceptOneOfSomeSixtyThousandRandomChecksumsOverIpv4() {
+        var random = new SplittableRandom(1);
+        var packet = ipv4(packet(SEND));
+        var accepted = 0;
+        for (var i = 0; i < 1 << 18; i++) {
+            packet.memory()
+                    .set(
+                            ValueLayout.JAVA_INT_UNALIGNED,
+                            PacketBuffer.START + packet.length() - 4,
+                            random.nextInt());
+            accepted += checksum.matches(packet) ? 1 : 0;
+        }
+        assertThat(accepted).isBetween(0, 16); // 4 expected
+    }
+
+    @Test
+    void shouldTakeASendApart() throws Exception {
+        var packet = decoded(SEND);
+        assertThat(packet.opCode()).isEqualTo(OpCode.RC_SEND_ONLY);
+        assertThat(packet.solicited()).isTrue();
+        assertThat(packet.acknowledge()).isTrue();
+        assertThat(packet.partitionKey()).isEqualTo(0xffff);
+        assertThat(packet.destinationQueuePair()).isEqualTo(0x123);
+        assertThat(packet.sequence()).isEqualTo(0xabc);
+        assertThat(payload(packet)).isEqualTo("Saluton".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    }
+
+    @Test
+    void shouldReadEveryHeader() throws Exception {
+        assertThat(decoded(ACKNOWLEDGE).acknowledgement()).isEqualTo(new AcknowledgeHeader(0x1f, 7));
+        assertThat(decoded(WRITE).rdma())
+                .isEqualTo(new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4));
+        assertThat(payload(decoded(WRITE))).containsExactly('A', 'B', 'C', 'D');
+        assertThat(decoded(READ).rdma().length()).isEqualTo(0x100000);
+        assertThat(decoded(COMPARE_AND_SWAP).atomic())
+                .isEqualTo(new AtomicHeader(0x0123456789abcde8L, 0xcafebabe, 0x1111, 0x2222));
+        assertThat(decoded(ATOMIC_RESULT).acknowledgement().messages()).isEqualTo(9);
+        assertThat(decoded(ATOMIC_RESULT).atomicResult()).isEqualTo(new AtomicResultHeader(0x3333));
+        assertThat(decoded(DATAGRAM).datagram()).isEqualTo(new DatagramHeader(0x11111111, 0x123));
+        assertThat(decoded(DATAGRAM).immediate()).isEqualTo(new ImmediateHeader(0xdeadbeef));
+        assertThat(payload(decoded(DATAGRAM))).containsExactly('x');
+    }
+
+    @Test
+    void shouldWriteEveryHeaderAsItReadsIt() throws Exception {
+        var memory = MemorySegment.ofArray(new byte[64]);
+        new BaseTransportHeader(OpCode.RC_SEND_ONLY, true, 1, 0xffff, 0x123, true, 0xabc)
+                .encode(memory, 0);
+        assertThat(hex(memory, 12)).isEqualTo(SEND.substring(0, 24));
+        new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4).encode(memory, 0);
+        assertThat(hex(memory, 16)).isEqualTo(WRITE.substring(24, 56));
+        new AtomicHeader(0x0123456789abcde8L, 0xcafebabe, 0x1111, 0x2222).encode(memory, 0);
+        assertThat(hex(memory, 28)).isEqualTo(COMPARE_AND_SWAP.substring(24, 80));
+        new AcknowledgeHeader(0x1f, 9).encode(memory, 0);
+        new AtomicResultHeader(0x3333).encode(memory, 4);
+        assertThat(hex(memory, 12)).isEqualTo(ATOMIC_RESULT.substring(24, 48));
+        new DatagramHeader(0x11111111, 0x123).encode(memory, 0);
+        new ImmediateHeader(0xdeadbeef).encode(memory, 8);
+        assertThat(hex(memory, 12)).isEqualTo(DATAGRAM.substring(24, 48));
+        new InvalidateHeader(0x12345678).encode(memory, 0);
+        assertThat(InvalidateHeader.decode(memory, 0)).isEqualTo(new InvalidateHeader(0x12345678));
+    }
+
+    @Test
+    void shouldGiveEveryOpCodeBackForItsNumber() throws Exception {
+        for (var opCode : OpCode.values()) {
+            assertThat(OpCode.decode(opCode.code())).isEqualTo(opCode);
+        }
+        assertThat(OpCode.RC_ATOMIC_ACKNOWLEDGE.code()).isEqualTo(0x12);
+        assertThat(OpCode.UD_SEND_ONLY_IMMEDIATE.code()).isEqualTo(0x65);
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoPacket() {
+        assertRefused("");
+        assertRefused(SEND.substring(0, 30)); // no room for the checksum
+        assertRefused("15" + SEND.substring(2)); // no such opcode
+        assertRefused("04d1" + SEND.substring(4)); // another version
+        assertRefused(SEND + "00"); // not padded
+        assertRefused(READ.substring(0, 48)); // its header cut off
+        assertRefused(ACKNOWLEDGE + "00000000"); // a payload where none can be
+        assertRefused("1170" + ACKNOWLEDGE.substring(4)); // more padding than payload
+    }
+
+    @Test
+    void shouldThrowNothingButTheRefusalWhateverTheBytes() {
+        var random = new SplittableRandom(42);
+        var packet = ipv4(new PacketBuffer());
+        var incoming = new IncomingPacket();
+        var accepted = 0;
+        for (var i = 0; i < 300_000; i++) {
+            var length = random.nextInt(PacketBuffer.MEMORY_BYTES - PacketBuffer.START + 1);
+            if (random.nextBoolean()) {
+                length = random.nextInt(80) & ~3;
+            }
+            packet.length(length);
+            for (var offset = 0; offset < 40; offset += 8) {
+                packet.memory()
+                        .set(
+                                ValueLayout.JAVA_LONG_UNALIGNED,
+                                PacketBuffer.START + offset,
+                                random.nextLong());
+            }
+            if (random.nextInt(4) > 0) {
+                var opCodes = OpCode.values();
+                packet.memory()
+                        .set(
+                                ValueLayout.JAVA_BYTE,
+                                PacketBuffer.START,
+                                (byte) opCodes[random.nextInt(opCodes.length)].code());
+                packet.memory().set(ValueLayout.JAVA_BYTE, PacketBuffer.START + 1, (byte) 0x40);
+            }
+            try {
+                incoming.decode(packet);
+            } catch (MalformedPacketException expected) {
+                continue;
+            }
+            accepted++;
+            assertThat(incoming.payloadOffset() + incoming.payloadBytes() + InvariantCrc.BYTES)
+                    .isLessThanOrEqualTo(PacketBuffer.START + length);
+            assertThat(incoming.payloadBytes()).isNotNegative();
+            checksum.matches(packet);
+        }
+        assertThat(accepted).isGreaterThan(10_000);
+    }
+
+    @Test
+    void shouldMakeAnIpv4RouteHeaderWhoseChecksumIsRight() {
+        var target = MemorySegment.ofArray(new byte[RouteHeader.BYTES]);
+        RouteHeader.write(ipv4(packet(SEND)), target);
+        assertThat(hex(target, 20)).isEqualTo("00".repeat(20));
+        var sum = 0;
+        for (var i = 20; i < 40; i += 2) {
+            sum += BigEndian.unsignedShort(target, i);
+        }
+        assertThat((sum & 0xffff) + (sum >>> 16)).isEqualTo(0xffff);
+    }
+
+    /** How many changes of one bit outside the fields that routers may change go through. */
+    private int undetected(String hex, boolean overIpv6) {
+        var count = 0;
+        for (var bit = 0; bit < hex.length() * 4; bit++) {
+            if (bit / 8 == BaseTransportHeader.CONGESTION_OFFSET) {
+                continue;
+            }
+            var packet = overIpv6 ? ipv6(packet(hex)) : ipv4(packet(hex));
+            var offset = PacketBuffer.START + bit / 8;
+            var damaged = packet.memory().get(ValueLayout.JAVA_BYTE, offset) ^ 1 << bit % 8;
+            packet.memory().set(ValueLayout.JAVA_BYTE, offset, (byte) damaged);
+            count += checksum.matches(packet) ? 1 : 0;
+        }
+        return count;
+    }
+
+    private String sealed(String hex, PacketBuffer packet) {
+        var bytes = HexFormat.of().parseHex(hex.substring(0, hex.length() - 8));
+        MemorySegment.copy(MemorySegment.ofArray(bytes), 0, packet.memory(), 64, bytes.length);
+        packet.length(bytes.length);
+        checksum.seal(packet);
+        return hex(packet.memory().asSlice(PacketBuffer.START), packet.length());
+    }
+
+    private static void assertRefused(String hex) {
+        assertThatThrownBy(() -> decoded(hex)).isInstanceOf(MalformedPacketException.class);
+    }
+
+    private static IncomingPacket decoded(String hex) throws MalformedPacketException {
+        var incoming = new IncomingPacket();
+        incoming.decode(packet(hex));
+        return incoming;
+    }
+
+    private static byte[] payload(IncomingPacket packet) {
+        return packet.buffer()
+                .memory()
+                .asSlice(packet.payloadOffset(), packet.payloadBytes())
+                .toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private static PacketBuffer packet(String hex) {
+        var bytes = HexFormat.of().parseHex(hex);
+        var packet = new PacketBuffer();
+        MemorySegment.copy(
+                MemorySegment.ofArray(bytes), 0, packet.memory(), PacketBuffer.START, bytes.length);
+        packet.length(bytes.length);
+        return packet;
+    }
+
+    private static PacketBuffer ipv4(PacketBuffer packet) {
+        packet.addresses(0, HERE, 0, THERE);
+        return packet;
+    }
+
+    private static PacketBuffer ipv6(PacketBuffer packet) {
+        packet.addresses(0xfd00L << 48, 1, 0xfd00L << 48, 2);
+        return packet;
+    }
+
+    private static String hex(MemorySegment memory, int bytes) {
+        return HexFormat.of().formatHex(memory.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
+    }
+}
