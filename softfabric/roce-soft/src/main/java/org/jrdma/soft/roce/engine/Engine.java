@@ -91,7 +91,6 @@ public final class Engine {
     /** Removes a queue pair, with no further completions. */
     public void destroy(QueuePair queuePair) {
         queuePair.reset();
-        timers.remove(queuePair);
         active.remove(queuePair);
         groups.removeIf(member -> member.queuePair() == queuePair);
         var index = queuePair.number() & (1 << INDEX_BITS) - 1;
@@ -204,6 +203,10 @@ public final class Engine {
 
     void schedule(QueuePair queuePair, long deadline) {
         timers.schedule(queuePair, deadline);
+    }
+
+    void cancelTimer(QueuePair queuePair) {
+        timers.remove(queuePair);
     }
 
     void raise(QueuePair queuePair, QueuePairEvent event) {

@@ -103,7 +103,7 @@ public final class QueuePair {
     /** To RESET: forgets all work, without a completion. */
     public void reset() {
         state = QueuePairState.RESET;
-        engine.schedule(this, TimerQueue.NEVER);
+        engine.cancelTimer(this);
         requester.reset();
         responder.reset();
         if (!receivesShared) {
@@ -157,7 +157,7 @@ public final class QueuePair {
     /** To ERR: all work is flushed. */
     public void fail() {
         state = QueuePairState.ERROR;
-        engine.schedule(this, TimerQueue.NEVER);
+        engine.cancelTimer(this);
         flush();
         if (receivesShared) {
             engine.raise(this, QueuePairEvent.LAST_RECEIVE_REACHED);

@@ -43,7 +43,7 @@ final class TimerQueue {
     @Nullable QueuePair poll(long now) {
         while (size > 0 && heap[0].timerKey <= now) {
             var first = heap[0];
-            remove(first);
+            takeOut(first);
             if (first.deadline <= now) {
                 first.deadline = NEVER;
                 return first;
@@ -53,7 +53,13 @@ final class TimerQueue {
         return null;
     }
 
+    /** Takes a queue pair out, which has no deadline then. */
     void remove(QueuePair queuePair) {
+        takeOut(queuePair);
+        queuePair.deadline = NEVER;
+    }
+
+    private void takeOut(QueuePair queuePair) {
         var index = queuePair.timerIndex;
         if (index < 0) {
             return;

@@ -215,7 +215,7 @@ class PacketFormatTest {
             }
             var packet = overIpv6 ? ipv6(packet(hex)) : ipv4(packet(hex));
             var offset = PacketBuffer.START + bit / 8;
-            var damaged = packet.memory().get(ValueLayout.JAVA_BYTE, offset) ^ 1 << bit % 8;
+            var damaged = packet.memory().get(ValueLayout.JAVA_BYTE, offset) ^ (1 << (bit % 8));
             packet.memory().set(ValueLayout.JAVA_BYTE, offset, (byte) damaged);
             count += checksum.matches(packet) ? 1 : 0;
         }

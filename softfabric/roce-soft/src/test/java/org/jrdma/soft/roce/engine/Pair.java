@@ -1,0 +1,245 @@
+package org.jrdma.soft.roce.engine;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Random;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Transport;
+
+/** Two engines, a link between them that does what it is told to packets, and a clock of theirs. */
+final class Pair {
+
+    static final byte CANARY = 0x5a;
+    static final long REGION = 1 << 20;
+    static final long GUARD = 4096;
+    static final int ALL =
+            Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC;
+
+    /** What the link does, each with a probability. */
+    record Trouble(double loss, double duplication, double reordering, double corruption) {
+
+        static final Trouble NONE = new Trouble(0, 0, 0, 0);
+    }
+
+    record Done(
+            long id,
+            CompletionStatus status,
+            CompletionKind kind,
+            long bytes,
+            boolean hasImmediate,
+            int immediate,
+            boolean solicited,
+            int sourceQueuePair) {}
+
+    private static final long FOR_EVER = TimerQueue.NEVER - 1;
+
+    private record Flight(long arrival, long order, Side to, PacketBuffer packet) {}
+
+    final Side left;
+    final Side right;
+    Trouble trouble = Trouble.NONE;
+    long now;
+    long packets;
+
+    private final Random random;
+    private final PriorityQueue<Flight> flights =
+            new PriorityQueue<>(
+                    Comparator.comparingLong(Flight::arrival).thenComparingLong(Flight::order));
+    private long order;
+
+    Pair(Transport transport, long seed) {
+        random = new Random(seed);
+        left = new Side(Address.ipv4(0x7f000001), transport, 0x10000);
+        right = new Side(Address.ipv4(0x7f000002), transport, 0x8000_0000L);
+    }
+
+    /** One engine with a queue pair, and a region between two guards full of canaries. */
+    final class Side implements Link {
+
+        final Address address;
+        final MemoryRegistry registry = new MemoryRegistry(random);
+        final ProtectionDomain domain = new ProtectionDomain();
+        final List<Done> done = new ArrayList<>();
+        final List<QueuePairEvent> events = new ArrayList<>();
+        final Engine engine;
+        final Transport transport;
+        final MemorySegment all = Arena.ofAuto().allocate(REGION + 2 * GUARD, 64);
+        final MemorySegment memory = all.asSlice(GUARD, REGION);
+        final long start;
+        MemoryRegion region;
+        QueuePair queuePair;
+        private final PacketBuffer outgoing = new PacketBuffer();
+
+        Side(Address address, Transport transport, long start) {
+            this.address = address;
+            this.transport = transport;
+            this.start = start;
+            all.fill(CANARY);
+            memory.fill((byte) 0);
+            region = registry.register(domain, memory, start, ALL);
+            engine =
+                    new Engine(
+                            this,
+                            registry,
+                            (who, event) -> events.add(event),
+                            EngineOptions.DEFAULTS,
+                            random);
+            queuePair = newQueuePair(domain);
+        }
+
+        QueuePair newQueuePair(ProtectionDomain owner) {
+            return engine.newQueuePair(
+                    new QueuePairOptions(
+                            transport, owner, this::add, this::add, 256, 256, 4, 64, null));
+        }
+
+        private void add(Completion completion) {
+            done.add(
+                    new Done(
+                            completion.id(),
+                            completion.status(),
+                            completion.kind(),
+                            completion.bytes(),
+                            completion.hasImmediate(),
+                            completion.immediate(),
+                            completion.solicited(),
+                            completion.sourceQueuePair()));
+        }
+
+        @Override
+        public PacketBuffer claim() {
+            return outgoing;
+        }
+
+        @Override
+        public void send(PacketBuffer packet) {
+            fly(packet, packet.destinationLow() == left.address.low() ? left : right);
+        }
+
+        SendWork work(long id, SendOperation operation) {
+            return queuePair.sends().claim().begin(id, operation).signaled();
+        }
+
+        void post() {
+            queuePair.sends().post();
+            engine.doorbell(queuePair);
+        }
+
+        void receive(long id, long offset, int bytes) {
+            queuePair.receives().claim().begin(id).buffer(start + offset, bytes, region.key());
+            queuePair.receives().post();
+            engine.doorbell(queuePair);
+        }
+
+        boolean guardsAreIntact() {
+            return all.asSlice(0, GUARD).mismatch(guard()) < 0
+                    && all.asSlice(GUARD + REGION, GUARD).mismatch(guard()) < 0;
+        }
+
+        void fill(long offset, long bytes, int seed) {
+            for (var i = 0L; i < bytes; i++) {
+                memory.set(ValueLayout.JAVA_BYTE, offset + i, (byte) (seed * 31L + i * 7 + i / 251));
+            }
+        }
+
+        boolean holds(long offset, long bytes, Side other, long otherOffset) {
+            return memory.asSlice(offset, bytes).mismatch(other.memory.asSlice(otherOffset, bytes))
+                    < 0;
+        }
+    }
+
+    private static MemorySegment guard() {
+        return Arena.ofAuto().allocate(GUARD).fill(CANARY);
+    }
+
+    void connect(int mtu, int sequence) {
+        connect(mtu, sequence, 14, 7, 7, 4, ALL);
+    }
+
+    void connect(
+            int mtu, int sequence, int timeout, int retries, int rnr, int reads, int access) {
+        connectOne(left, right, mtu, sequence, timeout, retries, rnr, reads, access);
+        connectOne(right, left, mtu, sequence, timeout, retries, rnr, reads, access);
+    }
+
+    private static void connectOne(
+            Side side,
+            Side peer,
+            int mtu,
+            int sequence,
+            int timeout,
+            int retries,
+            int rnr,
+            int reads,
+            int access) {
+        side.queuePair.initialize(access, 0xffff, 0x1234);
+        side.queuePair.readyToReceive(
+                new ReceiveParameters(
+                        side.address,
+                        peer.address,
+                        peer.queuePair.number(),
+                        mtu,
+                        sequence,
+                        reads,
+                        12));
+        side.queuePair.readyToSend(new SendParameters(sequence, timeout, retries, rnr, reads));
+    }
+
+    private void fly(PacketBuffer packet, Side to) {
+        packets++;
+        if (random.nextDouble() < trouble.loss) {
+            return;
+        }
+        var copies = random.nextDouble() < trouble.duplication ? 2 : 1;
+        for (var i = 0; i < copies; i++) {
+            var copy = new PacketBuffer();
+            copy.copyFrom(packet);
+            var delay = 1_000L;
+            if (random.nextDouble() < trouble.reordering) {
+                delay += random.nextInt(20_000);
+            }
+            if (random.nextDouble() < trouble.corruption) {
+                var offset = PacketBuffer.START + random.nextInt(copy.length());
+                var bit = 1 << random.nextInt(8);
+                copy.memory()
+                        .set(
+                                ValueLayout.JAVA_BYTE,
+                                offset,
+                                (byte) (copy.memory().get(ValueLayout.JAVA_BYTE, offset) ^ bit));
+            }
+            flights.add(new Flight(now + delay, order++, to, copy));
+        }
+    }
+
+    /** Lets packets fly and time pass until nothing more happens, or the moment is reached. */
+    void run(long until) {
+        while (true) {
+            left.engine.transmit();
+            right.engine.transmit();
+            var next = Math.min(left.engine.nextDeadline(), right.engine.nextDeadline());
+            if (!flights.isEmpty()) {
+                next = Math.min(next, flights.element().arrival());
+            }
+            if (next > until) {
+                now = until == FOR_EVER ? now : until;
+                return;
+            }
+            now = Math.max(now, next);
+            left.engine.advance(now);
+            right.engine.advance(now);
+            while (!flights.isEmpty() && flights.element().arrival() <= now) {
+                var flight = flights.remove();
+                flight.to().engine.receive(flight.packet());
+            }
+        }
+    }
+
+    void run() {
+        run(FOR_EVER);
+    }
+}

@@ -1,0 +1,458 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ReliableConnectionTest {
+
+    private static final long MILLISECOND = 1_000_000;
+    private static final int NEAR_THE_WRAP = 0xffffff - 3;
+    private static final long TARGET = 512 << 10;
+
+    private final Pair pair = new Pair(Transport.RELIABLE, 1);
+    private final Pair.Side left = pair.left;
+    private final Pair.Side right = pair.right;
+
+    @ParameterizedTest
+    @ValueSource(ints = {256, 512, 1024, 2048, 4096})
+    void shouldMoveMessagesOfEveryLengthAcrossTheWrap(int mtu) {
+        for (var bytes : new int[] {0, 1, mtu - 1, mtu, mtu + 1, 2 * mtu, 70 * mtu + 3}) {
+            for (var operation :
+                    List.of(SendOperation.SEND, SendOperation.WRITE, SendOperation.READ)) {
+                for (var immediate : new boolean[] {false, true}) {
+                    if (operation != SendOperation.READ || !immediate) {
+                        shouldMove(mtu, bytes, operation, immediate);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void shouldMove(
+            int mtu, int bytes, SendOperation operation, boolean immediate) {
+        var pair = new Pair(Transport.RELIABLE, bytes);
+        var left = pair.left;
+        var right = pair.right;
+        pair.connect(mtu, NEAR_THE_WRAP);
+        left.fill(0, bytes, 1);
+        right.fill(TARGET, bytes, 2);
+        right.receive(99, TARGET, bytes);
+        var work =
+                left.work(7, operation)
+                        .solicited()
+                        .buffer(left.start, bytes / 3, left.region.key())
+                        .buffer(left.start + bytes / 3, bytes - bytes / 3, left.region.key())
+                        .remote(right.start + TARGET, right.region.key());
+        if (immediate) {
+            work.immediate(0xfeedface);
+        }
+        left.post();
+        pair.run();
+
+        var told = "%s of %d bytes at MTU %d".formatted(operation, bytes, mtu);
+        assertThat(left.done).as(told).hasSize(1);
+        assertThat(left.done.getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(left.done.getFirst().kind()).isEqualTo(CompletionKind.of(operation));
+        assertThat(left.holds(0, bytes, right, TARGET)).as(told).isTrue();
+        assertThat(left.guardsAreIntact() && right.guardsAreIntact()).isTrue();
+        if (operation == SendOperation.SEND || immediate) {
+            var kind =
+                    operation == SendOperation.SEND
+                            ? CompletionKind.RECEIVE
+                            : CompletionKind.RECEIVE_WRITE_IMMEDIATE;
+            assertThat(right.done)
+                    .containsExactly(
+                            new Pair.Done(
+                                    99,
+                                    CompletionStatus.SUCCESS,
+                                    kind,
+                                    bytes,
+                                    immediate,
+                                    immediate ? 0xfeedface : 0,
+                                    true,
+                                    left.queuePair.number()));
+        } else {
+            assertThat(right.done).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldCarryOutAtomicsAndReturnWhatWasThere() {
+        pair.connect(1024, NEAR_THE_WRAP);
+        right.memory.set(ValueLayout.JAVA_LONG, 64, 40);
+        atomic(1, SendOperation.FETCH_AND_ADD, 2, 0, 0);
+        atomic(2, SendOperation.COMPARE_AND_SWAP, 100, 42, 8);
+        atomic(3, SendOperation.COMPARE_AND_SWAP, 200, 42, 16);
+        pair.run();
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L, 3L);
+        assertThat(left.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(40);
+        assertThat(left.memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(42);
+        assertThat(left.memory.get(ValueLayout.JAVA_LONG, 16)).isEqualTo(100);
+        assertThat(right.memory.get(ValueLayout.JAVA_LONG, 64)).isEqualTo(100);
+    }
+
+    private void atomic(
+            long id, SendOperation operation, long swapOrAdd, long compare, long result) {
+        left.work(id, operation)
+                .buffer(left.start + result, 8, left.region.key())
+                .remote(right.start + 64, right.region.key())
+                .atomic(swapOrAdd, compare);
+        left.post();
+    }
+
+    /** Losses, duplicates, late and damaged packets: none may be seen in what arrives. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    void shouldCarryOutThousandsOfOperationsOnceAndInOrderOverABadLink(long seed) {
+        var operations = 4_000;
+        var bad = new Pair(Transport.RELIABLE, seed);
+        bad.connect(seed % 2 == 0 ? 256 : 1024, 0xfffff0, 8, 7, 7, seed == 3 ? 1 : 4, Pair.ALL);
+        bad.trouble = new Pair.Trouble(0.05, 0.05, 0.05, 0.01);
+        var random = new Random(seed);
+        var from = bad.left;
+        var to = bad.right;
+        from.fill(0, Pair.REGION / 2, (int) seed);
+        var posted = 0;
+        var completed = 0;
+        var added = 0L;
+        var received = 0;
+        var receivesPosted = 0;
+        var sent = new ArrayList<Integer>();
+        while (completed < operations) {
+            while (posted < operations && posted - completed < 32) {
+                var bytes = random.nextInt(8) == 0 ? random.nextInt(9_000) : random.nextInt(300);
+                var slot = (posted % 32) * 16_384L;
+                var kind = random.nextInt(5);
+                var operation =
+                        switch (kind) {
+                            case 0, 1 -> SendOperation.SEND;
+                            case 2 -> SendOperation.WRITE;
+                            case 3 -> SendOperation.READ;
+                            default -> SendOperation.FETCH_AND_ADD;
+                        };
+                var work = from.work(posted, operation).remote(to.start + slot, to.region.key());
+                switch (operation) {
+                    case SEND -> {
+                        work.buffer(from.start + slot, bytes, from.region.key());
+                        work.immediate(posted);
+                        sent.add(posted);
+                    }
+                    case FETCH_AND_ADD -> {
+                        work.buffer(from.start + Pair.REGION - 256, 8, from.region.key())
+                                .remote(to.start + Pair.REGION - 8, to.region.key())
+                                .atomic(1, 0);
+                        added++;
+                    }
+                    default -> work.buffer(from.start + slot, bytes, from.region.key());
+                }
+                from.post();
+                posted++;
+            }
+            while (receivesPosted - received < 8) {
+                to.receive(receivesPosted++, TARGET, 16_384);
+            }
+            bad.run(bad.now + MILLISECOND);
+            for (var done : from.done) {
+                assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+                assertThat(done.id()).isEqualTo(completed);
+                completed++;
+            }
+            from.done.clear();
+            for (var done : to.done) {
+                assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+                assertThat(done.id()).isEqualTo(received);
+                assertThat(done.immediate()).isEqualTo(sent.get(received));
+                received++;
+            }
+            to.done.clear();
+            assertThat(bad.now).isLessThan(600_000 * MILLISECOND);
+        }
+        assertThat(received).isEqualTo(sent.size());
+        assertThat(to.memory.get(ValueLayout.JAVA_LONG, Pair.REGION - 8)).isEqualTo(added);
+        assertThat(from.guardsAreIntact() && to.guardsAreIntact()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {11, 12, 13})
+    void shouldLoseNoByteOfLongMessagesOverABadLink(long seed) {
+        var bad = new Pair(Transport.RELIABLE, seed);
+        bad.connect(1024, 0xfffff0, 8, 7, 7, 2, Pair.ALL);
+        bad.trouble = new Pair.Trouble(0.05, 0.05, 0.05, 0.01);
+        for (var round = 0; round < 12; round++) {
+            var bytes = 400_000 + round;
+            var operation =
+                    round % 3 == 0
+                            ? SendOperation.SEND
+                            : round % 3 == 1 ? SendOperation.WRITE : SendOperation.READ;
+            bad.left.fill(0, bytes, round);
+            bad.right.fill(TARGET, bytes, 100 + round);
+            if (operation == SendOperation.SEND) {
+                bad.right.receive(round, TARGET, bytes);
+            }
+            bad.left
+                    .work(round, operation)
+                    .buffer(bad.left.start, bytes, bad.left.region.key())
+                    .remote(bad.right.start + TARGET, bad.right.region.key());
+            bad.left.post();
+            bad.run();
+            assertThat(bad.left.done.getLast().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(bad.left.holds(0, bytes, bad.right, TARGET)).isTrue();
+        }
+        assertThat(bad.left.done).hasSize(12);
+    }
+
+    @Test
+    void shouldWaitForAReceiverThatIsNotReady() {
+        pair.connect(1024, 0);
+        send(1, 100);
+        send(2, 100);
+        pair.run(20 * MILLISECOND);
+        assertThat(left.done).isEmpty();
+        right.receive(5, 0, 100);
+        right.receive(6, 0, 100);
+        pair.run();
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(right.done).extracting(Pair.Done::id).containsExactly(5L, 6L);
+    }
+
+    @Test
+    void shouldGiveUpAReceiverThatIsNeverReady() {
+        pair.connect(1024, 0, 14, 7, 3, 4, Pair.ALL);
+        send(1, 100);
+        send(2, 100);
+        pair.run();
+        assertThat(left.done)
+                .extracting(Pair.Done::status)
+                .containsExactly(
+                        CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED,
+                        CompletionStatus.FLUSHED);
+        assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(pair.now).isBetween(3 * 640_000L, 3 * 640_000L + 20_000); // three waits
+    }
+
+    @Test
+    void shouldGiveUpASilentPeerInTheTimeThatTimeoutAndRetriesPromise() {
+        pair.connect(1024, 0, 10, 3, 7, 4, Pair.ALL);
+        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        send(1, 100);
+        send(2, 100);
+        pair.run();
+        assertThat(left.done)
+                .extracting(Pair.Done::status)
+                .containsExactly(CompletionStatus.RETRIES_EXCEEDED, CompletionStatus.FLUSHED);
+        assertThat(pair.now).isEqualTo(4 * (4_096L << 10));
+    }
+
+    @Test
+    void shouldFlushWhatIsPostedInError() {
+        pair.connect(1024, 0);
+        left.receive(1, 0, 64);
+        left.queuePair.fail();
+        left.receive(2, 0, 64);
+        send(3, 10);
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L, 3L);
+        assertThat(left.done)
+                .extracting(Pair.Done::status)
+                .containsOnly(CompletionStatus.FLUSHED);
+    }
+
+    @Test
+    void shouldAnswerAWriteWithAWrongKeyWithAnAccessError() {
+        writeTo(right.start, 3_000, right.region.key() + 1);
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldAnswerAWriteBeyondTheRegionWithAnAccessErrorAndWriteNothing() {
+        writeTo(right.start + Pair.REGION - 2_999, 3_000, right.region.key());
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldAnswerAWriteBeforeTheRegionWithAnAccessError() {
+        writeTo(right.start - 1, 16, right.region.key());
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldAnswerAWriteWhoseEndOverflowsWithAnAccessError() {
+        writeTo(-8, 16, right.region.key());
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldAnswerAWriteToAReadOnlyRegionWithAnAccessError() {
+        var region =
+                right.registry.register(
+                        right.domain, right.memory, right.start, Access.REMOTE_READ);
+        writeTo(right.start, 16, region.key());
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldAnswerAWriteToARegionOfAnotherDomainWithAnAccessError() {
+        var region =
+                right.registry.register(
+                        new ProtectionDomain(), right.memory, right.start, Pair.ALL);
+        writeTo(right.start, 16, region.key());
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldAnswerAWriteToADeregisteredRegionWithAnAccessError() {
+        right.registry.deregister(right.region);
+        writeTo(right.start, 16, right.region.key());
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldNotLookAtTheKeyOfAWriteOfNoLength() {
+        pair.connect(1024, 0);
+        writeTo(12345, 0, 6789);
+        assertThat(left.done.getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+    }
+
+    @Test
+    void shouldRefuseOperationsThatTheQueuePairDoesNotAllow() {
+        pair.connect(1024, 0, 14, 7, 7, 4, Access.LOCAL_WRITE);
+        writeTo(right.start, 16, right.region.key());
+        assertRefused(CompletionStatus.REMOTE_INVALID_REQUEST, QueuePairEvent.REQUEST_ERROR);
+    }
+
+    @Test
+    void shouldRefuseAnUnalignedAtomic() {
+        pair.connect(1024, 0);
+        left.work(1, SendOperation.FETCH_AND_ADD)
+                .buffer(left.start, 8, left.region.key())
+                .remote(right.start + 4, right.region.key())
+                .atomic(1, 0);
+        left.post();
+        pair.run();
+        assertRefused(CompletionStatus.REMOTE_INVALID_REQUEST, QueuePairEvent.REQUEST_ERROR);
+    }
+
+    @Test
+    void shouldRefuseAReadBeyondTheRegion() {
+        pair.connect(1024, 0);
+        left.work(1, SendOperation.READ)
+                .buffer(left.start, 64, left.region.key())
+                .remote(right.start + Pair.REGION - 63, right.region.key());
+        left.post();
+        pair.run();
+        assertRefused(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldRefuseAMessageLongerThanTheReceiveAndLeaveTheBytesBehindItAlone() {
+        pair.connect(1024, 0);
+        right.receive(9, 0, 2_000);
+        left.fill(0, 3_000, 1);
+        send(1, 3_000);
+        pair.run();
+        assertThat(left.done.getFirst().status())
+                .isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
+        assertThat(right.done).hasSize(1);
+        assertThat(right.done.getFirst().status()).isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
+        assertThat(right.memory.asSlice(2_000, 1_000).mismatch(Arena.ofAuto().allocate(1_000)))
+                .isEqualTo(-1);
+    }
+
+    @Test
+    void shouldReportAReceiveThatMayNotBeWritten() {
+        pair.connect(1024, 0);
+        right.queuePair.receives().claim().begin(9).buffer(right.start, 100, 4711);
+        right.queuePair.receives().post();
+        send(1, 100);
+        pair.run();
+        assertThat(left.done.getFirst().status())
+                .isEqualTo(CompletionStatus.REMOTE_OPERATION_ERROR);
+        assertThat(right.done.getFirst().status())
+                .isEqualTo(CompletionStatus.LOCAL_PROTECTION_ERROR);
+    }
+
+    @Test
+    void shouldCompleteWhatCameBeforeALocalErrorAndFlushWhatComesAfter() {
+        pair.connect(1024, 0);
+        right.receive(1, 0, 4_000);
+        send(1, 4_000);
+        left.work(2, SendOperation.WRITE).buffer(left.start, 8, 4711);
+        left.post();
+        send(3, 8);
+        pair.run();
+        assertThat(left.done)
+                .extracting(Pair.Done::status)
+                .containsExactly(
+                        CompletionStatus.SUCCESS,
+                        CompletionStatus.LOCAL_PROTECTION_ERROR,
+                        CompletionStatus.FLUSHED);
+    }
+
+    @Test
+    void shouldHoldAFencedWriteBackUntilTheReadIsDone() {
+        pair.connect(1024, 0);
+        right.fill(0, 200_000, 5);
+        left.work(1, SendOperation.READ)
+                .buffer(left.start, 200_000, left.region.key())
+                .remote(right.start, right.region.key());
+        left.post();
+        left.work(2, SendOperation.WRITE)
+                .fence()
+                .inline(Arena.ofAuto().allocate(8).fill((byte) -1))
+                .remote(right.start + 199_992, right.region.key());
+        left.post();
+        pair.run();
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(left.memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 199_992)).isNotEqualTo(-1);
+        assertThat(right.memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 199_992)).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldCompleteOnlyWhatIsSignaled() {
+        pair.connect(1024, 0);
+        left.queuePair
+                .sends()
+                .claim()
+                .begin(1, SendOperation.WRITE)
+                .buffer(left.start, 8, left.region.key())
+                .remote(right.start, right.region.key());
+        left.post();
+        writeTo(right.start, 8, right.region.key());
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1_000L);
+    }
+
+    private void send(long id, int bytes) {
+        left.work(id, SendOperation.SEND).buffer(left.start, bytes, left.region.key());
+        left.post();
+    }
+
+    private void writeTo(long address, int bytes, int key) {
+        if (left.queuePair.state() == QueuePairState.RESET) {
+            pair.connect(1024, 0);
+        }
+        left.fill(0, bytes, 3);
+        left.work(1_000, SendOperation.WRITE)
+                .buffer(left.start, bytes, left.region.key())
+                .remote(address, key);
+        left.post();
+        pair.run();
+    }
+
+    private void assertRefused(CompletionStatus status, QueuePairEvent event) {
+        assertThat(left.done).hasSize(1);
+        assertThat(left.done.getFirst().status()).isEqualTo(status);
+        assertThat(right.events).contains(event);
+        assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(right.queuePair.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(right.guardsAreIntact()).isTrue();
+        assertThat(right.memory.mismatch(Arena.ofAuto().allocate(Pair.REGION))).isEqualTo(-1);
+    }
+}
