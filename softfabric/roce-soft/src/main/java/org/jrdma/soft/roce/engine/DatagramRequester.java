@@ -44,8 +44,7 @@ final class DatagramRequester implements Requester {
         if (packet == null) {
             return Transmission.LINK_FULL;
         }
-        var opCode =
-                work.hasImmediate ? OpCode.UD_SEND_ONLY_IMMEDIATE : OpCode.UD_SEND_ONLY;
+        var opCode = work.hasImmediate ? OpCode.UD_SEND_ONLY_IMMEDIATE : OpCode.UD_SEND_ONLY;
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
         var body = headers + opCode.headerBytes();
         var bytes = (int) work.bytes();

@@ -51,7 +51,9 @@ public final class Engine {
 
     private record GroupMember(Address group, QueuePair queuePair) {}
 
-    /** @param random where the high bits of queue pair numbers come from */
+    /**
+     * @param random where the high bits of queue pair numbers come from
+     */
     public Engine(
             Link link,
             MemoryRegistry memory,

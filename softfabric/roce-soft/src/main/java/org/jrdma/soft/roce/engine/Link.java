@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 public interface Link {
 
     /**
-     * A buffer for the next packet; the same again until it is sent. Null if there is none now;
-     * the engine then waits to be asked to {@linkplain Engine#transmit() transmit} again.
+     * A buffer for the next packet; the same again until it is sent. Null if there is none now; the
+     * engine then waits to be asked to {@linkplain Engine#transmit() transmit} again.
      */
     @Nullable PacketBuffer claim();
 

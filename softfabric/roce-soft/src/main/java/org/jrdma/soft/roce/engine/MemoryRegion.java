@@ -30,8 +30,7 @@ public final class MemoryRegion {
     @SuppressWarnings("unused") // through ACCESSES
     private int accesses;
 
-    MemoryRegion(
-            ProtectionDomain domain, MemorySegment memory, long start, int access, int key) {
+    MemoryRegion(ProtectionDomain domain, MemorySegment memory, long start, int access, int key) {
         this.domain = domain;
         this.memory = memory;
         this.start = start;

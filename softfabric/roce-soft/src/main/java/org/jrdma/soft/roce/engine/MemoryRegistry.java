@@ -29,7 +29,9 @@ public final class MemoryRegistry {
 
     private int slotsUsed;
 
-    /** @param random where keys come from; peers should be unable to guess it */
+    /**
+     * @param random where keys come from; peers should be unable to guess it
+     */
     public MemoryRegistry(RandomGenerator random) {
         this.random = random;
     }
@@ -208,9 +210,7 @@ public final class MemoryRegistry {
             result[0] =
                     switch (operation) {
                         case COMPARE_AND_SWAP ->
-                                (long)
-                                        LONG.compareAndExchange(
-                                                memory, offset, compare, swapOrAdd);
+                                (long) LONG.compareAndExchange(memory, offset, compare, swapOrAdd);
                         case FETCH_AND_ADD -> (long) LONG.getAndAdd(memory, offset, swapOrAdd);
                     };
         } finally {

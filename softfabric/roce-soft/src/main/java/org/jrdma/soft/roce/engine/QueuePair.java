@@ -13,8 +13,8 @@ import org.jrdma.soft.roce.packet.Transport;
 
 /**
  * A queue pair: its state, its queues, and the two halves that work on them. Made by {@link
- * Engine#newQueuePair}. All but posting belongs to the engine's thread; whether a change of state is
- * allowed is for the caller to know.
+ * Engine#newQueuePair}. All but posting belongs to the engine's thread; whether a change of state
+ * is allowed is for the caller to know.
  */
 public final class QueuePair {
 
@@ -181,7 +181,9 @@ public final class QueuePair {
         }
     }
 
-    /** Whether a packet is of its transport, partition and peer, and its state is one to receive. */
+    /**
+     * Whether a packet is of its transport, partition and peer, and its state is one to receive.
+     */
     boolean expects(IncomingPacket packet) {
         var buffer = packet.buffer();
         return state.receives()
@@ -247,8 +249,8 @@ public final class QueuePair {
     }
 
     /**
-     * Sends a packet whose payload and further headers stand in {@code buffer} already, to the
-     * peer that it is connected to.
+     * Sends a packet whose payload and further headers stand in {@code buffer} already, to the peer
+     * that it is connected to.
      */
     void send(
             PacketBuffer buffer,
@@ -257,15 +259,7 @@ public final class QueuePair {
             int payloadBytes,
             boolean acknowledge,
             int sequence) {
-        send(
-                buffer,
-                remote,
-                remoteNumber,
-                opCode,
-                solicited,
-                payloadBytes,
-                acknowledge,
-                sequence);
+        send(buffer, remote, remoteNumber, opCode, solicited, payloadBytes, acknowledge, sequence);
     }
 
     /** As {@link #send(PacketBuffer, OpCode, boolean, int, boolean, int)}, to anyone. */
@@ -314,8 +308,7 @@ public final class QueuePair {
         var memory = packet.memory();
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
         var body = headers + opCode.headerBytes();
-        if (payload > 0
-                && !work.gather(engine.memory(), domain, offset, memory, body, payload)) {
+        if (payload > 0 && !work.gather(engine.memory(), domain, offset, memory, body, payload)) {
             return false;
         }
         if (operation == Operation.WRITE && position.begins()) {
@@ -406,5 +399,4 @@ public final class QueuePair {
     int pathMtu() {
         return pathMtu;
     }
-
 }

@@ -12,7 +12,9 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
     private volatile int limit;
     private final Runnable limitReached;
 
-    /** @param limitReached run on the engine's thread when fewer are left than the limit set */
+    /**
+     * @param limitReached run on the engine's thread when fewer are left than the limit set
+     */
     public ReceiveQueue(int capacity, int maxBuffers, Runnable limitReached) {
         super(capacity, () -> new ReceiveWork(maxBuffers));
         this.maxBuffers = maxBuffers;

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * Carries out work over a reliable connection: go-back-N.
  *
  * <p>Work stands in the queue in three parts: from {@code head} it has sequence numbers and waits
- * for its answer, from {@code started} it waits for its turn. {@code cursor} is the work whose packet
- * is sent next; it goes back to the head when something was lost. What is answered leaves at the
- * head, so completions come in order.
+ * for its answer, from {@code started} it waits for its turn. {@code cursor} is the work whose
+ * packet is sent next; it goes back to the head when something was lost. What is answered leaves at
+ * the head, so completions come in order.
  *
  * <p>A READ takes as many sequence numbers as its response has packets. One longer than {@link
  * EngineOptions#readPackets} is asked for in parts, whose borders never move: what is asked for

@@ -101,8 +101,7 @@ final class ReliableResponder implements Responder {
             case SEND -> send(packet);
             case WRITE -> write(packet);
             case READ_REQUEST -> read(packet);
-            case COMPARE_AND_SWAP ->
-                    atomic(packet, MemoryRegistry.Atomic.COMPARE_AND_SWAP);
+            case COMPARE_AND_SWAP -> atomic(packet, MemoryRegistry.Atomic.COMPARE_AND_SWAP);
             case FETCH_AND_ADD -> atomic(packet, MemoryRegistry.Atomic.FETCH_AND_ADD);
             default -> throw new IllegalStateException("not a request: " + packet.opCode());
         }
@@ -422,8 +421,7 @@ final class ReliableResponder implements Responder {
         var bytes = (int) Math.min(mtu, response.bytes() - offset);
         var sequence = plus(response.sequence(), index);
         var position = Position.of(index, response.packets());
-        var opCode =
-                OpCode.of(Transport.RELIABLE, Operation.READ_RESPONSE, position, false);
+        var opCode = OpCode.of(Transport.RELIABLE, Operation.READ_RESPONSE, position, false);
         if (bytes > 0
                 && !engine.memory()
                         .read(

@@ -143,7 +143,9 @@ final class ResponseQueue {
     private int size;
     private int firstAnswers;
 
-    /** @param maxReads how many READs and atomics the peer may have outstanding */
+    /**
+     * @param maxReads how many READs and atomics the peer may have outstanding
+     */
     ResponseQueue(int maxReads) {
         ring = new Response[4 * maxReads + 8];
         for (var i = 0; i < ring.length; i++) {

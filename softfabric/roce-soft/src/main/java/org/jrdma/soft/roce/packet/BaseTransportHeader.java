@@ -25,7 +25,6 @@ public record BaseTransportHeader(
     private static final int ACKNOWLEDGE = 0x8000_0000;
     private static final int LOW_24_BITS = 0xff_ffff;
 
-
     /** Reads 12 bytes, which must be there. */
     public static BaseTransportHeader decode(MemorySegment memory, long offset)
             throws MalformedPacketException {

@@ -10,7 +10,8 @@ public record DatagramHeader(int queueKey, int sourceQueuePair) {
     /** Reads 8 bytes, which must be there; any are valid. */
     public static DatagramHeader decode(MemorySegment memory, long offset) {
         return new DatagramHeader(
-                BigEndian.integer(memory, offset), BigEndian.integer(memory, offset + 4) & 0xff_ffff);
+                BigEndian.integer(memory, offset),
+                BigEndian.integer(memory, offset + 4) & 0xff_ffff);
     }
 
     public void encode(MemorySegment memory, long offset) {

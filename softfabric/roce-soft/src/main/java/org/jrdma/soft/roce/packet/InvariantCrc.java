@@ -49,13 +49,14 @@ public final class InvariantCrc {
         packet.length(covered + BYTES);
     }
 
-    /** Whether the packet, at least a base transport header and a checksum long, has arrived whole. */
+    /**
+     * Whether the packet, at least a base transport header and a checksum long, has arrived whole.
+     */
     public boolean matches(PacketBuffer packet) {
         var covered = packet.length() - BYTES;
         var received = packet.memory().get(LITTLE_ENDIAN_INT, PacketBuffer.START + covered);
         var difference = received ^ compute(packet, covered);
-        return difference == 0
-                || (packet.isIpv4() && isIdentification(difference, covered));
+        return difference == 0 || (packet.isIpv4() && isIdentification(difference, covered));
     }
 
     /**

@@ -120,7 +120,6 @@ public enum OpCode {
         return opCode;
     }
 
-
     /** The opcode of such a packet, which must exist. */
     public static OpCode of(
             Transport transport, Operation operation, Position position, boolean immediate) {

@@ -7,9 +7,9 @@ import java.nio.ByteBuffer;
 /**
  * Memory for one packet, with where it comes from and goes to. Reused from packet to packet.
  *
- * <p>In front of the packet there is room for the headers of IP and UDP as the checksum takes
- * them, so that one pass over contiguous bytes computes it. The socket neither sends nor receives
- * that room.
+ * <p>In front of the packet there is room for the headers of IP and UDP as the checksum takes them,
+ * so that one pass over contiguous bytes computes it. The socket neither sends nor receives that
+ * room.
  *
  * <p>Addresses are GIDs: an IPv4 address in its IPv4-mapped form.
  */
@@ -118,7 +118,6 @@ public final class PacketBuffer {
         MemorySegment.copy(other.memory, START, memory, START, other.length);
         length = other.length;
         sourcePort = other.sourcePort;
-        addresses(
-                other.sourceHigh, other.sourceLow, other.destinationHigh, other.destinationLow);
+        addresses(other.sourceHigh, other.sourceLow, other.destinationHigh, other.destinationLow);
     }
 }

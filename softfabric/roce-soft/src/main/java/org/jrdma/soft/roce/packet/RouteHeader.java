@@ -3,9 +3,9 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 40 bytes in front of a datagram's message (GRH): the IPv6 header it came with, or 20 zeros and
- * the IPv4 header. Made up from what is known: a UDP socket shows the addresses and the length, not
- * the rest.
+ * The 40 bytes in front of a datagram's message (GRH): the IPv6 header it came with, or 20 zeros
+ * and the IPv4 header. Made up from what is known: a UDP socket shows the addresses and the length,
+ * not the rest.
  */
 public final class RouteHeader {
 

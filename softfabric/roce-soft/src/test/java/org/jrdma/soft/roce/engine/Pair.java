@@ -143,7 +143,8 @@ final class Pair {
 
         void fill(long offset, long bytes, int seed) {
             for (var i = 0L; i < bytes; i++) {
-                memory.set(ValueLayout.JAVA_BYTE, offset + i, (byte) (seed * 31L + i * 7 + i / 251));
+                memory.set(
+                        ValueLayout.JAVA_BYTE, offset + i, (byte) (seed * 31L + i * 7 + i / 251));
             }
         }
 
@@ -161,8 +162,7 @@ final class Pair {
         connect(mtu, sequence, 14, 7, 7, 4, ALL);
     }
 
-    void connect(
-            int mtu, int sequence, int timeout, int retries, int rnr, int reads, int access) {
+    void connect(int mtu, int sequence, int timeout, int retries, int rnr, int reads, int access) {
         connectOne(left, right, mtu, sequence, timeout, retries, rnr, reads, access);
         connectOne(right, left, mtu, sequence, timeout, retries, rnr, reads, access);
     }

@@ -37,8 +37,7 @@ class ReliableConnectionTest {
         }
     }
 
-    private static void shouldMove(
-            int mtu, int bytes, SendOperation operation, boolean immediate) {
+    private static void shouldMove(int mtu, int bytes, SendOperation operation, boolean immediate) {
         var pair = new Pair(Transport.RELIABLE, bytes);
         var left = pair.left;
         var right = pair.right;
@@ -260,9 +259,7 @@ class ReliableConnectionTest {
         left.receive(2, 0, 64);
         send(3, 10);
         assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L, 3L);
-        assertThat(left.done)
-                .extracting(Pair.Done::status)
-                .containsOnly(CompletionStatus.FLUSHED);
+        assertThat(left.done).extracting(Pair.Done::status).containsOnly(CompletionStatus.FLUSHED);
     }
 
     @Test

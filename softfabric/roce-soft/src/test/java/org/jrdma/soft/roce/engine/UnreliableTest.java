@@ -44,8 +44,7 @@ class UnreliableTest {
         assertThat(pair.right.done).hasSizeBetween(100, 199);
         assertThat(pair.right.done)
                 .allMatch(
-                        done ->
-                                done.status() == CompletionStatus.SUCCESS && done.bytes() == 1_000);
+                        done -> done.status() == CompletionStatus.SUCCESS && done.bytes() == 1_000);
         assertThat(pair.left.holds(0, 1_000, pair.right, 0)).isTrue();
     }
 

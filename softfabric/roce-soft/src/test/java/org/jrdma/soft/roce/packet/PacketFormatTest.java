@@ -16,15 +16,17 @@ class PacketFormatTest {
     private static final long HERE = IPV4 | 0x0a4d_0001;
     private static final long THERE = IPV4 | 0x0a4d_0002;
 
-    private static final String SEND =
-            "04d0ffff0000012380000abc" + "53616c75746f6e00" + "bc576b9f";
+    private static final String SEND = "04d0ffff0000012380000abc" + "53616c75746f6e00" + "bc576b9f";
     private static final String SEND_WITH_IDENTIFICATION =
             "04d0ffff0000012380000abc" + "53616c75746f6e00" + "6241f5ec";
     private static final String SEND_OVER_IPV6 =
             "04d0ffff0000012380000abc" + "53616c75746f6e00" + "1d181300";
     private static final String ACKNOWLEDGE = "1140ffff0000012300000abc" + "1f000007" + "75335319";
     private static final String WRITE =
-            "0a40ffff0065432180ffffff" + "0123456789abcdefcafebabe00000004" + "41424344" + "a5e43330";
+            "0a40ffff0065432180ffffff"
+                    + "0123456789abcdefcafebabe00000004"
+                    + "41424344"
+                    + "a5e43330";
     private static final String READ =
             "0c40ffff0065432180000000" + "0123456789abcdefcafebabe00100000" + "3fe45870";
     private static final String COMPARE_AND_SWAP =
@@ -92,12 +94,14 @@ class PacketFormatTest {
         assertThat(packet.partitionKey()).isEqualTo(0xffff);
         assertThat(packet.destinationQueuePair()).isEqualTo(0x123);
         assertThat(packet.sequence()).isEqualTo(0xabc);
-        assertThat(payload(packet)).isEqualTo("Saluton".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        assertThat(payload(packet))
+                .isEqualTo("Saluton".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
     }
 
     @Test
     void shouldReadEveryHeader() throws Exception {
-        assertThat(decoded(ACKNOWLEDGE).acknowledgement()).isEqualTo(new AcknowledgeHeader(0x1f, 7));
+        assertThat(decoded(ACKNOWLEDGE).acknowledgement())
+                .isEqualTo(new AcknowledgeHeader(0x1f, 7));
         assertThat(decoded(WRITE).rdma())
                 .isEqualTo(new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4));
         assertThat(payload(decoded(WRITE))).containsExactly('A', 'B', 'C', 'D');
