@@ -125,13 +125,20 @@ public final class Device extends NativeObject {
 
     /** The rows in use of a port's GID table. In C: {@code ibv_query_gid_table}. */
     public List<GidEntry> gids(int port) throws VerbsException {
-        var length = port(port).gidTableLength();
+        var attributes = port(port);
+        var length = attributes.gidTableLength();
+        var isRoce =
+                attributes.linkLayer() == LinkLayer.ETHERNET
+                        && description.transportType() == TransportType.INFINIBAND;
         var attempt = attempt("ibv_query_gid_table", port);
         return inCall(() -> {
             var ports = library.devices().queryDevice(context.address(), attempt).ports();
             var table = library.devices().queryGidTable(context.address(), length * ports, attempt);
             var rows = table.isPresent() ? table.get() : gidsOneByOne(port, length);
-            return rows.stream().filter(row -> row.port() == port).map(this::entry).toList();
+            return rows.stream()
+                    .filter(row -> row.port() == port)
+                    .map(row -> entry(row, isRoce))
+                    .toList();
         });
     }
 
@@ -338,7 +345,8 @@ public final class Device extends NativeObject {
         return rows;
     }
 
-    private GidEntry entry(DeviceFunctions.Gid row) {
+    /** The kernel has one name for the GIDs of InfiniBand, of iWARP and of RoCE v1. */
+    private GidEntry entry(DeviceFunctions.Gid row, boolean isRoce) {
         var gid = new Gid(row.prefix(), row.interfaceId());
         if (row.type() >= 0) {
             return new GidEntry(
@@ -354,7 +362,7 @@ public final class Device extends NativeObject {
                 row.index(),
                 gid,
                 switch (read(attributes.resolve("types/" + row.index()))) {
-                    case "IB/RoCE v1" -> GidType.ROCE_V1;
+                    case "IB/RoCE v1" -> isRoce ? GidType.ROCE_V1 : GidType.INFINIBAND;
                     case "RoCE v2" -> GidType.ROCE_V2;
                     default -> GidType.UNKNOWN;
                 },

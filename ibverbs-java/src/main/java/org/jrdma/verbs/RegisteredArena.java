@@ -89,10 +89,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
         }
         lifetime().hold();
         try {
-            var segment =
-                    pages == PageSize.HUGE
-                            ? memory.mapHuge(bytes)
-                            : memory.arena.allocate(bytes, PAGE_BYTES);
+            var segment = memory.map(bytes, pages);
             return MemoryRegion.register(domain, segment, access, lifetime(), this, memory);
         } finally {
             lifetime().release();
@@ -176,14 +173,17 @@ public final class RegisteredArena extends NativeObject implements Arena {
 
         final Arena arena = Arena.ofShared();
 
-        MemorySegment mapHuge(long bytes) throws VerbsException {
+        MemorySegment map(long bytes, PageSize pages) throws VerbsException {
             try {
-                return Linux.mapHugePages(bytes, arena);
+                return pages == PageSize.HUGE
+                        ? Linux.mapHugePages(bytes, arena)
+                        : Linux.mapPages(bytes, arena);
             } catch (FabricException e) {
-                throw new VerbsException(
-                        "mmap",
-                        e.getMessage()
-                                + ". Reserve huge pages with \"sysctl vm.nr_hugepages=N\"; /proc/meminfo tells how many are free.");
+                var advice =
+                        pages == PageSize.HUGE
+                                ? ". Reserve huge pages with \"sysctl vm.nr_hugepages=N\"; /proc/meminfo tells how many are free."
+                                : ".";
+                throw new VerbsException("mmap", e.getMessage() + advice);
             }
         }
 

@@ -43,7 +43,7 @@ public final class LockedMemory {
         return switch (errno) {
             case Errno.EFAULT -> "The memory is not there, or is not writable.";
             case Errno.EOPNOTSUPP ->
-                "The device does not offer one of these rights; its extended attributes tell whether it has on-demand paging.";
+                    "The device does not offer one of these rights; its extended attributes tell whether it has on-demand paging.";
             default -> advice(errno);
         };
     }

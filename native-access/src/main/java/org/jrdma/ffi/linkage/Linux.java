@@ -156,10 +156,22 @@ public final class Linux {
         return call(() -> (int) PAGE_SIZE.invokeExact(GETPAGESIZE));
     }
 
+    /**
+     * Zeroed memory in pages of the normal size, unmapped when the arena closes. Pages come into
+     * being when they are touched, and none counts as the JVM's own direct memory.
+     */
+    public static MemorySegment mapPages(long bytes, Arena arena) throws FabricException {
+        return map(bytes, pageBytes(), 0, arena);
+    }
+
     /** Zeroed memory in huge pages of the default size, unmapped when the arena closes. */
     public static MemorySegment mapHugePages(long bytes, Arena arena) throws FabricException {
-        var pageBytes = hugePageBytes();
-        var length = (bytes + pageBytes - 1) / pageBytes * pageBytes;
+        return map(bytes, hugePageBytes(), MAP_HUGETLB, arena);
+    }
+
+    private static MemorySegment map(long bytes, long pageBytes, int flags, Arena arena)
+            throws FabricException {
+        var length = Math.ceilDiv(bytes, pageBytes) * pageBytes;
         var memory =
                 call(() ->
                         (MemorySegment)
@@ -169,11 +181,11 @@ public final class Linux {
                                         MemorySegment.NULL,
                                         length,
                                         PROT_READ_WRITE,
-                                        MAP_PRIVATE_ANONYMOUS | MAP_HUGETLB,
+                                        MAP_PRIVATE_ANONYMOUS | flags,
                                         -1,
                                         0L));
         if (memory.address() == MAP_FAILED) {
-            throw failed("mmap of %,d bytes in huge pages".formatted(length));
+            throw failed("mmap of %,d bytes in pages of %,d".formatted(length, pageBytes));
         }
         return memory.reinterpret(
                         length,

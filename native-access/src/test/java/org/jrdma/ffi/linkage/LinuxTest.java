@@ -130,6 +130,19 @@ class LinuxTest {
     }
 
     @Test
+    void shouldMapZeroedPagesOfMoreThanTheJvmMayAllocate() throws Exception {
+        try (var arena = Arena.ofShared()) {
+            var bytes = Runtime.getRuntime().maxMemory() + 1;
+            var memory = Linux.mapPages(bytes, arena);
+
+            assertThat(memory.byteSize()).isEqualTo(bytes);
+            assertThat(memory.address() % Linux.pageBytes()).isZero();
+            assertThat(memory.get(ValueLayout.JAVA_BYTE, bytes - 1)).isZero();
+            memory.set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) 1);
+        }
+    }
+
+    @Test
     void shouldMapHugePagesOrSayHowManyBytesWereRefused() {
         try (var arena = Arena.ofConfined()) {
             var memory = Linux.mapHugePages(4096, arena);
@@ -140,7 +153,7 @@ class LinuxTest {
         } catch (FabricException e) {
             assertThat(e)
                     .hasMessageMatching(
-                            "mmap of [0-9,]+ bytes in huge pages failed: ENOMEM \\(12\\)|This kernel has no huge pages");
+                            "mmap of [0-9,]+ bytes in pages of [0-9,]+ failed: ENOMEM \\(12\\)|This kernel has no huge pages");
         }
     }
 }

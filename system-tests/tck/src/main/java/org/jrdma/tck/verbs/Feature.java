@@ -23,7 +23,5 @@ enum Feature {
     /** Events tell of the port's network interface. */
     PORT_EVENTS,
     /** An event tells that a completion queue overran. */
-    OVERRUN_EVENTS,
-    /** An event tells of a first packet that came before the step to READY_TO_SEND. */
-    ESTABLISHED_EVENTS
+    OVERRUN_EVENTS
 }
