@@ -8,8 +8,11 @@ final class PolledWorkQueue extends WorkQueue {
 
     private final long[] ids;
     private final int mask;
-    private volatile long marker = -1;
-    private volatile Runnable whenMarkerIsOver = () -> {};
+
+    /** Written and read by the thread that drains, whose cursor alone may complete meanwhile. */
+    private long marker = -1;
+
+    private Runnable whenMarkerIsOver = () -> {};
 
     PolledWorkQueue(int capacity) {
         super(capacity);

@@ -115,7 +115,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         queue.take(1);
         var errno = callGuarded(this);
         if (errno != 0) {
-            queue.giveBack(errno == CLOSED || request.refused() != 0 ? 1 : 0);
+            queue.giveBack(errno == CLOSED || request.takeRefused() != 0 ? 1 : 0);
             throw refused(errno, 0, 1);
         }
         return true;
@@ -168,9 +168,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         }
     }
 
-    /** Also forgets which request was refused last, so that a provider's silence is seen. */
     private void fillSlot(int offset) {
-        request.forgetRefused();
         var position = queue.nextPosition() + offset;
         queue.remember(position, id);
         request.number(queue.requestNumber(position));
@@ -240,7 +238,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
      * that: an error of its doorbell comes as an errno, when the requests are in the queue already.
      */
     private int indexOfRefused(PreparedRequest<?>[] chain) {
-        var address = request.refused();
+        var address = request.takeRefused();
         for (var index = 0; index < chain.length; index++) {
             if (chain[index].request.address() == address) {
                 return index;

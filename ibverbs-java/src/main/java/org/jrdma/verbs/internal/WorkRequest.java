@@ -79,14 +79,14 @@ public abstract sealed class WorkRequest {
         return address + refused;
     }
 
-    /** Before a post, so that {@link #refused()} is 0 if the provider writes nothing. */
-    public final void forgetRefused() {
+    /**
+     * The address that the provider wrote there, once; 0 if it wrote none. It writes only when it
+     * refuses, so that a post need not clear it.
+     */
+    public final long takeRefused() {
+        var taken = memory.get(JAVA_LONG, refused);
         memory.set(JAVA_LONG, refused, 0);
-    }
-
-    /** The address that the provider wrote there. */
-    public final long refused() {
-        return memory.get(JAVA_LONG, refused);
+        return taken;
     }
 
     /** How many pieces there is room for. */

@@ -47,16 +47,14 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldForgetWhichRequestWasRefused() {
+    void shouldTellWhichRequestWasRefusedOnce() {
         var request = new WorkRequest.Send(1);
         MemorySegment.ofAddress(request.refusedAddress())
                 .reinterpret(Long.BYTES)
                 .set(ValueLayout.JAVA_LONG, 0, 4711);
-        assertThat(request.refused()).isEqualTo(4711);
 
-        request.forgetRefused();
-
-        assertThat(request.refused()).isZero();
+        assertThat(request.takeRefused()).isEqualTo(4711);
+        assertThat(request.takeRefused()).isZero();
     }
 
     @Test
@@ -139,11 +137,11 @@ class WorkRequestTest {
     void shouldReadWhichRequestWasRefused() {
         var request = new WorkRequest.Send(2);
         request.element(1, -1, -1, -1);
-        assertThat(request.refused()).as("behind the list of pieces").isZero();
+        assertThat(request.takeRefused()).as("behind the list of pieces").isZero();
 
         at(request.refusedAddress(), 8).set(ValueLayout.JAVA_LONG, 0, request.address());
 
-        assertThat(request.refused()).isEqualTo(request.address());
+        assertThat(request.takeRefused()).isEqualTo(request.address());
     }
 
     @Test
