@@ -7,5 +7,7 @@ public enum AtomicCapability {
     /** Against other operations through the same device; not against this machine's processors. */
     DEVICE,
     /** Against everything, the processors included. */
-    GLOBAL
+    GLOBAL,
+    /** A number that this version does not know. */
+    UNKNOWN
 }

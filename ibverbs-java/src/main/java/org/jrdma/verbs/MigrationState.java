@@ -7,5 +7,7 @@ public enum MigrationState {
     /** The other path is to be armed. */
     REARM,
     /** The other path takes over when this one fails. */
-    ARMED
+    ARMED,
+    /** A number that this version does not know. */
+    UNKNOWN
 }

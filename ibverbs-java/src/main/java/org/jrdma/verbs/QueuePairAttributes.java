@@ -1,12 +1,13 @@
 package org.jrdma.verbs;
 
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * What the device says of a queue pair. In C: {@code struct ibv_qp_attr}.
  *
  * @param state what it does with requests
- * @param pathMtu the largest payload of a packet; of no meaning before it is connected
+ * @param pathMtu the largest payload of a packet; empty before it is connected
  * @param migrationState which of two paths is used
  * @param receiveSequence the number of the next packet to come
  * @param sendSequence the number of the next packet to send
@@ -29,7 +30,7 @@ import java.util.Set;
  */
 public record QueuePairAttributes(
         QueuePairState state,
-        Mtu pathMtu,
+        Optional<Mtu> pathMtu,
         MigrationState migrationState,
         int receiveSequence,
         int sendSequence,

@@ -188,12 +188,14 @@ public final class Codes {
     public static final EnumCodes<AtomicCapability> ATOMIC_CAPABILITY =
             new EnumCodes<>(
                     AtomicCapability.class,
-                    null,
+                    AtomicCapability.UNKNOWN,
                     constant ->
                             switch (constant) {
                                 case NONE -> rdma_h.IBV_ATOMIC_NONE();
                                 case DEVICE -> rdma_h.IBV_ATOMIC_HCA();
                                 case GLOBAL -> rdma_h.IBV_ATOMIC_GLOB();
+                                case UNKNOWN ->
+                                        throw new AssertionError("stands for all other numbers");
                             });
 
     public static final EnumCodes<ForkStatus> FORK_STATUS =
@@ -229,12 +231,14 @@ public final class Codes {
     public static final EnumCodes<MigrationState> MIGRATION_STATE =
             new EnumCodes<>(
                     MigrationState.class,
-                    null,
+                    MigrationState.UNKNOWN,
                     constant ->
                             switch (constant) {
                                 case MIGRATED -> rdma_h.IBV_MIG_MIGRATED();
                                 case REARM -> rdma_h.IBV_MIG_REARM();
                                 case ARMED -> rdma_h.IBV_MIG_ARMED();
+                                case UNKNOWN ->
+                                        throw new AssertionError("stands for all other numbers");
                             });
 
     public static final EnumCodes<DeviceCapability> DEVICE_CAPABILITY =

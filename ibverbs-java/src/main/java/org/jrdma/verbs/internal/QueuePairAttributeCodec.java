@@ -114,8 +114,8 @@ final class QueuePairAttributeCodec {
     }
 
     /** A queue pair that is not connected has no MTU, and says 0. */
-    private static Mtu readMtu(int code) {
-        return code == 0 ? Mtu.BYTES_256 : Codes.MTU.of(code);
+    private static Optional<Mtu> readMtu(int code) {
+        return code == 0 ? Optional.empty() : Optional.of(Codes.MTU.of(code));
     }
 
     private static AddressVector readAddress(MemorySegment attr) {

@@ -96,7 +96,7 @@ class CodesTest {
                 numbering(
                         Codes.ATOMIC_CAPABILITY,
                         AtomicCapability.class,
-                        Set.of(),
+                        Set.of(AtomicCapability.UNKNOWN),
                         "IBV_ATOMIC_(NONE|HCA|GLOB)$"),
                 numbering(
                         Codes.FORK_STATUS,
@@ -109,7 +109,11 @@ class CodesTest {
                         Set.of(QueuePairState.UNKNOWN),
                         "IBV_QPS_",
                         "IBV_QPS_UNKNOWN"),
-                numbering(Codes.MIGRATION_STATE, MigrationState.class, Set.of(), "IBV_MIG_"),
+                numbering(
+                        Codes.MIGRATION_STATE,
+                        MigrationState.class,
+                        Set.of(MigrationState.UNKNOWN),
+                        "IBV_MIG_"),
                 numbering(
                         Codes.QUEUE_PAIR_ATTRIBUTE,
                         QueuePairAttribute.class,
