@@ -1,0 +1,73 @@
+package org.jrdma.stress;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+
+import java.time.Duration;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Phaser;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two threads that wait for one completion queue, each with a cursor of its own. */
+@Timeout(120)
+class CursorsTest {
+
+    private static final int ROUNDS = 500;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** So long do polls and posts take that one thread takes an event while the other arms. */
+    private static final int LINGER = 2_000;
+
+    @Test
+    void shouldWakeBothWhenOneTakesTheEventThatTheOtherAskedFor() throws Exception {
+        var provider = NullDevice.provider();
+        try (var device = NullDevice.open()) {
+            var domain = device.newProtectionDomain();
+            var memory = domain.newArena(LOCAL_WRITE).region(4096);
+            var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
+            var pair = World.Country.connected(domain, queue);
+            var write = pair.prepareWrite(memory.slice(0, 8), memory.remote());
+            var rounds = new Phaser(3);
+            var one = new FutureTask<Void>(() -> takeOneEachRound(queue, rounds));
+            var other = new FutureTask<Void>(() -> takeOneEachRound(queue, rounds));
+            provider.linger(LINGER);
+            Thread.ofPlatform().daemon().start(one);
+            Thread.ofPlatform().daemon().start(other);
+            for (var round = 0; round < ROUNDS && !one.isDone() && !other.isDone(); round++) {
+                rounds.arriveAndAwaitAdvance();
+                // Whoever takes the first leaves; the second is for the one that still waits.
+                assertThat(write.tryPost()).isTrue();
+                assertThat(write.tryPost()).isTrue();
+                rounds.arriveAndAwaitAdvance();
+            }
+            rounds.arriveAndDeregister();
+            one.get(PATIENCE.toSeconds(), SECONDS);
+            other.get(PATIENCE.toSeconds(), SECONDS);
+        } finally {
+            provider.linger(0);
+        }
+    }
+
+    /** Takes one completion in each round, and fails when it is not woken for it. */
+    private static Void takeOneEachRound(CompletionQueue queue, Phaser rounds) throws Exception {
+        try (var cursor = queue.newCursor(1)) {
+            for (var round = 0; round < ROUNDS; round++) {
+                rounds.arriveAndAwaitAdvance();
+                var before = System.nanoTime();
+                assertThat(cursor.await(PATIENCE)).as("completions of round %d", round).isOne();
+                assertThat(Duration.ofNanos(System.nanoTime() - before))
+                        .as("the wait of round %d", round)
+                        .isLessThan(PATIENCE);
+                assertThat(cursor.next()).isTrue();
+                rounds.arriveAndAwaitAdvance();
+            }
+        } finally {
+            rounds.arriveAndDeregister();
+        }
+        return null;
+    }
+}

@@ -1,0 +1,236 @@
+package org.jrdma.stress;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.stream.LongStream;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Draining queue pairs that are full, on a provider that ends the process when a completion queue
+ * overruns.
+ */
+@Timeout(60)
+class DrainTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private Device device;
+    private ProtectionDomain domain;
+    private MemoryRegion memory;
+
+    @BeforeEach
+    void openDevice() throws Exception {
+        device = NullDevice.open();
+        domain = device.newProtectionDomain();
+        memory = domain.newArena(LOCAL_WRITE).region(4096);
+    }
+
+    @AfterEach
+    void closeDevice() {
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    @Test
+    void shouldDrainAFullQueuePairThroughAQueueThatIsJustLargeEnough() throws Exception {
+        var queue = device.newCompletionQueue(16);
+        var pair = domain.newQueuePair(reliable(queue));
+        pair.connect(pair.endpoint());
+        assertThat(queue.room()).isZero();
+        var cursor = queue.newCursor(4);
+        fill(pair, true);
+
+        var shown = drain(pair, cursor);
+
+        assertThat(shown)
+                .containsExactlyInAnyOrderElementsOf(LongStream.range(0, 16).boxed().toList());
+    }
+
+    @Test
+    void shouldFinishADrainThatWasInterruptedAndShowNoMarker() throws Exception {
+        var queue = device.newCompletionQueue(16);
+        var pair = domain.newQueuePair(reliable(queue));
+        pair.connect(pair.endpoint());
+        var cursor = queue.newCursor(4);
+        fill(pair, false);
+        interruptedDrain(pair, cursor);
+
+        var shown = drain(pair, cursor);
+
+        assertThat(shown).as("the receives").containsExactly(8L, 9L, 10L, 11L, 12L, 13L, 14L, 15L);
+        reconnect(pair);
+        fill(pair, false); // asserts that no slot is lost
+        assertThat(drain(pair, cursor)).hasSize(8);
+    }
+
+    @Test
+    void shouldDrainTwoQueuePairsThatShareTheRoomForOneMarker() throws Exception {
+        var queue = device.newCompletionQueue(32);
+        var one = World.Country.connected(domain, queue);
+        var other = World.Country.connected(domain, queue);
+        assertThat(queue.room()).isZero();
+        var cursor = queue.newCursor(4);
+        fill(one, false);
+        fill(other, true);
+        interruptedDrain(one, cursor);
+
+        assertThat(drain(other, cursor)).as("those of both").hasSize(8 + 16);
+
+        assertThat(drain(one, cursor)).isEmpty();
+        assertThat(one.freeSends()).isEqualTo(8);
+        assertThat(other.freeSends()).isEqualTo(8);
+    }
+
+    @Test
+    void shouldLetOthersDrainWhenAQueuePairIsClosedWithItsMarkerUnderWay() throws Exception {
+        var queue = device.newCompletionQueue(32);
+        var one = World.Country.connected(domain, queue);
+        var other = World.Country.connected(domain, queue);
+        var cursor = queue.newCursor(4);
+        fill(one, false);
+        interruptedDrain(one, cursor);
+
+        one.close();
+
+        fill(other, false);
+        assertThat(drain(other, cursor)).as("the receives").hasSize(8);
+    }
+
+    @Test
+    void shouldRefuseToResetWithRequestsUnderWayUntilDrained() throws Exception {
+        var queue = device.newCompletionQueue(16);
+        var pair = domain.newQueuePair(reliable(queue));
+        pair.connect(pair.endpoint());
+        fill(pair, false);
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> pair.modify(QueuePairChange.to(QueuePairState.RESET)))
+                .withMessageContaining("from READY_TO_SEND to RESET")
+                .withMessageContaining("16 requests")
+                .withMessageContaining("drain it first");
+
+        assertThat(pair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+        drain(pair, queue.newCursor(4));
+        reconnect(pair);
+        assertThat(pair.freeSends()).isEqualTo(8);
+        assertThat(pair.freeReceives()).isEqualTo(8);
+    }
+
+    @Test
+    void shouldRefuseToResetADispatchedQueuePairWithATransferUnderWayUntilDrained()
+            throws Exception {
+        var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
+        pair.connect(pair.endpoint());
+        var transfer = pair.receive(List.of());
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> pair.modify(QueuePairChange.to(QueuePairState.RESET)))
+                .withMessageContaining("drain it first");
+
+        assertThat(transfer.isCompleted()).isFalse();
+        pair.drain(PATIENCE);
+        assertThat(transfer.awaitCompletion(PATIENCE).isSuccess()).isFalse();
+        pair.modify(QueuePairChange.to(QueuePairState.RESET));
+        pair.connect(pair.endpoint());
+        for (var round = 0; round < 3 * 8; round++) {
+            pair.write(memory.slice(0, 64), memory.remote()).await(PATIENCE);
+        }
+    }
+
+    @Test
+    void shouldRefuseTransfersWhileADispatchedQueuePairIsDrained() throws Exception {
+        var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
+        pair.connect(pair.endpoint());
+        var flushing = new CountDownLatch(1);
+        var mayGoOn = new CompletableFuture<Void>();
+        var first = pair.receive(List.of());
+        var second = pair.receive(List.of());
+        // Keeps the dispatcher, and with it the drain, until the posts have been tried.
+        var stage =
+                first.future(Runnable::run)
+                        .thenApply(completion -> {
+                            flushing.countDown();
+                            mayGoOn.join();
+                            return completion;
+                        });
+        var drain =
+                new FutureTask<Void>(() -> {
+                    pair.drain(PATIENCE);
+                    return null;
+                });
+        Thread.ofPlatform().daemon().start(drain);
+        try {
+            assertThat(flushing.await(PATIENCE.toSeconds(), SECONDS)).isTrue();
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> pair.receive(memory.slice(0, 64)))
+                    .withMessageContaining("it is being drained");
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> pair.write(memory.slice(0, 64), memory.remote()))
+                    .withMessageContaining("it is being drained");
+
+            assertThat(drain.isDone()).isFalse();
+        } finally {
+            mayGoOn.complete(null);
+        }
+        drain.get(PATIENCE.toSeconds(), SECONDS);
+        assertThat(stage.get().isSuccess()).isFalse();
+        assertThat(second.isCompleted()).isTrue();
+    }
+
+    /** Posts 8 writes, numbered from 0, and 8 receives that stay, from 8. */
+    private void fill(PolledQueuePair pair, boolean signalled) throws VerbsException {
+        var write = pair.prepareWrite(memory.slice(0, 8), memory.remote()).signalled(signalled);
+        var receive = pair.prepareReceive(List.of());
+        for (var number = 0; number < 8; number++) {
+            assertThat(write.id(number).tryPost()).isTrue();
+            assertThat(receive.id(8 + number).tryPost()).isTrue();
+        }
+        assertThat(write.tryPost()).isFalse();
+        assertThat(receive.tryPost()).isFalse();
+    }
+
+    /** Returns the numbers of the requests whose completions were shown. */
+    private static List<Long> drain(PolledQueuePair pair, CompletionCursor cursor)
+            throws Exception {
+        var shown = new ArrayList<Long>();
+        pair.drain(cursor, PATIENCE, completion -> shown.add(completion.id()));
+        return shown;
+    }
+
+    /** Leaves a marker under way. */
+    private static void interruptedDrain(PolledQueuePair pair, CompletionCursor cursor) {
+        Thread.currentThread().interrupt();
+        assertThatExceptionOfType(InterruptedIOException.class)
+                .isThrownBy(() -> drain(pair, cursor));
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    private static void reconnect(PolledQueuePair pair) throws VerbsException {
+        pair.modify(QueuePairChange.to(QueuePairState.RESET));
+        pair.connect(pair.endpoint());
+    }
+}

@@ -1,0 +1,45 @@
+package org.jrdma.stress;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.jrdma.ffi.Lifetime;
+
+/**
+ * A program for a JVM with one carrier: a virtual thread whose interrupt is pending closes what
+ * another one holds. It must not keep the carrier from the other.
+ */
+final class InterruptedCloser {
+
+    private InterruptedCloser() {}
+
+    public static void main(String... arguments) throws InterruptedException {
+        var lifetime = new Lifetime("a thing", List.of(), () -> {});
+        var held = new CountDownLatch(1);
+        var holder =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            lifetime.hold();
+                            held.countDown();
+                            try {
+                                Thread.sleep(50);
+                            } catch (InterruptedException e) {
+                                throw new AssertionError(e);
+                            } finally {
+                                lifetime.release();
+                            }
+                        });
+        held.await();
+        var closer =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            Thread.currentThread().interrupt();
+                            lifetime.close();
+                            System.out.println(
+                                    "closed, interrupted: "
+                                            + Thread.currentThread().isInterrupted());
+                        });
+        var ended = closer.join(Duration.ofSeconds(10)) && holder.join(Duration.ofSeconds(10));
+        System.exit(ended ? 0 : 1);
+    }
+}

@@ -1,0 +1,172 @@
+package org.jrdma.stress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.verbs.AddressVector;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairState;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is refused before the provider is asked, and that it leaves everything as it was. */
+class RefusalsTest {
+
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionQueue queue;
+    private PolledQueuePair pair;
+
+    @BeforeEach
+    void openDevice() throws Exception {
+        device = NullDevice.open();
+        domain = device.newProtectionDomain();
+        queue = device.newCompletionQueue(16);
+        pair = domain.newQueuePair(reliable(queue));
+    }
+
+    @AfterEach
+    void closeDevice() {
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    @Test
+    void shouldRefuseToRegisterABufferWhoseArenaCanBeClosed() {
+        try (var shared = Arena.ofShared();
+                var confined = Arena.ofConfined()) {
+            for (var arena : List.of(shared, confined)) {
+                var buffer = arena.allocate(4096).asByteBuffer();
+
+                for (var view : List.of(buffer, buffer.slice(64, 64), buffer.duplicate())) {
+                    assertThatIllegalArgumentException()
+                            .isThrownBy(() -> domain.register(view, LOCAL_WRITE))
+                            .withMessageContaining("arena can be closed");
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldRegisterBuffersThatOnlyTheCollectorFrees() throws Exception {
+        for (var buffer :
+                List.of(
+                        ByteBuffer.allocateDirect(4096),
+                        ByteBuffer.allocateDirect(4096).slice(64, 64),
+                        Arena.ofAuto().allocate(4096).asByteBuffer(),
+                        Arena.global().allocate(4096).asByteBuffer())) {
+            try (var region = domain.register(buffer, LOCAL_WRITE)) {
+                assertThat(region.length()).isEqualTo(buffer.remaining());
+            }
+        }
+    }
+
+    @Test
+    void shouldLeaveRequestsUsableWhenTheyCannotBeChained() throws Exception {
+        pair.connect(pair.endpoint());
+        var memory = domain.newArena(LOCAL_WRITE).region(4096);
+        var first = pair.prepareWrite(memory.slice(0, 8), memory.remote());
+        var second = pair.prepareWrite(memory.slice(8, 8), memory.remote());
+        var receive = pair.prepareReceive(memory.slice(16, 8));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> pair.prepareChain(first, second, first));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> pair.prepareChain(first, second, receive));
+
+        assertThat(first.tryPost()).isTrue();
+        assertThat(receive.tryPost()).isTrue();
+        assertThat(pair.prepareChain(first, second).tryPost()).isTrue();
+        try (var cursor = queue.newCursor(16)) {
+            assertThat(cursor.poll()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void shouldRefuseNumbersThatDoNotFitAChange() {
+        var change = QueuePairChange.to(QueuePairState.INIT);
+
+        refused("partition key index", () -> change.partitionKeyIndex(65_536));
+        refused("port", () -> change.port(0));
+        refused("port", () -> change.port(256));
+        refused("queue pair number", () -> change.destinationNumber(1 << 24));
+        refused("packet sequence", () -> change.receiveSequence(-1));
+        refused("packet sequence", () -> change.sendSequence(1 << 24));
+        refused("reads", () -> change.maxDestinationReads(256));
+        refused("reads", () -> change.maxReads(256));
+        refused("timer code", () -> change.receiverNotReadyTimer(32));
+        refused("time-out exponent", () -> change.timeout(32));
+        refused("retries", () -> change.retries(8));
+        refused("retries", () -> change.receiverNotReadyRetries(8));
+
+        assertThat(change.attributes()).hasSize(1);
+    }
+
+    @Test
+    void shouldRefuseNumbersThatDoNotFitAnAddress() {
+        refused("port", () -> address(256, 0, 0, 0, 0));
+        refused("LID", () -> address(1, 65_536, 0, 0, 0));
+        refused("service level", () -> address(1, 0, 16, 0, 0));
+        refused("source path bits", () -> address(1, 0, 0, 128, 0));
+        refused("static rate", () -> address(1, 0, 0, 0, 256));
+        refused("GID index", () -> route(256, 0, 0, 0));
+        refused("flow label", () -> route(0, 1 << 20, 0, 0));
+        refused("hop limit", () -> route(0, 0, 256, 0));
+        refused("traffic class", () -> route(0, 0, 0, 256));
+    }
+
+    @Test
+    void shouldConnectAfterNumbersThatDoNotFitWereRefused() throws Exception {
+        List<Consumer<ConnectOptions>> wrongs =
+                List.of(
+                        options -> options.partitionKeyIndex(65_536),
+                        options -> options.serviceLevel(16),
+                        options -> options.receiverNotReadyTimer(32),
+                        options -> options.maxDestinationReads(-1),
+                        options -> options.maxReads(-1),
+                        options -> options.timeout(32),
+                        options -> options.retries(8),
+                        options -> options.receiverNotReadyRetries(8));
+        for (var wrong : wrongs) {
+            var options = new ConnectOptions();
+            wrong.accept(options);
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.connect(pair.endpoint(), options));
+
+            assertThat(pair.state()).isEqualTo(QueuePairState.RESET);
+        }
+        pair.connect(pair.endpoint());
+        assertThat(pair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    }
+
+    private static void refused(String what, ThrowingCallable call) {
+        assertThatIllegalArgumentException().isThrownBy(call).withMessageStartingWith(what + " is");
+    }
+
+    private static AddressVector address(
+            int port, int lid, int serviceLevel, int pathBits, int rate) {
+        return new AddressVector(port, lid, serviceLevel, pathBits, rate, Optional.empty());
+    }
+
+    private static AddressVector.GlobalRoute route(
+            int gidIndex, int flowLabel, int hopLimit, int trafficClass) {
+        return new AddressVector.GlobalRoute(Gid.NONE, gidIndex, flowLabel, hopLimit, trafficClass);
+    }
+}
