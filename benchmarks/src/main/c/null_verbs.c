@@ -7,7 +7,8 @@
  * The structures are those of the stable ABI of libibverbs.so.1, declared here as far as they are used.
  *
  * What was destroyed is kept for ever, marked as dead. Whoever uses it, destroys it during another call, destroys an owner before what
- * it owns, or overruns a completion queue, ends the process with a message.
+ * it owns, or overruns a completion queue, ends the process with a message. Whoever even looks at a dead completion channel, whose
+ * descriptor is read without a call, ends it by a fault.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -600,7 +602,13 @@ EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *cont
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    struct channel *channel = calloc(1, sizeof *channel);
+    /* Pages of its own, which no access is allowed to when it is dead. */
+    struct channel *channel = mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (channel == MAP_FAILED) {
+        close(ends[0]);
+        close(ends[1]);
+        return NULL;
+    }
     channel->ibv.context = context;
     channel->ibv.fd = ends[0];
     channel->write_fd = ends[1];
@@ -617,7 +625,8 @@ EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv_channel)
     leaves(&channel->device->life);
     close(channel->ibv.fd);
     close(channel->write_fd);
-    poison(&channel->ibv, sizeof channel->ibv);
+    if (mmap(channel, sizeof *channel, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+        misuse("completion channel", "cannot be taken away");
     return 0;
 }
 
