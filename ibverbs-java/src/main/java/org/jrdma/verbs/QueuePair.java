@@ -258,6 +258,7 @@ public abstract sealed class QueuePair extends NativeObject
      * Brings this queue pair from RESET to READY_TO_SEND, connected to {@code peer}. Does not wait
      * for the peer. In C: three calls of {@code ibv_modify_qp}.
      *
+     * @throws IllegalArgumentException if an option is out of range; no step is gone then
      * @throws VerbsException if the device refuses a step; the message names both states and the
      *     attributes in question
      */
@@ -265,9 +266,15 @@ public abstract sealed class QueuePair extends NativeObject
         var limits = device.attributes();
         var mtu = options.pathMtu().orElse(local.port.activeMtu());
         var address = options.addressOf(peer, port, route(peer, options));
-        modify(options.toInit(port));
-        modify(options.toReadyToReceive(peer, address, mtu, limits.maxReadsAsDestination()));
-        modify(options.toReadyToSend(sendSequence, limits.maxReadsAsInitiator()));
+        var steps = // all made before the first is gone: a number out of range leaves it in RESET
+                List.of(
+                        options.toInit(port),
+                        options.toReadyToReceive(
+                                peer, address, mtu, limits.maxReadsAsDestination()),
+                        options.toReadyToSend(sendSequence, limits.maxReadsAsInitiator()));
+        for (var step : steps) {
+            modify(step);
+        }
     }
 
     private Optional<AddressVector.GlobalRoute> route(Endpoint peer, ConnectOptions options)
