@@ -149,8 +149,9 @@ final class Soaker implements Runnable {
     }
 
     private void drain(Country country) throws IOException {
-        try (var mine = World.Country.connected(country.domain, country.completions);
-                var cursor = country.completions.newCursor(8)) {
+        var completions = country.completions; // others replace it
+        try (var mine = World.Country.connected(country.domain, completions);
+                var cursor = completions.newCursor(8)) {
             var slice = country.region.slice(0, 64);
             var write = mine.prepareWrite(slice, country.region.remote()).signalled(false);
             var receive = mine.prepareReceive(List.of());
