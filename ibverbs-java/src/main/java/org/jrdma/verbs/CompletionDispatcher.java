@@ -98,7 +98,11 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
             var work = table.find(number);
             var transfer = work == null ? null : work.complete((int) number);
             if (transfer != null) {
-                transfer.complete(completion(index));
+                try {
+                    transfer.complete(completion(index));
+                } finally {
+                    work.returnSlot();
+                }
             } else if (work != null) {
                 LOG.warn("{} has a completion that nobody waits for", queue.lifetime());
             }

@@ -67,7 +67,8 @@ final class DispatchedWorkQueue extends WorkQueue {
     }
 
     /**
-     * The transfer of a completion, or null if nobody waits for it; its slot is free for the next.
+     * The transfer of a completion, or null if nobody waits for it. When the transfer has been
+     * told, {@link #returnSlot()} frees its slot: not before, or a drain would end with one untold.
      */
     @Nullable Transfer complete(int low) {
         var position = positionOf(low);
@@ -78,7 +79,6 @@ final class DispatchedWorkQueue extends WorkQueue {
         }
         transfers[slot] = null;
         release(position);
-        free.release();
         return transfer;
     }
 

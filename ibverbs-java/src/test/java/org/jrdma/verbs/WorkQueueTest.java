@@ -158,6 +158,7 @@ class WorkQueueTest {
                 var transfers = new Transfer[] {post(), post(), post()};
                 for (var i = 0; i < 3; i++) {
                     assertThat(queue.complete((int) (position + i))).isSameAs(transfers[i]);
+                    queue.returnSlot();
                 }
             }
             assertThat(queue.freeSlots()).isEqualTo(3);
@@ -200,6 +201,7 @@ class WorkQueueTest {
                     .isThrownBy(() -> queue.awaitAllFree(SOON, "send queue"))
                     .withMessage("send queue did not drain within 0s");
             assertThat(queue.complete(0)).isNotNull();
+            queue.returnSlot();
             queue.awaitAllFree(SOON, "send queue");
 
             post();
