@@ -425,6 +425,8 @@ static int req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     if (queue->armed != 1)
         queue->armed = solicited_only ? 2 : 1;
     let_go(&queue->life);
+    if (__builtin_expect(lingering, 0))
+        rest(lingering); /* what was asked for may come before the caller learns that it asked */
     return 0;
 }
 

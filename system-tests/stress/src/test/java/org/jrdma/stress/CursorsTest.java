@@ -6,8 +6,12 @@ import static org.jrdma.verbs.Access.LOCAL_WRITE;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.junit.jupiter.api.Test;
@@ -20,8 +24,14 @@ class CursorsTest {
     private static final int ROUNDS = 500;
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** So long do polls and posts take that one thread takes an event while the other arms. */
-    private static final int LINGER = 2_000;
+    /** So long does arming take that the other thread takes the event meanwhile. */
+    private static final int LINGER = 10_000;
+
+    private static final int MOST_PARKED = 1_000_000;
+
+    private final Phaser rounds = new Phaser(3);
+    private final AtomicInteger taken = new AtomicInteger();
+    private final Random random = new Random(1);
 
     @Test
     void shouldWakeBothWhenOneTakesTheEventThatTheOtherAskedFor() throws Exception {
@@ -32,16 +42,20 @@ class CursorsTest {
             var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
             var pair = World.Country.connected(domain, queue);
             var write = pair.prepareWrite(memory.slice(0, 8), memory.remote());
-            var rounds = new Phaser(3);
-            var one = new FutureTask<Void>(() -> takeOneEachRound(queue, rounds));
-            var other = new FutureTask<Void>(() -> takeOneEachRound(queue, rounds));
+            var one = new FutureTask<Void>(() -> takeOneEachRound(queue));
+            var other = new FutureTask<Void>(() -> takeOneEachRound(queue));
             provider.linger(LINGER);
             Thread.ofPlatform().daemon().start(one);
             Thread.ofPlatform().daemon().start(other);
             for (var round = 0; round < ROUNDS && !one.isDone() && !other.isDone(); round++) {
                 rounds.arriveAndAwaitAdvance();
                 // Whoever takes the first leaves; the second is for the one that still waits.
+                LockSupport.parkNanos(random.nextInt(MOST_PARKED));
                 assertThat(write.tryPost()).isTrue();
+                while (taken.get() == 2 * round && !one.isDone() && !other.isDone()) {
+                    LockSupport.parkNanos(MOST_PARKED);
+                }
+                LockSupport.parkNanos(MOST_PARKED);
                 assertThat(write.tryPost()).isTrue();
                 rounds.arriveAndAwaitAdvance();
             }
@@ -55,16 +69,18 @@ class CursorsTest {
     }
 
     /** Takes one completion in each round, and fails when it is not woken for it. */
-    private static Void takeOneEachRound(CompletionQueue queue, Phaser rounds) throws Exception {
+    private Void takeOneEachRound(CompletionQueue queue) throws Exception {
         try (var cursor = queue.newCursor(1)) {
             for (var round = 0; round < ROUNDS; round++) {
                 rounds.arriveAndAwaitAdvance();
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(MOST_PARKED));
                 var before = System.nanoTime();
                 assertThat(cursor.await(PATIENCE)).as("completions of round %d", round).isOne();
                 assertThat(Duration.ofNanos(System.nanoTime() - before))
                         .as("the wait of round %d", round)
                         .isLessThan(PATIENCE);
                 assertThat(cursor.next()).isTrue();
+                taken.incrementAndGet();
                 rounds.arriveAndAwaitAdvance();
             }
         } finally {
