@@ -126,7 +126,7 @@ public final class CompletionCursor implements AutoCloseable {
             if (!queue.awaitEvent(ticket, deadline)) {
                 return poll();
             }
-            nativeQueue.takeEvents();
+            queue.takeEvents();
         }
     }
 

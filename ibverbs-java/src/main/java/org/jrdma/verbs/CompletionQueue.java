@@ -62,6 +62,13 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
         return waiter.ticket();
     }
 
+    /** Takes the events there are. One may be what another thread armed the queue for. */
+    void takeEvents() throws VerbsException {
+        if (nativeQueue().takeEvents()) {
+            waiter.wake();
+        }
+    }
+
     /** Waits for an event since the ticket was taken; false when the time is over. */
     boolean awaitEvent(long ticket, Deadline deadline)
             throws FabricException, InterruptedIOException {

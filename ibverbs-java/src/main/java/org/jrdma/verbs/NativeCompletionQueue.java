@@ -150,17 +150,22 @@ final class NativeCompletionQueue {
     /**
      * Takes the events that there are. They are acknowledged by the batch, which the destruction
      * completes.
+     *
+     * @return whether there were any
      */
-    void takeEvents() throws VerbsException {
+    boolean takeEvents() throws VerbsException {
         descriptor(); // refuses a queue without events
         var attempt = Attempt.to("ibv_get_cq_event", () -> "for " + lifetime);
+        var any = false;
         lifetime.hold();
         try {
             while (functions.takeEvent(channel, attempt)) {
+                any = true;
                 if (unacknowledged.incrementAndGet() >= EVENTS_ACKNOWLEDGED_AT_ONCE) {
                     functions.acknowledge(queue, unacknowledged.getAndSet(0));
                 }
             }
+            return any;
         } finally {
             lifetime.release();
         }

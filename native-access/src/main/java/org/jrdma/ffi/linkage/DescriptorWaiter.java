@@ -114,6 +114,20 @@ public final class DescriptorWaiter implements AutoCloseable {
     }
 
     /**
+     * Ends all waits whose ticket is of before. For whoever has made the descriptor unreadable:
+     * what another thread waits for may have come and gone without having been found.
+     */
+    public void wake() {
+        lock.lock();
+        try {
+            timesReady++;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
      * Ends all waits with IllegalStateException. After it, no callback runs, unless this is called
      * from the callback itself.
      */
