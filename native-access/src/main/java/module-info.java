@@ -13,5 +13,6 @@ module org.jrdma.ffi {
 
     exports org.jrdma.ffi;
     exports org.jrdma.ffi.linkage to
-            org.jrdma.verbs;
+            org.jrdma.verbs,
+            org.jrdma.soft.roce;
 }

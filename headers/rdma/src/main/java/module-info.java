@@ -2,5 +2,6 @@
 @SuppressWarnings("module") // the target of the qualified export is built after this module
 module org.jrdma.abi.rdma {
     exports org.jrdma.abi.rdma to
-            org.jrdma.verbs;
+            org.jrdma.verbs,
+            org.jrdma.soft.roce;
 }
