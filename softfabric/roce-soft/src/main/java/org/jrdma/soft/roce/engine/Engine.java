@@ -31,7 +31,6 @@ public final class Engine {
     private final Link link;
     private final MemoryRegistry memory;
     private final EngineOptions options;
-    private final EventSink events;
     private final RandomGenerator random;
     private final InvariantCrc checksum = new InvariantCrc();
     private final IncomingPacket incoming = new IncomingPacket();
@@ -54,15 +53,9 @@ public final class Engine {
     /**
      * @param random where the high bits of queue pair numbers come from
      */
-    public Engine(
-            Link link,
-            MemoryRegistry memory,
-            EventSink events,
-            EngineOptions options,
-            RandomGenerator random) {
+    public Engine(Link link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
         this.link = link;
         this.memory = memory;
-        this.events = events;
         this.options = options;
         this.random = random;
         for (var i = 0; i < FIRST_INDEX; i++) {
@@ -209,10 +202,6 @@ public final class Engine {
 
     void cancelTimer(QueuePair queuePair) {
         timers.remove(queuePair);
-    }
-
-    void raise(QueuePair queuePair, QueuePairEvent event) {
-        events.raised(queuePair, event);
     }
 
     @Nullable PacketBuffer claim() {

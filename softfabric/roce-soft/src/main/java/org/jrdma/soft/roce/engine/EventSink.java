@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
-/** Who is told of events. */
+/** Who is told of a queue pair's events. */
 @FunctionalInterface
 public interface EventSink {
 
     /** Must not block. */
-    void raised(QueuePair queuePair, QueuePairEvent event);
+    void raised(QueuePairEvent event);
 }

@@ -26,6 +26,7 @@ public final class QueuePair {
     private final ProtectionDomain domain;
     private final CompletionSink sendCompletions;
     private final CompletionSink receiveCompletions;
+    private final EventSink events;
     private final SendQueue sends;
     private final ReceiveQueue receives;
     private final boolean receivesShared;
@@ -36,6 +37,7 @@ public final class QueuePair {
     private int access;
     private int partitionKey;
     private int queueKey;
+    private int notReadyTimer;
     private Address local = new Address(0, 0);
     private Address remote = local;
     private int remoteNumber;
@@ -57,13 +59,16 @@ public final class QueuePair {
         this.domain = options.domain();
         this.sendCompletions = options.sendCompletions();
         this.receiveCompletions = options.receiveCompletions();
-        this.sends = new SendQueue(options.maxSends(), options.maxBuffers(), options.maxInline());
+        this.events = options.events();
+        this.sends =
+                new SendQueue(options.maxSends(), options.maxSendBuffers(), options.maxInline());
         var shared = options.sharedReceives();
         this.receivesShared = shared != null;
         this.receives =
                 shared != null
                         ? shared
-                        : new ReceiveQueue(options.maxReceives(), options.maxBuffers(), () -> {});
+                        : new ReceiveQueue(
+                                options.maxReceives(), options.maxReceiveBuffers(), () -> {});
         switch (transport) {
             case RELIABLE -> {
                 requester = new ReliableRequester(engine, this);
@@ -124,12 +129,28 @@ public final class QueuePair {
         state = QueuePairState.INITIALIZED;
     }
 
+    /** Changes which operations of the peer are carried out, from now on. */
+    public void access(int rights) {
+        access = rights;
+    }
+
+    /** Changes what a datagram must carry, from now on. */
+    public void queueKey(int key) {
+        queueKey = key;
+    }
+
+    /** Changes when a peer is told to come again, from now on. */
+    public void notReadyTimer(int code) {
+        notReadyTimer = code;
+    }
+
     /** To RTR. */
     public void readyToReceive(ReceiveParameters parameters) {
         local = parameters.local();
         remote = parameters.remote();
         remoteNumber = parameters.remoteQueuePair();
         pathMtu = parameters.pathMtu();
+        notReadyTimer = parameters.notReadyTimer();
         established = false;
         responder.start(parameters);
         state = QueuePairState.READY_TO_RECEIVE;
@@ -160,7 +181,7 @@ public final class QueuePair {
         engine.cancelTimer(this);
         flush();
         if (receivesShared) {
-            engine.raise(this, QueuePairEvent.LAST_RECEIVE_REACHED);
+            events.raised(QueuePairEvent.LAST_RECEIVE_REACHED);
         }
         engine.activate(this);
     }
@@ -206,7 +227,7 @@ public final class QueuePair {
         if (packet.opCode().operation().isRequest()) {
             if (!established) {
                 established = true;
-                engine.raise(this, QueuePairEvent.COMMUNICATION_ESTABLISHED);
+                events.raised(QueuePairEvent.COMMUNICATION_ESTABLISHED);
             }
             responder.receive(packet);
         } else if (state.sends()) {
@@ -244,7 +265,7 @@ public final class QueuePair {
             drainReported = false;
         } else if (!drainReported && requester.isDrained()) {
             drainReported = true;
-            engine.raise(this, QueuePairEvent.SEND_QUEUE_DRAINED);
+            events.raised(QueuePairEvent.SEND_QUEUE_DRAINED);
         }
     }
 
@@ -390,6 +411,14 @@ public final class QueuePair {
 
     boolean permits(int right) {
         return (access & right) == right;
+    }
+
+    int notReadyTimer() {
+        return notReadyTimer;
+    }
+
+    void raise(QueuePairEvent event) {
+        events.raised(event);
     }
 
     int queueKey() {

@@ -13,8 +13,10 @@ public record QueuePairOptions(
         ProtectionDomain domain,
         CompletionSink sendCompletions,
         CompletionSink receiveCompletions,
+        EventSink events,
         int maxSends,
         int maxReceives,
-        int maxBuffers,
+        int maxSendBuffers,
+        int maxReceiveBuffers,
         int maxInline,
         @Nullable ReceiveQueue sharedReceives) {}

@@ -36,7 +36,6 @@ final class ReliableResponder implements Responder {
 
     private int executedNext;
     private int maxReads;
-    private int notReadyTimer;
 
     /** The sequence number expected. */
     private int expected;
@@ -73,7 +72,6 @@ final class ReliableResponder implements Responder {
     public void start(ReceiveParameters parameters) {
         reset();
         maxReads = parameters.maxDestinationReads();
-        notReadyTimer = parameters.notReadyTimer();
         expected = parameters.sequence();
         responses = new ResponseQueue(maxReads);
         executed = new ResponseQueue.Response[maxReads];
@@ -280,7 +278,9 @@ final class ReliableResponder implements Responder {
         if (!queuePair.receives().take(receive)) {
             gapReported = true;
             responses.acknowledge(
-                    expected, AcknowledgeHeader.RECEIVER_NOT_READY | notReadyTimer, messages);
+                    expected,
+                    AcknowledgeHeader.RECEIVER_NOT_READY | queuePair.notReadyTimer(),
+                    messages);
             return false;
         }
         receiveTaken = true;
@@ -374,10 +374,9 @@ final class ReliableResponder implements Responder {
 
     private void reportRefusal(int syndrome) {
         switch (syndrome) {
-            case AcknowledgeHeader.INVALID_REQUEST ->
-                    engine.raise(queuePair, QueuePairEvent.REQUEST_ERROR);
+            case AcknowledgeHeader.INVALID_REQUEST -> queuePair.raise(QueuePairEvent.REQUEST_ERROR);
             case AcknowledgeHeader.REMOTE_ACCESS_ERROR ->
-                    engine.raise(queuePair, QueuePairEvent.ACCESS_ERROR);
+                    queuePair.raise(QueuePairEvent.ACCESS_ERROR);
             default -> {} // the receive's completion tells
         }
     }

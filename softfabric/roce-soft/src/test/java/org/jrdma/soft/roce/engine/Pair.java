@@ -82,20 +82,24 @@ final class Pair {
             all.fill(CANARY);
             memory.fill((byte) 0);
             region = registry.register(domain, memory, start, ALL);
-            engine =
-                    new Engine(
-                            this,
-                            registry,
-                            (who, event) -> events.add(event),
-                            EngineOptions.DEFAULTS,
-                            random);
+            engine = new Engine(this, registry, EngineOptions.DEFAULTS, random);
             queuePair = newQueuePair(domain);
         }
 
         QueuePair newQueuePair(ProtectionDomain owner) {
             return engine.newQueuePair(
                     new QueuePairOptions(
-                            transport, owner, this::add, this::add, 256, 256, 4, 64, null));
+                            transport,
+                            owner,
+                            this::add,
+                            this::add,
+                            events::add,
+                            256,
+                            256,
+                            4,
+                            4,
+                            64,
+                            null));
         }
 
         private void add(Completion completion) {
