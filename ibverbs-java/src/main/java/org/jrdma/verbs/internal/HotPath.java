@@ -10,6 +10,7 @@ import java.lang.invoke.MethodHandle;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.StackRoom;
 
 /**
  * The functions called for every transfer: a provider's own, whose addresses stand in its context.
@@ -36,15 +37,22 @@ public final class HotPath {
     private final MemorySegment pollCompletions;
     private final MemorySegment requestNotification;
     private final boolean critical;
+    private final boolean provided;
 
-    /** The functions of a device's context, called critically or not. */
-    public HotPath(VerbsContext context, boolean critical) {
+    /**
+     * The functions of a device's context.
+     *
+     * @param critical whether they are called critically
+     * @param provided whether they may be Java
+     */
+    public HotPath(VerbsContext context, boolean critical, boolean provided) {
         var ops = ibv_context.ops(context.address());
         this.postSend = ops.get(ADDRESS, ibv_context_ops.post_send$offset());
         this.postReceive = ops.get(ADDRESS, ibv_context_ops.post_recv$offset());
         this.pollCompletions = ops.get(ADDRESS, ibv_context_ops.poll_cq$offset());
         this.requestNotification = ops.get(ADDRESS, ibv_context_ops.req_notify_cq$offset());
         this.critical = critical;
+        this.provided = provided;
     }
 
     /** Returns the errno; the address of the request that failed is written to {@code failed}. */
@@ -59,6 +67,7 @@ public final class HotPath {
 
     /** Returns the number of completions written, or a negative number. */
     public int poll(long queue, int capacity, long completions) {
+        makeRoom();
         try {
             return critical
                     ? (int) Critical.POLL.invokeExact(pollCompletions, queue, capacity, completions)
@@ -70,6 +79,7 @@ public final class HotPath {
 
     /** Asks for an event at the next completion. Returns the errno. */
     public int requestNotification(long queue, boolean solicitedOnly) {
+        makeRoom();
         try {
             return (int)
                     PLAIN_NOTIFY.invokeExact(requestNotification, queue, solicitedOnly ? 1 : 0);
@@ -78,7 +88,14 @@ public final class HotPath {
         }
     }
 
+    private void makeRoom() {
+        if (provided) {
+            StackRoom.ensureForHotPath();
+        }
+    }
+
     private int post(MemorySegment function, long queuePair, long request, long failed) {
+        makeRoom();
         try {
             return critical
                     ? (int) Critical.POST.invokeExact(function, queuePair, request, failed)

@@ -26,8 +26,18 @@ public final class AddressSpace {
         return WHOLE.get(JAVA_LONG, address);
     }
 
+    /** Replaces the 4 bytes at an address that is a multiple of 4. */
+    public static void setInt(long address, int value) {
+        WHOLE.set(JAVA_INT, address, value);
+    }
+
     /** Replaces the 8 bytes at an address that is a multiple of 8. */
     public static void setLong(long address, long value) {
         WHOLE.set(JAVA_LONG, address, value);
+    }
+
+    /** Copies the first bytes of a segment to an address. */
+    public static void copy(MemorySegment source, long offset, long address, long bytes) {
+        MemorySegment.copy(source, offset, WHOLE, address, bytes);
     }
 }

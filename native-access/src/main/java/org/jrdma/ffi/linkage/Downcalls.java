@@ -59,6 +59,7 @@ public final class Downcalls {
 
     /** Makes a call without a result that is not on a hot path. */
     public static void run(VoidCall call) {
+        StackRoom.ensure();
         try {
             call.invoke();
         } catch (Throwable e) {
@@ -71,6 +72,7 @@ public final class Downcalls {
      * only what is unchecked.
      */
     public static <T> T call(Call<T> call) {
+        StackRoom.ensure();
         try {
             return call.invoke();
         } catch (Throwable e) {

@@ -73,6 +73,7 @@ public final class NativeLibrary {
     /** A library whose symbols {@code provider} answers for. */
     public static NativeLibrary from(LibraryProvider provider) {
         allowed(() -> MemorySegment.NULL.reinterpret(0)); // else linking fails, without advice
+        StackRoom.need();
         return new NativeLibrary(provider.name(), true, provider.symbols());
     }
 
