@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The queue pairs of one device. For one thread at a time; see the package.
  *
- * <p>A round of its caller: {@link #advance} the time, {@link #receive} what came in, ring the
- * {@link #doorbell} of queue pairs with new work, and then {@link #transmit} once, so that
- * acknowledgements of one round travel as one.
+ * <p>A round of its caller: {@link #advance} the time, {@link #receive} what came in, {@link
+ * #expireTimers}, and then {@link #transmit} once, so that acknowledgements of one round travel as
+ * one. The {@link #doorbell} of queue pairs with new work is rung by any thread at any time, and
+ * answered with {@link #transmit}.
  */
 public final class Engine {
 
@@ -46,6 +47,7 @@ public final class Engine {
     private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
 
     private final List<GroupMember> groups = new ArrayList<>();
+    private final Doorbells doorbells = new Doorbells();
     private long now;
 
     private record GroupMember(Address group, QueuePair queuePair) {}
@@ -143,10 +145,26 @@ public final class Engine {
         return queuePair != null && queuePair.number() == number ? queuePair : null;
     }
 
-    /** Looks at what was posted to a queue pair since. */
+    /**
+     * Tells that work was posted to a queue pair, which {@link #transmit} then looks at. From any
+     * thread.
+     */
     public void doorbell(QueuePair queuePair) {
-        queuePair.flush();
-        activate(queuePair);
+        doorbells.ring(queuePair);
+    }
+
+    /** Whether a doorbell was rung that nobody has answered. From any thread. */
+    public boolean isRung() {
+        return !doorbells.areSilent();
+    }
+
+    private void answerDoorbells() {
+        for (var rung = doorbells.takeAll(); rung != null; ) {
+            var next = doorbells.next(rung);
+            rung.flush();
+            activate(rung);
+            rung = next;
+        }
     }
 
     /**
@@ -156,12 +174,21 @@ public final class Engine {
      */
     public void advance(long nanos) {
         now = nanos;
+    }
+
+    /**
+     * Does what was to be done by now. After all that came in was {@linkplain #receive received}:
+     * what is late for the thread is not late for the peer.
+     */
+    public void expireTimers() {
         for (var due = timers.poll(now); due != null; due = timers.poll(now)) {
             due.timerExpired();
         }
     }
 
-    /** When to {@link #advance} next though nothing came in; {@link Long#MAX_VALUE} for never. */
+    /**
+     * When to {@link #expireTimers} next though nothing came in; {@link Long#MAX_VALUE} for never.
+     */
     public long nextDeadline() {
         return timers.next();
     }
@@ -172,6 +199,7 @@ public final class Engine {
      * @return false if the link had no buffer for some of it
      */
     public boolean transmit() {
+        answerDoorbells();
         for (var next = active.pollFirst(); next != null; next = active.pollFirst()) {
             var outcome = Transmission.SENT;
             for (var i = 0; i < options.burst() && outcome == Transmission.SENT; i++) {
@@ -226,7 +254,7 @@ public final class Engine {
         return options;
     }
 
-    long now() {
+    public long now() {
         return now;
     }
 }

@@ -10,6 +10,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Position;
 import org.jrdma.soft.roce.packet.RdmaHeader;
 import org.jrdma.soft.roce.packet.Transport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair: its state, its queues, and the two halves that work on them. Made by {@link
@@ -51,6 +52,12 @@ public final class QueuePair {
     long deadline = TimerQueue.NEVER;
     long timerKey;
     int timerIndex = -1;
+
+    // Of the doorbells.
+    @SuppressWarnings("unused") // through a VarHandle
+    boolean rung;
+
+    @Nullable QueuePair rungBefore;
 
     QueuePair(Engine engine, int number, QueuePairOptions options) {
         this.engine = engine;

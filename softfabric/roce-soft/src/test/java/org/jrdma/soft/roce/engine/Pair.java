@@ -240,6 +240,8 @@ final class Pair {
                 var flight = flights.remove();
                 flight.to().engine.receive(flight.packet());
             }
+            left.engine.expireTimers();
+            right.engine.expireTimers();
         }
     }
 

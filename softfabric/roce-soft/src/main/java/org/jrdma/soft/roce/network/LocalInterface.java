@@ -1,0 +1,65 @@
+package org.jrdma.soft.roce.network;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.Address;
+import org.jspecify.annotations.Nullable;
+
+/** The network interface that an address of this machine belongs to. */
+record LocalInterface(String name, int index, int mtu) {
+
+    /** IPv6 and UDP, the base header, that of a WRITE, immediate data, the checksum. */
+    private static final int HEADERS = 40 + 8 + 12 + 16 + 4 + 4;
+
+    private static final int SMALLEST_PATH_MTU = 256;
+    private static final int GREATEST_PATH_MTU = 4096;
+
+    static LocalInterface of(Address address) throws FabricException {
+        try {
+            var found = find(address.inet());
+            if (found == null) {
+                throw new FabricException(
+                        "No network interface of this machine, or of this network namespace, has"
+                                + " the address "
+                                + address);
+            }
+            return new LocalInterface(found.getName(), found.getIndex(), found.getMTU());
+        } catch (SocketException e) {
+            throw new FabricException(
+                    "The network interface of %s could not be asked: %s"
+                            .formatted(address, e.getMessage()),
+                    0,
+                    e);
+        }
+    }
+
+    private static @Nullable NetworkInterface find(InetAddress address) throws SocketException {
+        if (!address.isLoopbackAddress()) {
+            return NetworkInterface.getByInetAddress(address);
+        }
+        // All of 127.0.0.0/8 is local, though the interface lists one address.
+        return NetworkInterface.networkInterfaces()
+                .filter(LocalInterface::isLoopback)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static boolean isLoopback(NetworkInterface candidate) {
+        try {
+            return candidate.isLoopback();
+        } catch (SocketException e) {
+            return false; // gone since
+        }
+    }
+
+    /** The greatest path MTU whose packets fit. */
+    int pathMtu() {
+        var greatest = GREATEST_PATH_MTU;
+        while (greatest > SMALLEST_PATH_MTU && greatest + HEADERS > mtu) {
+            greatest /= 2;
+        }
+        return greatest;
+    }
+}

@@ -1,0 +1,151 @@
+package org.jrdma.soft.roce.network;
+
+import java.lang.foreign.Arena;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.engine.Link;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The link of a port: gathers the packets of an engine and sends many with one system call. For one
+ * thread at a time.
+ */
+final class Outgoing implements Link {
+
+    private static final int CAPACITY = 32;
+
+    private final UdpSocket socket;
+    private final SystemCalls calls;
+    private final MessageVector vector;
+
+    /** The first message that is not sent; those before it are. */
+    private int first;
+
+    private int count;
+    private int allowance;
+    private boolean blocked;
+    private boolean up = true;
+    private long now;
+    private @Nullable Troublemaker troublemaker;
+    private @Nullable Tracer tracer;
+
+    Outgoing(UdpSocket socket, int scope, SystemCalls calls, Arena arena) {
+        this.socket = socket;
+        this.calls = calls;
+        this.vector = new MessageVector(CAPACITY, scope, arena);
+    }
+
+    /** Allows as many packets more, so that a round ends. */
+    void allow(int packets) {
+        allowance = packets;
+    }
+
+    void trouble(Trouble trouble) {
+        troublemaker = trouble.isNone() ? null : new Troublemaker(trouble);
+    }
+
+    void tracer(@Nullable Tracer next) {
+        tracer = next;
+    }
+
+    void up(boolean isUp) {
+        up = isUp;
+    }
+
+    /** Whether the socket takes no more for now. */
+    boolean isBlocked() {
+        return blocked;
+    }
+
+    @Override
+    public @Nullable PacketBuffer claim() {
+        return allowance > 0 && hasRoom() ? vector.buffer(count) : null;
+    }
+
+    private boolean hasRoom() {
+        return count < CAPACITY || flush();
+    }
+
+    @Override
+    public void send(PacketBuffer packet) {
+        allowance--;
+        if (!up) {
+            return;
+        }
+        if (troublemaker == null) {
+            append();
+            return;
+        }
+        switch (troublemaker.decide(packet, now)) {
+            case PASS -> append();
+            case PASS_TWICE -> {
+                append();
+                if (hasRoom()) {
+                    vector.buffer(count).copyFrom(packet);
+                    append();
+                }
+            }
+            case GONE -> {}
+        }
+    }
+
+    private void append() {
+        if (tracer != null) {
+            tracer.sent(vector.buffer(count));
+        }
+        vector.prepareToSend(count);
+        count++;
+    }
+
+    /** Lets go what was held back until now. */
+    void release(long time) {
+        now = time;
+        if (troublemaker == null) {
+            return;
+        }
+        while (hasRoom()) {
+            var packet = troublemaker.due(now);
+            if (packet == null) {
+                return;
+            }
+            if (up) {
+                vector.buffer(count).copyFrom(packet);
+                append();
+            }
+            troublemaker.free(packet);
+        }
+    }
+
+    /** When to {@link #release} next. */
+    long nextDeadline() {
+        return troublemaker == null ? Troublemaker.NEVER : troublemaker.nextDeadline();
+    }
+
+    /** Sends what was gathered. False if the socket did not take all of it. */
+    boolean flush() {
+        while (first < count) {
+            var sent =
+                    socket.send(
+                            first == 0 ? vector.headers() : vector.headers(first), count - first);
+            if (sent > 0) {
+                first += sent;
+                continue;
+            }
+            switch (calls.errno()) {
+                case Errno.EINTR -> {}
+                case Errno.EAGAIN -> {
+                    blocked = true;
+                    return false;
+                }
+                // Too long for the path, no route, refused by a filter, an error that an earlier
+                // packet met: this packet is lost, as packets may be.
+                default -> first++;
+            }
+        }
+        first = 0;
+        count = 0;
+        blocked = false;
+        return true;
+    }
+}

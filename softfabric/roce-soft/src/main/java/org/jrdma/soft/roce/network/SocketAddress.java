@@ -1,0 +1,74 @@
+package org.jrdma.soft.roce.network;
+
+import static java.nio.ByteOrder.BIG_ENDIAN;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+
+/** GIDs as C's {@code sockaddr_in} and {@code sockaddr_in6}. */
+final class SocketAddress {
+
+    static final int IPV4_FAMILY = 2;
+    static final int IPV6_FAMILY = 10;
+    static final int IPV4_BYTES = 16;
+    static final int IPV6_BYTES = 28;
+
+    private static final ValueLayout.OfShort PORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(BIG_ENDIAN);
+    private static final ValueLayout.OfInt INT =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(BIG_ENDIAN);
+    private static final long MAPPED = 0xffffL << 32;
+
+    private SocketAddress() {}
+
+    /**
+     * Writes where a datagram goes, {@link #IPV6_BYTES} at most, at RoCE's port.
+     *
+     * @param scope the interface that a link-local address is meant on
+     * @return how many bytes of it there are
+     */
+    static int write(MemorySegment memory, long offset, long high, long low, int scope) {
+        memory.set(PORT, offset + 2, (short) PacketBuffer.UDP_PORT);
+        if (high == 0 && low >>> 32 == 0xffff) {
+            memory.set(ValueLayout.JAVA_SHORT, offset, (short) IPV4_FAMILY);
+            memory.set(INT, offset + 4, (int) low);
+            memory.set(LONG, offset + 8, 0);
+            return IPV4_BYTES;
+        }
+        memory.set(ValueLayout.JAVA_SHORT, offset, (short) IPV6_FAMILY);
+        memory.set(INT, offset + 4, 0);
+        memory.set(LONG, offset + 8, high);
+        memory.set(LONG, offset + 16, low);
+        memory.set(ValueLayout.JAVA_INT, offset + 24, isLinkLocal(high) ? scope : 0);
+        return IPV6_BYTES;
+    }
+
+    /** Of one interface: fe80::/10, and groups of scope 1 and 2. */
+    private static boolean isLinkLocal(long high) {
+        var first = (int) (high >>> 48);
+        return (first & 0xffc0) == 0xfe80 || ((first & 0xff00) == 0xff00 && (first & 0xf) <= 2);
+    }
+
+    /** The first half of the GID at {@code offset}. */
+    static long high(MemorySegment memory, long offset) {
+        return isIpv4(memory, offset) ? 0 : memory.get(LONG, offset + 8);
+    }
+
+    /** The second half of the GID at {@code offset}. */
+    static long low(MemorySegment memory, long offset) {
+        return isIpv4(memory, offset)
+                ? MAPPED | Integer.toUnsignedLong(memory.get(INT, offset + 4))
+                : memory.get(LONG, offset + 16);
+    }
+
+    static int port(MemorySegment memory, long offset) {
+        return memory.get(PORT, offset + 2) & 0xffff;
+    }
+
+    private static boolean isIpv4(MemorySegment memory, long offset) {
+        return memory.get(ValueLayout.JAVA_SHORT, offset) == IPV4_FAMILY;
+    }
+}

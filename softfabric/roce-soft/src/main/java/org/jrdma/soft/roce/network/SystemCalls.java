@@ -1,0 +1,158 @@
+package org.jrdma.soft.roce.network;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import org.jrdma.ffi.linkage.Downcalls;
+
+/**
+ * The system calls about sockets. Each answers -1 on failure and leaves its {@link #errno()} here,
+ * so an object of this class is for one thread at a time. No call allocates.
+ *
+ * <p>Numbers and layouts are Linux's of 64 bits, the same on x86-64 and aarch64.
+ */
+final class SystemCalls {
+
+    private static final MemorySegment SOCKET = function("socket");
+    private static final MemorySegment BIND = function("bind");
+    private static final MemorySegment SETSOCKOPT = function("setsockopt");
+    private static final MemorySegment GETSOCKOPT = function("getsockopt");
+    private static final MemorySegment RECVMMSG = function("recvmmsg");
+    private static final MemorySegment SENDMMSG = function("sendmmsg");
+    private static final MemorySegment PPOLL = function("ppoll");
+    private static final MemorySegment CLOSE = function("close");
+
+    private static final MethodHandle OF_INT =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle OF_THREE_INTS =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle OF_ADDRESS =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle SET_OPTION =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle GET_OPTION =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle RECEIVE =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
+    private static final MethodHandle SEND =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final MethodHandle WAIT =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
+
+    private static final VarHandle ERRNO =
+            Linker.Option.captureStateLayout()
+                    .varHandle(MemoryLayout.PathElement.groupElement("errno"));
+
+    /** Where calls leave their errno: not in memory of the thread's, which costs a look-up. */
+    private final MemorySegment captured =
+            Arena.ofAuto().allocate(Linker.Option.captureStateLayout());
+
+    /** What the last call that failed left. */
+    int errno() {
+        return (int) ERRNO.get(captured, 0L);
+    }
+
+    int socket(int family, int type, int protocol) {
+        try {
+            return (int) OF_THREE_INTS.invokeExact(SOCKET, captured, family, type, protocol);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    int bind(int descriptor, MemorySegment address) {
+        try {
+            return (int)
+                    OF_ADDRESS.invokeExact(
+                            BIND, captured, descriptor, address, (int) address.byteSize());
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    int setOption(int descriptor, int level, int option, MemorySegment value) {
+        try {
+            return (int)
+                    SET_OPTION.invokeExact(
+                            SETSOCKOPT,
+                            captured,
+                            descriptor,
+                            level,
+                            option,
+                            value,
+                            (int) value.byteSize());
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** {@code length} holds the length of {@code value}. */
+    int option(int descriptor, int level, int option, MemorySegment value, MemorySegment length) {
+        try {
+            return (int)
+                    GET_OPTION.invokeExact(
+                            GETSOCKOPT, captured, descriptor, level, option, value, length);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** Receives up to {@code count} datagrams; how many. The descriptor must not block. */
+    int receive(int descriptor, MemorySegment messages, int count) {
+        try {
+            return (int)
+                    RECEIVE.invokeExact(
+                            RECVMMSG, captured, descriptor, messages, count, 0, MemorySegment.NULL);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** Sends up to {@code count} datagrams; how many, before one that failed if not all. */
+    int send(int descriptor, MemorySegment messages, int count) {
+        try {
+            return (int) SEND.invokeExact(SENDMMSG, captured, descriptor, messages, count, 0);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** Waits for descriptors; {@code timeout} NULL waits without end. */
+    int poll(MemorySegment descriptors, long count, MemorySegment timeout) {
+        try {
+            return (int)
+                    WAIT.invokeExact(
+                            PPOLL, captured, descriptors, count, timeout, MemorySegment.NULL);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    int close(int descriptor) {
+        try {
+            return (int) OF_INT.invokeExact(CLOSE, captured, descriptor);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private static MemorySegment function(String name) {
+        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+    }
+}

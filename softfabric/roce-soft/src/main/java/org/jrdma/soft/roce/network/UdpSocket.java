@@ -1,0 +1,236 @@
+package org.jrdma.soft.roce.network;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+
+/**
+ * A UDP socket at RoCE's port of one address: a local one, or a group's. Never blocks, is never
+ * connected, and does not let its datagrams be fragmented, so that the kernel sends identification
+ * 0, which the checksum covers.
+ */
+final class UdpSocket {
+
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOCK_NONBLOCK = 0x800;
+    private static final int SOCK_CLOEXEC = 0x80000;
+
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_REUSEADDR = 2;
+    private static final int SO_SNDBUF = 7;
+    private static final int SO_RCVBUF = 8;
+    private static final int SO_SNDBUFFORCE = 32;
+    private static final int SO_RCVBUFFORCE = 33;
+
+    private static final int IPPROTO_IP = 0;
+    private static final int IP_MTU_DISCOVER = 10;
+    private static final int IP_MULTICAST_IF = 32;
+    private static final int IP_MULTICAST_TTL = 33;
+    private static final int IP_ADD_MEMBERSHIP = 35;
+    private static final int IP_MULTICAST_ALL = 49;
+
+    private static final int IPPROTO_IPV6 = 41;
+    private static final int IPV6_MULTICAST_IF = 17;
+    private static final int IPV6_MULTICAST_HOPS = 18;
+    private static final int IPV6_JOIN_GROUP = 20;
+    private static final int IPV6_MTU_DISCOVER = 23;
+    private static final int IPV6_V6ONLY = 26;
+    private static final int IPV6_MULTICAST_ALL = 29;
+
+    private static final int IPPROTO_UDP = 17;
+    private static final int UDP_NO_CHECK6_RX = 102;
+
+    private static final int NEVER_FRAGMENT = 2;
+    private static final int HOPS = 64;
+    private static final int WANTED_BUFFER = 8 << 20;
+
+    private final SystemCalls calls;
+    private final Address address;
+    private final int descriptor;
+
+    private UdpSocket(SystemCalls calls, Address address, int descriptor) {
+        this.calls = calls;
+        this.address = address;
+        this.descriptor = descriptor;
+    }
+
+    /** A socket that sends from {@code address} and receives what is for it. */
+    static UdpSocket at(Address address, LocalInterface on, SystemCalls calls)
+            throws FabricException {
+        var socket = open(address, calls);
+        try {
+            if (address.isIpv4()) {
+                socket.require("IP_MTU_DISCOVER", IPPROTO_IP, IP_MTU_DISCOVER, NEVER_FRAGMENT);
+                socket.set(IPPROTO_IP, IP_MULTICAST_TTL, HOPS);
+                socket.set(IPPROTO_IP, IP_MULTICAST_IF, 0, 0, on.index());
+            } else {
+                socket.require(
+                        "IPV6_MTU_DISCOVER", IPPROTO_IPV6, IPV6_MTU_DISCOVER, NEVER_FRAGMENT);
+                socket.set(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, HOPS);
+                socket.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, on.index());
+            }
+            socket.grow(SO_SNDBUFFORCE, SO_SNDBUF);
+            socket.grow(SO_RCVBUFFORCE, SO_RCVBUF);
+            socket.bind(on);
+            return socket;
+        } catch (FabricException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** A socket that receives what is sent to {@code group} on an interface. */
+    static UdpSocket ofGroup(Address group, LocalInterface on, SystemCalls calls)
+            throws FabricException {
+        var socket = open(group, calls);
+        try {
+            // Any number of processes may be members.
+            socket.require("SO_REUSEADDR", SOL_SOCKET, SO_REUSEADDR, 1);
+            socket.grow(SO_RCVBUFFORCE, SO_RCVBUF);
+            socket.bind(on);
+            socket.join(on);
+            return socket;
+        } catch (FabricException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private static UdpSocket open(Address address, SystemCalls calls) throws FabricException {
+        var family = address.isIpv4() ? SocketAddress.IPV4_FAMILY : SocketAddress.IPV6_FAMILY;
+        var descriptor = calls.socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (descriptor < 0) {
+            throw failed("A UDP socket for %s could not be made", address, calls.errno());
+        }
+        var socket = new UdpSocket(calls, address, descriptor);
+        if (!address.isIpv4()) {
+            // Else nobody could use the mapped addresses beside it.
+            socket.set(IPPROTO_IPV6, IPV6_V6ONLY, 1);
+            // Adapters send no UDP checksum over IPv6 either.
+            socket.set(IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+        }
+        return socket;
+    }
+
+    private void bind(LocalInterface on) throws FabricException {
+        try (var arena = Arena.ofConfined()) {
+            var name = arena.allocate(SocketAddress.IPV6_BYTES, 8);
+            var length = SocketAddress.write(name, 0, address.high(), address.low(), on.index());
+            if (calls.bind(descriptor, name.asSlice(0, length)) < 0) {
+                throw bindFailed(calls.errno());
+            }
+        }
+    }
+
+    private FabricException bindFailed(int errno) {
+        var attempt =
+                "UDP port %d of %s could not be bound: %s."
+                        .formatted(PacketBuffer.UDP_PORT, address, Errno.describe(errno));
+        var advice =
+                switch (errno) {
+                    case Errno.EADDRINUSE -> " " + PortOwner.describe(address);
+                    case Errno.EADDRNOTAVAIL ->
+                            " This machine, or this network namespace, has no such address.";
+                    default -> "";
+                };
+        return new FabricException(attempt + advice, errno, null);
+    }
+
+    private void join(LocalInterface on) throws FabricException {
+        int result;
+        if (address.isIpv4()) {
+            set(IPPROTO_IP, IP_MULTICAST_ALL, 0);
+            result =
+                    set(
+                            IPPROTO_IP,
+                            IP_ADD_MEMBERSHIP,
+                            networkOrder((int) address.low()),
+                            0,
+                            on.index());
+        } else {
+            set(IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+            result =
+                    set(
+                            IPPROTO_IPV6,
+                            IPV6_JOIN_GROUP,
+                            networkOrder((int) (address.high() >>> 32)),
+                            networkOrder((int) address.high()),
+                            networkOrder((int) (address.low() >>> 32)),
+                            networkOrder((int) address.low()),
+                            on.index());
+        }
+        if (result < 0) {
+            throw failed(
+                    "The group %s could not be joined on " + on.name(), address, calls.errno());
+        }
+    }
+
+    static int networkOrder(int value) {
+        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
+                ? value
+                : Integer.reverseBytes(value);
+    }
+
+    private static FabricException failed(String attempt, Address address, int errno) {
+        return new FabricException(
+                attempt.formatted(address) + ": " + Errno.describe(errno), errno, null);
+    }
+
+    private void require(String name, int level, int option, int value) throws FabricException {
+        if (set(level, option, value) < 0) {
+            throw failed("The socket of %s refuses " + name, address, calls.errno());
+        }
+    }
+
+    private int set(int level, int option, int... words) {
+        try (var arena = Arena.ofConfined()) {
+            return calls.setOption(
+                    descriptor, level, option, arena.allocateFrom(ValueLayout.JAVA_INT, words));
+        }
+    }
+
+    /** As much as wanted with the right to; else as much as anyone may have. */
+    private void grow(int force, int option) {
+        if (set(SOL_SOCKET, force, WANTED_BUFFER) < 0) {
+            set(SOL_SOCKET, option, WANTED_BUFFER);
+        }
+    }
+
+    /** How many bytes of datagrams and their bookkeeping wait here at most. */
+    int receiveBuffer() {
+        try (var arena = Arena.ofConfined()) {
+            var value = arena.allocate(ValueLayout.JAVA_INT);
+            var length = arena.allocateFrom(ValueLayout.JAVA_INT, Integer.BYTES);
+            return calls.option(descriptor, SOL_SOCKET, SO_RCVBUF, value, length) < 0
+                    ? 0
+                    : value.get(ValueLayout.JAVA_INT, 0);
+        }
+    }
+
+    Address address() {
+        return address;
+    }
+
+    int descriptor() {
+        return descriptor;
+    }
+
+    /** Receives up to {@code count} datagrams; -1 and errno for none. */
+    int receive(MemorySegment messages, int count) {
+        return calls.receive(descriptor, messages, count);
+    }
+
+    /** Sends up to {@code count} datagrams; -1 and errno if the first failed. */
+    int send(MemorySegment messages, int count) {
+        return calls.send(descriptor, messages, count);
+    }
+
+    void close() {
+        calls.close(descriptor);
+    }
+}

@@ -1,0 +1,64 @@
+package org.jrdma.soft.roce.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.ValueLayout;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.CompletionKind;
+import org.jrdma.soft.roce.engine.CompletionStatus;
+import org.jrdma.soft.roce.engine.SendOperation;
+import org.junit.jupiter.api.Test;
+
+class PortTest {
+
+    @Test
+    void shouldCarryMessagesThatNobodyPollsFor() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, left.port.pathMtu());
+            left.memory.fill((byte) 7);
+            right.receive(pair[1], 1, 0, 100_000);
+            left.send(pair[0], 2, 0, 100_000);
+            assertThat(right.await())
+                    .isEqualTo(
+                            new Station.Done(
+                                    pair[1].number(),
+                                    1,
+                                    CompletionStatus.SUCCESS,
+                                    CompletionKind.RECEIVE,
+                                    100_000));
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(right.memory.get(ValueLayout.JAVA_BYTE, 99_999)).isEqualTo((byte) 7);
+            assertThat(right.memory.get(ValueLayout.JAVA_BYTE, 100_000)).isZero();
+        }
+    }
+
+    @Test
+    void shouldMoveMegabytesWithoutExhaustingRetries() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 4096);
+            var bytes = (int) Station.REGION;
+            left.memory.fill((byte) 9);
+            left.move(pair[0], 1, SendOperation.WRITE, 0, bytes, right);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(right.memory.mismatch(left.memory)).isEqualTo(-1);
+            right.memory.fill((byte) 3);
+            left.move(pair[0], 2, SendOperation.READ, 0, bytes, right);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(right.memory.mismatch(left.memory)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldNameTheAddressAndItsOwnerWhenItIsTaken() throws Exception {
+        try (var station = Station.anywhere()) {
+            assertThatThrownBy(() -> Station.at(station.port.address()))
+                    .isInstanceOf(FabricException.class)
+                    .hasMessageContaining(station.port.address().toString())
+                    .hasMessageContaining("EADDRINUSE")
+                    .hasMessageContaining("this process");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package org.jrdma.soft.roce.network;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.Access;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.Completion;
+import org.jrdma.soft.roce.engine.CompletionKind;
+import org.jrdma.soft.roce.engine.CompletionStatus;
+import org.jrdma.soft.roce.engine.MemoryRegion;
+import org.jrdma.soft.roce.engine.ProtectionDomain;
+import org.jrdma.soft.roce.engine.QueuePair;
+import org.jrdma.soft.roce.engine.QueuePairOptions;
+import org.jrdma.soft.roce.engine.ReceiveParameters;
+import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendParameters;
+import org.jrdma.soft.roce.packet.Transport;
+
+/** A port at an address that nobody else has, with registered memory. */
+final class Station implements AutoCloseable {
+
+    static final long REGION = 4 << 20;
+    static final long START = 0x10_0000;
+
+    private static final int ALL =
+            Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC;
+
+    record Done(int queuePair, long id, CompletionStatus status, CompletionKind kind, long bytes) {}
+
+    final Port port;
+    final ProtectionDomain domain = new ProtectionDomain();
+    final MemorySegment memory = Arena.ofAuto().allocate(REGION, 64);
+    final MemoryRegion region;
+    final Queue<Done> done = new ConcurrentLinkedQueue<>();
+
+    /** Counted instead of kept, for tests that must not allocate. */
+    final AtomicLong completions = new AtomicLong();
+
+    boolean keeping = true;
+
+    private Station(Port port) {
+        this.port = port;
+        this.region = port.memory().register(domain, memory, START, ALL);
+    }
+
+    /** At some address of the loopback interface: several builds may run on one machine. */
+    static Station anywhere() throws FabricException {
+        while (true) {
+            try {
+                return at(
+                        Address.ipv4(
+                                0x7f01_0000
+                                        + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff)));
+            } catch (FabricException e) {
+                if (e.code() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    static Station at(Address address) throws FabricException {
+        return new Station(Port.open(PortOptions.at(address)));
+    }
+
+    QueuePair newQueuePair(Transport transport) {
+        return port.control(
+                engine ->
+                        engine.newQueuePair(
+                                new QueuePairOptions(
+                                        transport,
+                                        domain,
+                                        this::add,
+                                        this::add,
+                                        _ -> {},
+                                        256,
+                                        256,
+                                        2,
+                                        2,
+                                        64,
+                                        null)));
+    }
+
+    private void add(Completion completion) {
+        if (keeping) {
+            done.add(
+                    new Done(
+                            completion.queuePair(),
+                            completion.id(),
+                            completion.status(),
+                            completion.kind(),
+                            completion.bytes()));
+        }
+        completions.setRelease(completions.getPlain() + 1);
+    }
+
+    void connect(QueuePair queuePair, Station peer, QueuePair other, int mtu, int timeout) {
+        port.control(
+                _ -> {
+                    queuePair.initialize(ALL, 0xffff, 0x1234);
+                    queuePair.readyToReceive(
+                            new ReceiveParameters(
+                                    port.address(),
+                                    peer.port.address(),
+                                    other.number(),
+                                    mtu,
+                                    0xfffff0,
+                                    4,
+                                    12));
+                    queuePair.readyToSend(new SendParameters(0xfffff0, timeout, 7, 7, 4));
+                    return queuePair;
+                });
+    }
+
+    /** A queue pair of each, connected. */
+    static QueuePair[] connected(Station left, Station right, int mtu) {
+        var one = left.newQueuePair(Transport.RELIABLE);
+        var other = right.newQueuePair(Transport.RELIABLE);
+        left.connect(one, right, other, mtu, 14);
+        right.connect(other, left, one, mtu, 14);
+        return new QueuePair[] {one, other};
+    }
+
+    void receive(QueuePair queuePair, long id, long offset, int bytes) {
+        queuePair.receives().claim().begin(id).buffer(START + offset, bytes, region.key());
+        queuePair.receives().post();
+        port.ring(queuePair);
+    }
+
+    void send(QueuePair queuePair, long id, long offset, int bytes) {
+        queuePair
+                .sends()
+                .claim()
+                .begin(id, SendOperation.SEND)
+                .signaled()
+                .buffer(START + offset, bytes, region.key());
+        queuePair.sends().post();
+        port.ring(queuePair);
+    }
+
+    /** Moves memory at an offset here to the same offset there, or back. */
+    void move(
+            QueuePair queuePair,
+            long id,
+            SendOperation operation,
+            long offset,
+            int bytes,
+            Station peer) {
+        queuePair
+                .sends()
+                .claim()
+                .begin(id, operation)
+                .signaled()
+                .buffer(START + offset, bytes, region.key())
+                .remote(START + offset, peer.region.key());
+        queuePair.sends().post();
+        port.ring(queuePair);
+    }
+
+    /** The next completion, without polling the port. */
+    Done await() throws InterruptedException {
+        var deadline = System.nanoTime() + 20_000_000_000L;
+        while (done.isEmpty()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("no completion within 20 s");
+            }
+            Thread.sleep(0, 50_000);
+        }
+        return done.remove();
+    }
+
+    @Override
+    public void close() {
+        port.close();
+    }
+}
