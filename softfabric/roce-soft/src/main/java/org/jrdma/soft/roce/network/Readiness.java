@@ -7,16 +7,12 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.Linux;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jrdma.ffi.linkage.EventDescriptor;
 
 /**
  * Waits for sockets, a moment, or another thread's {@link #wake()}. Made for one waiting thread.
  */
 final class Readiness {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Readiness.class);
 
     private static final long NANOS = 1_000_000_000;
 
@@ -29,15 +25,12 @@ final class Readiness {
     private final SystemCalls calls = new SystemCalls();
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment timeout = arena.allocate(2 * JAVA_LONG.byteSize(), 8);
-    private final MemorySegment one = arena.allocateFrom(JAVA_LONG, 1);
-    private final MemorySegment drained = arena.allocate(JAVA_LONG);
-    private final int event;
+    private final EventDescriptor event = EventDescriptor.open();
     private MemorySegment descriptors;
 
     Readiness() throws FabricException {
-        event = Linux.eventDescriptor();
         descriptors = arena.allocate(BYTES, 8);
-        watch(0, event, POLLIN);
+        watch(0, event.number(), POLLIN);
     }
 
     /**
@@ -49,7 +42,7 @@ final class Readiness {
     void await(UdpSocket[] sockets, boolean sendable, long nanos) {
         if (descriptors.byteSize() < (sockets.length + 1) * BYTES) {
             descriptors = arena.allocate((2L * sockets.length + 1) * BYTES, 8);
-            watch(0, event, POLLIN);
+            watch(0, event.number(), POLLIN);
         }
         for (var i = 0; i < sockets.length; i++) {
             watch(
@@ -64,7 +57,7 @@ final class Readiness {
                 sockets.length + 1,
                 nanos == Long.MAX_VALUE ? MemorySegment.NULL : timeout);
         if (descriptors.get(JAVA_SHORT, EVENTS + 2) != 0) {
-            drain();
+            event.lower();
         }
     }
 
@@ -74,24 +67,12 @@ final class Readiness {
         descriptors.set(JAVA_SHORT, index * BYTES + EVENTS + 2, (short) 0);
     }
 
-    private void drain() {
-        try {
-            Linux.read(event, drained);
-        } catch (FabricException e) {
-            LOG.error("A thread cannot be woken: {}", e.getMessage());
-        }
-    }
-
     /** Ends the wait under way, or the next. From any thread. */
     void wake() {
-        try {
-            Linux.write(event, one);
-        } catch (FabricException e) {
-            LOG.error("A thread cannot be woken: {}", e.getMessage());
-        }
+        event.raise();
     }
 
     void close() {
-        calls.close(event);
+        event.close();
     }
 }
