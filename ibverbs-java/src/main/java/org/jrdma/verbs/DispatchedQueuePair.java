@@ -232,7 +232,7 @@ public final class DispatchedQueuePair extends QueuePair {
             long compareOrAdd,
             long swap)
             throws FabricException, InterruptedIOException {
-        RemoteBounds.checkAtomicResult(List.of(result));
+        RemoteBounds.checkAtomicResult(result.length());
         RemoteBounds.checkAtomicTarget(0, remote);
         return post(
                 operation,

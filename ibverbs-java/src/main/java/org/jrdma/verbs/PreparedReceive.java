@@ -36,11 +36,6 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
     }
 
     @Override
-    PreparedReceive self() {
-        return this;
-    }
-
-    @Override
     String function() {
         return "ibv_post_recv";
     }

@@ -257,7 +257,11 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         return queuePair;
     }
 
-    abstract S self();
+    /** The type argument is the class itself: all that can extend this are in this package. */
+    @SuppressWarnings("unchecked")
+    final S self() {
+        return (S) this;
+    }
 
     /** Refuses pieces that do not suit the request. */
     abstract void checkLocal(List<MemorySlice> pieces);

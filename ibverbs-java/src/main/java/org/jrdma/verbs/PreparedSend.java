@@ -10,8 +10,6 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
-    private long length;
-
     PreparedSend(PolledQueuePair queuePair, List<MemorySlice> pieces) {
         super(queuePair, Operation.SEND);
         local(pieces);
@@ -19,10 +17,7 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
     /** Sends 32 bits along, which the peer finds in its completion. */
     public PreparedSend immediate(int data) {
-        checkThread();
-        request().operation(Operation.SEND_WITH_IMMEDIATE);
-        request().immediate(data);
-        return this;
+        return immediate(Operation.SEND_WITH_IMMEDIATE, data);
     }
 
     /**
@@ -40,24 +35,11 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
      * @throws IllegalArgumentException if it is more than {@link QueuePair#inlineBytes()}
      */
     public PreparedSend inline(boolean wanted) {
-        flag(Send.INLINE, wanted);
-        checkInline(length);
-        return this;
-    }
-
-    @Override
-    void checkLocal(List<MemorySlice> pieces) {
-        super.checkLocal(pieces);
-        length = totalLength(pieces);
-    }
-
-    @Override
-    PreparedSend self() {
-        return this;
+        return copied(wanted);
     }
 
     @Override
     String describe() {
-        return "SEND of %,d bytes".formatted(length);
+        return "SEND of %,d bytes".formatted(length());
     }
 }

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 
 /**
@@ -11,23 +12,20 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
  * @param <S> the request itself
  */
 public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S>>
-        extends PreparedRequest<S>
-        permits PreparedSend,
-                PreparedWrite,
-                PreparedRead,
-                PreparedCompareAndSwap,
-                PreparedFetchAndAdd {
+        extends PreparedRequest<S> permits PreparedSend, PreparedRdma, PreparedAtomic {
 
+    private final Operation operation;
     private final Send request;
+    private long length;
     private int flags = Send.SIGNALED;
 
-    PreparedSendRequest(PolledQueuePair queuePair, WorkRequest.Operation operation) {
+    PreparedSendRequest(PolledQueuePair queuePair, Operation operation) {
         this(queuePair, operation, new Send(queuePair.sendElements()));
     }
 
-    private PreparedSendRequest(
-            PolledQueuePair queuePair, WorkRequest.Operation operation, Send request) {
+    private PreparedSendRequest(PolledQueuePair queuePair, Operation operation, Send request) {
         super(queuePair, queuePair.sendsOfThisThread(), request);
+        this.operation = operation;
         this.request = request;
         request.operation(operation);
         request.flags(flags);
@@ -62,25 +60,55 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         return self();
     }
 
-    final boolean hasFlag(int flag) {
-        return (flags & flag) != 0;
+    final S immediate(Operation withImmediate, int data) {
+        checkThread();
+        request.operation(withImmediate);
+        request.immediate(data);
+        return self();
+    }
+
+    /** Sets {@link Send#INLINE}. */
+    final S copied(boolean wanted) {
+        checkThread();
+        if (wanted) {
+            checkInline(length);
+        }
+        return flag(Send.INLINE, wanted);
+    }
+
+    final Operation operation() {
+        return operation;
     }
 
     final Send request() {
         return request;
     }
 
-    final void checkInline(long bytes) {
-        if (hasFlag(Send.INLINE) && bytes > queuePair().inlineBytes()) {
+    /** How many bytes the pieces have. */
+    final long length() {
+        return length;
+    }
+
+    @Override
+    final void checkLocal(List<MemorySlice> pieces) {
+        var bytes = totalLength(pieces);
+        checkLength(bytes);
+        length = bytes;
+    }
+
+    /** Refuses pieces of so many bytes, if they do not suit the request. */
+    void checkLength(long bytes) {
+        if ((flags & Send.INLINE) != 0) {
+            checkInline(bytes);
+        }
+    }
+
+    private void checkInline(long bytes) {
+        if (bytes > queuePair().inlineBytes()) {
             throw new IllegalArgumentException(
                     "%s sends %d bytes inline at most, not %d; ask for more in its options"
                             .formatted(queuePair(), queuePair().inlineBytes(), bytes));
         }
-    }
-
-    @Override
-    void checkLocal(List<MemorySlice> pieces) {
-        checkInline(totalLength(pieces));
     }
 
     @Override

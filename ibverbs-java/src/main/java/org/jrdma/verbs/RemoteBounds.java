@@ -1,6 +1,5 @@
 package org.jrdma.verbs;
 
-import java.util.List;
 import java.util.Objects;
 
 /** Checks that a peer could only answer with an error otherwise. */
@@ -14,10 +13,9 @@ final class RemoteBounds {
         Objects.checkFromIndexSize(offset, length, remote.length());
     }
 
-    static void checkAtomicResult(List<MemorySlice> pieces) {
-        if (PreparedRequest.totalLength(pieces) != ATOMIC_BYTES) {
-            throw new IllegalArgumentException(
-                    "An atomic brings 8 bytes back, not " + PreparedRequest.totalLength(pieces));
+    static void checkAtomicResult(long bytes) {
+        if (bytes != ATOMIC_BYTES) {
+            throw new IllegalArgumentException("An atomic brings 8 bytes back, not " + bytes);
         }
     }
 

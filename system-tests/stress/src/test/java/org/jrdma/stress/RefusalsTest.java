@@ -99,6 +99,21 @@ class RefusalsTest {
     }
 
     @Test
+    void shouldNotSendInlineWhatWasRefusedInline() throws Exception {
+        pair.connect(pair.endpoint());
+        var tooLong = domain.newArena(LOCAL_WRITE).region(pair.inlineBytes() + 1);
+        var send = pair.prepareSend(tooLong.slice());
+        var write = pair.prepareWrite(tooLong.slice(), tooLong.remote());
+
+        assertThatIllegalArgumentException().isThrownBy(() -> send.inline(true));
+        assertThatIllegalArgumentException().isThrownBy(() -> write.inline(true));
+
+        // would be refused if it were still to be sent inline
+        assertThat(send.local(tooLong.slice()).tryPost()).isTrue();
+        assertThat(write.local(tooLong.slice()).tryPost()).isTrue();
+    }
+
+    @Test
     void shouldRefuseNumbersThatDoNotFitAChange() {
         var change = QueuePairChange.to(QueuePairState.INIT);
 
