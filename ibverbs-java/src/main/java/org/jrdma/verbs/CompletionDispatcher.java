@@ -21,6 +21,9 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
     private static final Logger LOG = LoggerFactory.getLogger(CompletionDispatcher.class);
     private static final int BATCH = 64;
 
+    /** How many batches are taken before other queues have their turn. */
+    private static final int POLLS = 8;
+
     CompletionDispatcher(Device device, int capacity) throws VerbsException {
         super(device, CompletionQueueOptions.capacity(capacity).waitable());
         try {
@@ -57,18 +60,23 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
         }
 
         /**
-         * Empties the queue and asks it for its next event. That this ends is up to those who post:
-         * they get their slots back by nothing else. close() waits for it, by closing the waiter.
+         * Dispatches what there is, and asks the queue for its next event. No more than a few
+         * batches at a time: all other descriptors wait for this thread. close() waits for it, by
+         * closing the waiter.
          */
         private void run() {
             try {
                 queue.takeEvents();
-                do {
-                    dispatchAll();
+                var isEmpty = dispatchSome();
+                if (isEmpty) {
                     queue.arm();
-                } while (dispatchAll()
-                        > 0); // what came before the queue was armed is told by no event
-                waiter.arm();
+                    isEmpty = dispatchSome(); // what came before is told by no event
+                }
+                if (isEmpty) {
+                    waiter.arm();
+                } else {
+                    waiter.again();
+                }
             } catch (FabricException | RuntimeException e) {
                 if (!queue.lifetime().isClosed()) {
                     LOG.error("{} hears of no more completions", queue.lifetime(), e);
@@ -77,20 +85,19 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
             }
         }
 
-        private int dispatchAll() {
-            var total = 0;
+        /** Whether it found the queue empty. */
+        private boolean dispatchSome() {
             // What is run for a completion on this thread may close the queue.
-            while (!queue.lifetime().isClosed()) {
+            for (var polls = 0; polls < POLLS && !queue.lifetime().isClosed(); polls++) {
                 var count = queue.poll(batch);
                 if (count == 0) {
-                    break;
+                    return true;
                 }
                 for (var index = 0; index < count; index++) {
                     dispatch(index);
                 }
-                total += count;
             }
-            return total;
+            return false;
         }
 
         private void dispatch(int index) {

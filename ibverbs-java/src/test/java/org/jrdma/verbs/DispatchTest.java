@@ -3,12 +3,18 @@ package org.jrdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -42,6 +48,56 @@ class DispatchTest {
                 assertThat(write.get().status()).isEqualTo(CompletionStatus.SUCCESS);
             }
             queuePair.drain(LONG);
+        }
+    }
+
+    @Test
+    void shouldNotLetADispatcherThatIsAlwaysBusyKeepTheOthersWaiting() throws Exception {
+        try (var busyDevice = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE);
+                var device = Verbs.from(new FakeLibrary()).open(FakeLibrary.DEVICE)) {
+            var enough = new CompletableFuture<Void>();
+            var begun = new CountDownLatch(1);
+            var busy = connected(busyDevice);
+            var queuePair = connected(device);
+            // Runs on the thread of all dispatchers, and finds its own queue never empty.
+            var postAgain =
+                    new Consumer<Completion>() {
+                        @Override
+                        public void accept(Completion completion) {
+                            begun.countDown();
+                            if (!enough.isDone()) {
+                                var _ = write(busy).future(Runnable::run).thenAccept(this);
+                            }
+                        }
+                    };
+            var _ = write(busy).future(Runnable::run).thenAccept(postAgain);
+            begun.await();
+
+            try {
+                write(queuePair).await(LONG);
+            } finally {
+                enough.complete(null);
+            }
+
+            busy.drain(LONG);
+        }
+    }
+
+    private static DispatchedQueuePair connected(Device device) throws VerbsException {
+        var queuePair =
+                device.newProtectionDomain()
+                        .newQueuePair(
+                                QueuePairOptions.reliable(device.newCompletionDispatcher(64)));
+        queuePair.connect(queuePair.endpoint());
+        return queuePair;
+    }
+
+    /** Writes nothing. */
+    private static Transfer write(DispatchedQueuePair queuePair) {
+        try {
+            return queuePair.write(List.of(), new RemoteMemory(4096, 1, 1));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -35,19 +35,20 @@ import org.jrdma.abi.rdma.ibv_gid_entry;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.ibv_port_attr;
 import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryProvider;
-import org.jrdma.ffi.linkage.Linux;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A libibverbs with one device that does what it is told: every call succeeds, or answers as a test
  * wants. Data is not moved; what is posted to be sent is complete at once.
  */
+@SuppressWarnings("restricted")
 final class FakeLibrary implements LibraryProvider {
 
     static final String DEVICE = "fake0";
@@ -89,8 +90,9 @@ final class FakeLibrary implements LibraryProvider {
     private final AtomicInteger armed = new AtomicInteger();
     private final MemorySegment device = ibv_device.allocate(arena);
     private final MemorySegment context;
-    private int channel = -1;
+    private @Nullable EventDescriptor channel;
     private int devices = 1;
+    private volatile int presentState;
 
     FakeLibrary() {
         ibv_device.name(device).setString(0, DEVICE);
@@ -131,6 +133,18 @@ final class FakeLibrary implements LibraryProvider {
     /** From now on a function answers so, and leaves an errno. */
     FakeLibrary answering(String symbol, Object value, int errno) {
         answers.put(symbol, new Answer(value, errno));
+        return this;
+    }
+
+    /** Its device is of this transport. */
+    FakeLibrary speaking(int transport) {
+        ibv_device.transport_type(device, transport);
+        return this;
+    }
+
+    /** Its queue pairs are in this state from now on, when it is asked. */
+    FakeLibrary presentState(int state) {
+        presentState = state;
         return this;
     }
 
@@ -190,7 +204,7 @@ final class FakeLibrary implements LibraryProvider {
         return answer.value;
     }
 
-    private Answer act(String symbol, Object[] arguments) throws FabricException {
+    private Answer act(String symbol, Object[] arguments) {
         return switch (symbol) {
             case "ibv_get_device_list" -> {
                 memory(arguments[0], 4).set(JAVA_INT, 0, devices);
@@ -201,7 +215,7 @@ final class FakeLibrary implements LibraryProvider {
             case "ibv_free_device_list", "ibv_ack_cq_events", "ibv_ack_async_event" -> success("");
             case "ibv_get_device_guid" -> success(bigEndian(0x5054_00ff_fe12_3456L));
             case "ibv_open_device" -> {
-                ibv_context.async_fd(context, Linux.eventDescriptor());
+                ibv_context.async_fd(context, new EventDescriptor().number);
                 yield success(context);
             }
             case "ibv_query_device" -> {
@@ -232,9 +246,9 @@ final class FakeLibrary implements LibraryProvider {
             case "ibv_alloc_pd" -> success(arena.allocate(64));
             case "ibv_reg_mr", "ibv_reg_mr_iova2" -> success(ibv_mr.allocate(arena));
             case "ibv_create_comp_channel" -> {
-                channel = Linux.eventDescriptor();
+                channel = new EventDescriptor();
                 var made = ibv_comp_channel.allocate(arena);
-                ibv_comp_channel.fd(made, channel);
+                ibv_comp_channel.fd(made, channel.number);
                 yield success(made);
             }
             case "ibv_create_cq" -> success(ibv_cq.allocate(arena));
@@ -243,10 +257,12 @@ final class FakeLibrary implements LibraryProvider {
                 ibv_qp.qp_num(queuePair, NUMBER);
                 yield success(queuePair);
             }
-            case "ibv_get_cq_event" -> {
-                var count = Arena.ofAuto().allocate(JAVA_LONG);
-                yield Linux.read(channel, count) < 0 ? new Answer(-1, Errno.EAGAIN) : success(0);
+            case "ibv_query_qp" -> {
+                var attributes = memory(arguments[1], ibv_qp_attr.layout().byteSize());
+                ibv_qp_attr.qp_state(attributes, presentState);
+                yield success(0);
             }
+            case "ibv_get_cq_event" -> channel.take() ? success(0) : new Answer(-1, Errno.EAGAIN);
             case "req_notify_cq" -> {
                 armed.set(1);
                 yield success(0);
@@ -256,8 +272,8 @@ final class FakeLibrary implements LibraryProvider {
                         MemorySegment.ofAddress((long) arguments[1])
                                 .reinterpret(ibv_send_wr.layout().byteSize());
                 completed.add(ibv_send_wr.wr_id(request));
-                if (channel >= 0 && armed.compareAndSet(1, 0)) {
-                    Linux.write(channel, Arena.ofAuto().allocateFrom(JAVA_LONG, 1));
+                if (channel != null && armed.compareAndSet(1, 0)) {
+                    channel.signal();
                 }
                 yield success(0);
             }

@@ -102,11 +102,6 @@ public final class CompletionFunctions {
                 call(() -> (int) RESIZE_CQ.invokeExact(resizeCq, segment(), queue, capacity)));
     }
 
-    /** How many completions the queue has room for, which may be more than was asked for. */
-    public static int capacity(MemorySegment queue) {
-        return ibv_cq.cqe(queue);
-    }
-
     /** Waits until every event taken from its channel was acknowledged. Returns the errno. */
     public void destroy(MemorySegment queue, Attempt attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DESTROY_CQ.invokeExact(destroyCq, segment(), queue)));

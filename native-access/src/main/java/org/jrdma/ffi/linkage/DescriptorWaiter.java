@@ -3,11 +3,14 @@ package org.jrdma.ffi.linkage;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.slf4j.Logger;
@@ -49,7 +52,7 @@ public final class DescriptorWaiter implements AutoCloseable {
     /**
      * Calls {@code onReady} on the polling thread, once after each {@link #arm()}, when the
      * descriptor is readable. It must neither wait nor run code of the user's: everyone else's
-     * waits hang on that thread.
+     * waits hang on that thread. What takes long it does in pieces, by {@link #again()}.
      */
     public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
         return new DescriptorWaiter(descriptor, onReady);
@@ -66,6 +69,14 @@ public final class DescriptorWaiter implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Asks for one more call of the callback, readable or not, when all other descriptors have had
+     * their turn. For the callback itself.
+     */
+    public void again() {
+        Poller.INSTANCE.unfinished.add(this);
     }
 
     /**
@@ -166,6 +177,15 @@ public final class DescriptorWaiter implements AutoCloseable {
             armed = false;
             timesReady++;
             changed.signalAll();
+            callBack();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void callBack() {
+        lock.lock();
+        try {
             if (!closed) {
                 onReady.run();
             }
@@ -184,6 +204,9 @@ public final class DescriptorWaiter implements AutoCloseable {
         private final Map<Long, DescriptorWaiter> waiters = new ConcurrentHashMap<>();
         private final AtomicLong nextKey = new AtomicLong();
         private final int epoll;
+
+        /** Those whose callbacks asked to be called again. For the polling thread. */
+        private final Queue<DescriptorWaiter> unfinished = new ArrayDeque<>();
 
         private Poller() {
             try {
@@ -237,12 +260,16 @@ public final class DescriptorWaiter implements AutoCloseable {
             MemorySegment events = Arena.ofAuto().allocate(BATCH * Linux.EpollEvent.BYTES, 8);
             while (true) {
                 try {
-                    var count = Linux.epollWait(epoll, events, BATCH);
+                    var calls = unfinished.size();
+                    var count = Linux.epollWait(epoll, events, BATCH, calls == 0 ? -1 : 0);
                     for (var i = 0; i < count; i++) {
                         var waiter = waiters.get(Linux.EpollEvent.data(events, i));
                         if (waiter != null) {
-                            tell(waiter);
+                            tell(waiter, DescriptorWaiter::ready);
                         }
+                    }
+                    for (; calls > 0; calls--) {
+                        tell(unfinished.remove(), DescriptorWaiter::callBack);
                     }
                 } catch (FabricException e) {
                     LOG.error("The polling thread goes on after a failure", e);
@@ -251,9 +278,9 @@ public final class DescriptorWaiter implements AutoCloseable {
         }
 
         /** Goes on whatever a callback throws: all waits of the process hang on this thread. */
-        private static void tell(DescriptorWaiter waiter) {
+        private static void tell(DescriptorWaiter waiter, Consumer<DescriptorWaiter> call) {
             try {
-                waiter.ready();
+                call.accept(waiter);
             } catch (Throwable e) {
                 LOG.error("The callback for descriptor {} failed", waiter.descriptor, e);
             }

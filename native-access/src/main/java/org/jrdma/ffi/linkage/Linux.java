@@ -31,9 +31,7 @@ public final class Linux {
     static final int EPOLL_CTL_MOD = 3;
 
     private static final int EPOLL_CLOEXEC = 0x80000;
-    private static final int EFD_CLOEXEC = 0x80000;
     private static final int O_NONBLOCK = 0x800;
-    private static final int EFD_NONBLOCK = O_NONBLOCK;
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
     private static final int PROT_READ_WRITE = 3;
@@ -44,9 +42,6 @@ public final class Linux {
     private static final MemorySegment EPOLL_CREATE1 = symbol("epoll_create1");
     private static final MemorySegment EPOLL_CTL = symbol("epoll_ctl");
     private static final MemorySegment EPOLL_WAIT = symbol("epoll_wait");
-    private static final MemorySegment EVENTFD = symbol("eventfd");
-    private static final MemorySegment READ = symbol("read");
-    private static final MemorySegment WRITE = symbol("write");
     private static final MemorySegment FCNTL = symbol("fcntl");
     private static final MemorySegment MMAP = symbol("mmap");
     private static final MemorySegment MUNMAP = symbol("munmap");
@@ -54,17 +49,12 @@ public final class Linux {
 
     private static final MethodHandle INT_OF_INT =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle INT_OF_TWO_INTS =
-            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle CONTROL =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle WAIT =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
-    private static final MethodHandle TRANSFER =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MethodHandle CONTROL_FILE =
             Linker.nativeLinker()
                     .downcallHandle(
@@ -102,32 +92,20 @@ public final class Linux {
                                         event)));
     }
 
-    /** Waits without end. 0 when a signal came first. */
-    static int epollWait(int epoll, MemorySegment events, int capacity) throws FabricException {
+    /** Waits, -1 for without end. 0 when the time is over, or a signal came first. */
+    static int epollWait(int epoll, MemorySegment events, int capacity, int milliseconds)
+            throws FabricException {
         var count =
                 call(() ->
-                        (int) WAIT.invokeExact(EPOLL_WAIT, segment(), epoll, events, capacity, -1));
-        return count < 0 && CapturedErrno.value() == Errno.EINTR ? 0 : check("epoll_wait", count);
-    }
-
-    /** A descriptor that a write of 8 bytes makes readable. */
-    public static int eventDescriptor() throws FabricException {
-        return check(
-                "eventfd",
-                call(() ->
                         (int)
-                                INT_OF_TWO_INTS.invokeExact(
-                                        EVENTFD, segment(), 0, EFD_CLOEXEC | EFD_NONBLOCK)));
-    }
-
-    /** Reads; -1 where nothing is there to read. */
-    public static long read(int descriptor, MemorySegment buffer) throws FabricException {
-        return transfer("read", READ, descriptor, buffer);
-    }
-
-    /** Writes; -1 where nothing can be written now. */
-    public static long write(int descriptor, MemorySegment buffer) throws FabricException {
-        return transfer("write", WRITE, descriptor, buffer);
+                                WAIT.invokeExact(
+                                        EPOLL_WAIT,
+                                        segment(),
+                                        epoll,
+                                        events,
+                                        capacity,
+                                        milliseconds));
+        return count < 0 && CapturedErrno.value() == Errno.EINTR ? 0 : check("epoll_wait", count);
     }
 
     /** Makes calls on a descriptor return instead of waiting. */
@@ -205,24 +183,6 @@ public final class Linux {
         } catch (IOException e) {
             throw new FabricException("/proc/meminfo cannot be read: " + e.getMessage());
         }
-    }
-
-    private static long transfer(
-            String name, MemorySegment function, int descriptor, MemorySegment buffer)
-            throws FabricException {
-        var bytes =
-                call(() ->
-                        (long)
-                                TRANSFER.invokeExact(
-                                        function,
-                                        segment(),
-                                        descriptor,
-                                        buffer,
-                                        buffer.byteSize()));
-        if (bytes < 0 && CapturedErrno.value() != Errno.EAGAIN) {
-            throw failed(name + " on descriptor " + descriptor);
-        }
-        return bytes;
     }
 
     private static int check(String attempt, int result) throws FabricException {

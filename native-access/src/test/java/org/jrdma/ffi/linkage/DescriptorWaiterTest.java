@@ -32,7 +32,7 @@ class DescriptorWaiterTest {
 
     @BeforeEach
     void open() throws FabricException {
-        descriptor = Linux.eventDescriptor();
+        descriptor = Descriptors.event();
     }
 
     @AfterEach
@@ -189,7 +189,7 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldWakeOnlyThoseWhoWaitForTheReadableDescriptor() throws Exception {
-        var other = Linux.eventDescriptor();
+        var other = Descriptors.event();
         try (var waiter = DescriptorWaiter.on(descriptor);
                 var otherWaiter = DescriptorWaiter.on(other)) {
             var waiting = Threads.start(() -> waiter.await(waiter.ticket(), in(20))).awaitWaiting();
@@ -365,7 +365,7 @@ class DescriptorWaiterTest {
             blocking.arm();
             inside.await(); // what becomes readable now is seen in one batch
             for (var i = 0; i < others.length; i++) {
-                others[i] = Linux.eventDescriptor();
+                others[i] = Descriptors.event();
                 Descriptors.signal(others[i]);
                 var waiter =
                         DescriptorWaiter.watch(
@@ -385,6 +385,34 @@ class DescriptorWaiterTest {
         }
         waiters.forEach(DescriptorWaiter::close);
         Arrays.stream(others).forEach(Descriptors::close);
+    }
+
+    @Test
+    void shouldCallOthersBetweenTheCallsOfACallbackThatAsksForMore() throws Exception {
+        var other = Descriptors.event();
+        var told = new CountDownLatch(1);
+        var calls = new CountDownLatch(100);
+        var busy = new DescriptorWaiter[1];
+        busy[0] =
+                DescriptorWaiter.watch(
+                        descriptor,
+                        () -> {
+                            Descriptors.drain(descriptor);
+                            calls.countDown();
+                            busy[0].again();
+                        });
+        try (var waiter = DescriptorWaiter.watch(other, told::countDown)) {
+            Descriptors.signal(descriptor);
+            busy[0].arm();
+            assertThat(calls.await(20, TimeUnit.SECONDS)).as("called without an event").isTrue();
+
+            Descriptors.signal(other);
+            waiter.arm();
+
+            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+        }
+        busy[0].close();
+        Descriptors.close(other);
     }
 
     @Test
@@ -415,7 +443,7 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldSayThatADescriptorWasClosedBeforeItsWaiter() throws Exception {
-        var early = Linux.eventDescriptor();
+        var early = Descriptors.event();
         var waiter = DescriptorWaiter.on(early);
         Descriptors.close(early);
 
@@ -442,7 +470,7 @@ class DescriptorWaiterTest {
 
     /** Returns when the polling thread has seen all that was readable before. */
     private static void settle() throws Exception {
-        var marker = Linux.eventDescriptor();
+        var marker = Descriptors.event();
         Descriptors.signal(marker);
         for (var i = 0;
                 i < 3;

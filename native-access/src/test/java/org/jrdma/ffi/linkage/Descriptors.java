@@ -10,7 +10,6 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import org.jrdma.ffi.FabricException;
 
 /** Descriptors to wait on. */
 final class Descriptors {
@@ -20,6 +19,17 @@ final class Descriptors {
     static final MethodHandle CLOSE =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
+    private static final int O_NONBLOCK = 0x800;
+    private static final MemorySegment EVENTFD_ADDRESS =
+            Linker.nativeLinker().defaultLookup().findOrThrow("eventfd");
+    private static final MemorySegment READ_ADDRESS =
+            Linker.nativeLinker().defaultLookup().findOrThrow("read");
+    private static final MemorySegment WRITE_ADDRESS =
+            Linker.nativeLinker().defaultLookup().findOrThrow("write");
+    private static final MethodHandle EVENTFD =
+            Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle TRANSFER =
+            Downcalls.plain(FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MemorySegment PIPE_ADDRESS =
             Linker.nativeLinker().defaultLookup().findOrThrow("pipe");
     private static final MethodHandle PIPE =
@@ -27,18 +37,29 @@ final class Descriptors {
 
     private Descriptors() {}
 
+    /** A descriptor that {@link #signal} makes readable. */
+    static int event() {
+        return Downcalls.call(() -> (int) EVENTFD.invokeExact(EVENTFD_ADDRESS, 0, O_NONBLOCK));
+    }
+
     /** Makes an event descriptor readable. */
-    static void signal(int descriptor) throws FabricException {
+    static void signal(int descriptor) {
         try (var arena = Arena.ofConfined()) {
-            Linux.write(descriptor, arena.allocateFrom(JAVA_LONG, 1));
+            assertThat(transfer(WRITE_ADDRESS, descriptor, arena.allocateFrom(JAVA_LONG, 1)))
+                    .isEqualTo(Long.BYTES);
         }
     }
 
     /** Makes an event descriptor unreadable; false if it was. */
-    static boolean drain(int descriptor) throws FabricException {
+    static boolean drain(int descriptor) {
         try (var arena = Arena.ofConfined()) {
-            return Linux.read(descriptor, arena.allocate(JAVA_LONG)) == Long.BYTES;
+            return transfer(READ_ADDRESS, descriptor, arena.allocate(JAVA_LONG)) == Long.BYTES;
         }
+    }
+
+    private static long transfer(MemorySegment function, int descriptor, MemorySegment buffer) {
+        return Downcalls.call(
+                () -> (long) TRANSFER.invokeExact(function, descriptor, buffer, buffer.byteSize()));
     }
 
     /** The two ends of a pipe: to read from, to write to. */

@@ -30,7 +30,7 @@ final class ManyVirtualThreads {
         var ended = new CountDownLatch(DESCRIPTORS * WAITERS);
         var woken = new AtomicInteger();
         for (var i = 0; i < DESCRIPTORS; i++) {
-            descriptors[i] = Linux.eventDescriptor();
+            descriptors[i] = Descriptors.event();
             var waiter = DescriptorWaiter.on(descriptors[i]);
             waiters.add(waiter);
             for (var j = 0; j < WAITERS; j++) {
