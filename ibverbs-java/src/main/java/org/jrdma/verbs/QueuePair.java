@@ -228,18 +228,20 @@ public abstract sealed class QueuePair extends NativeObject
     public final QueuePairAttributes query() throws VerbsException {
         modifying.lock();
         try {
-            var attributes =
-                    inCall(() ->
-                            device.library()
-                                    .queuePairs()
-                                    .query(
-                                            address(),
-                                            Attempt.to("ibv_query_qp", () -> "for " + this)));
-            enter(attributes.state());
-            return attributes;
+            return inCall(this::ask);
         } finally {
             modifying.unlock();
         }
+    }
+
+    /** For a caller that modifies it, and is in a call. */
+    private QueuePairAttributes ask() throws VerbsException {
+        var attributes =
+                device.library()
+                        .queuePairs()
+                        .query(address(), Attempt.to("ibv_query_qp", () -> "for " + this));
+        enter(attributes.state());
+        return attributes;
     }
 
     /**
@@ -248,7 +250,7 @@ public abstract sealed class QueuePair extends NativeObject
      * calls of {@code ibv_modify_qp}.
      *
      * @throws VerbsException if the device refuses a step; the message names both states and the
-     *     attributes in question
+     *     attributes in question. iWARP devices connect through {@code rdma_cm} only
      */
     public final void connect(Endpoint peer) throws VerbsException {
         connect(peer, new ConnectOptions());
@@ -260,9 +262,15 @@ public abstract sealed class QueuePair extends NativeObject
      *
      * @throws IllegalArgumentException if an option is out of range; no step is gone then
      * @throws VerbsException if the device refuses a step; the message names both states and the
-     *     attributes in question
+     *     attributes in question. iWARP devices connect through {@code rdma_cm} only
      */
     public final void connect(Endpoint peer, ConnectOptions options) throws VerbsException {
+        if (device.description().transportType() == TransportType.IWARP) {
+            throw new VerbsException(
+                    "ibv_modify_qp",
+                    "%s cannot connect by itself: an iWARP device connects through rdma_cm only."
+                            .formatted(this));
+        }
         var limits = device.attributes();
         var mtu = options.pathMtu().orElse(local.port.activeMtu());
         var address = options.addressOf(peer, port, route(peer, options));
@@ -351,11 +359,24 @@ public abstract sealed class QueuePair extends NativeObject
                                         change.values(),
                                         local.gid == null ? "none" : local.gid),
                 errno ->
-                        errno == Errno.ETIMEDOUT
-                                        || errno == Errno.EHOSTUNREACH
-                                        || errno == Errno.ENETUNREACH
-                                ? "The peer's address was not found on the network."
-                                : "");
+                        switch (errno) {
+                            case Errno.ETIMEDOUT, Errno.EHOSTUNREACH, Errno.ENETUNREACH ->
+                                    "The peer's address was not found on the network.";
+                            case Errno.EINVAL -> presentState(from);
+                            default -> "";
+                        });
+    }
+
+    /** A device that finds an error goes to the error state by itself, and refuses most steps. */
+    private String presentState(QueuePairState believed) {
+        try {
+            var present = ask().state();
+            return present == believed
+                    ? ""
+                    : "The device has it in state %s, not %s.".formatted(present, believed);
+        } catch (VerbsException _) {
+            return ""; // what was refused first is what counts
+        }
     }
 
     /** Where it is in C, also while it is being closed: for callers whom close() waits for. */

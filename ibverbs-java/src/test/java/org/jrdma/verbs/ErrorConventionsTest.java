@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.junit.jupiter.api.AfterEach;
@@ -202,6 +203,25 @@ class ErrorConventionsTest {
                     .withMessageContaining("PORT=1")
                     .withMessageEndingWith("EINVAL (22).");
             assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
+        }
+
+        @Test
+        void shouldNameTheStateThatTheDeviceHasTheQueuePairInWhereItRefusesAStep()
+                throws Exception {
+            var queuePair =
+                    device.newProtectionDomain()
+                            .newQueuePair(QueuePairOptions.reliable(device.newCompletionQueue(64)));
+            queuePair.connect(queuePair.endpoint());
+            library.presentState(rdma_h.IBV_QPS_ERR()).answering("ibv_modify_qp", Errno.EINVAL, 0);
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() ->
+                            queuePair.modify(QueuePairChange.to(QueuePairState.SEND_QUEUE_DRAINED)))
+                    .withMessageContaining("from READY_TO_SEND to SEND_QUEUE_DRAINED")
+                    .withMessageEndingWith(
+                            "EINVAL (22). The device has it in state ERROR, not READY_TO_SEND.");
+
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
         }
 
         @Test

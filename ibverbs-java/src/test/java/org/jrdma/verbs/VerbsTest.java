@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.LibraryName;
@@ -215,6 +216,23 @@ class VerbsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> verbs.open("fake0", DeviceOption.CRITICAL_CALLS))
                 .withMessageContaining("CRITICAL_CALLS are refused for fake-verbs");
+    }
+
+    @Test
+    void shouldSayThatAnIwarpDeviceConnectsThroughRdmaCmOnly() throws Exception {
+        var library = new FakeLibrary().speaking(rdma_h.IBV_TRANSPORT_IWARP());
+        try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
+            var queuePair =
+                    device.newProtectionDomain()
+                            .newQueuePair(QueuePairOptions.reliable(device.newCompletionQueue(64)));
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> queuePair.connect(queuePair.endpoint()))
+                    .withMessage(
+                            "queue pair 4660 of fake0 cannot connect by itself: an iWARP device connects through rdma_cm only.");
+
+            assertThat(library.calls).doesNotContain("ibv_modify_qp");
+        }
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PostException;
 import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.VerbsException;
@@ -438,6 +439,21 @@ class BadFlowTest {
                 .allSatisfy(each ->
                         assertThat(each.completion().status()).isEqualTo(CompletionStatus.FLUSHED));
         assertThat(right.bytes(0, 100)).containsOnly(CANARY);
+    }
+
+    @Test
+    void shouldNameTheStateThatAFailureBroughtTheQueuePairTo() throws VerbsException {
+        assertStatus(Flow.WRITE_WITH_WRONG_KEY, left.complete(write(wrongKey())));
+        assertThat(left.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+
+        assertThatThrownBy(() ->
+                        left.queuePair()
+                                .modify(QueuePairChange.to(QueuePairState.SEND_QUEUE_DRAINED)))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("from READY_TO_SEND to SEND_QUEUE_DRAINED")
+                .hasMessageContaining("in state ERROR");
+
+        assertThat(left.queuePair().state()).isEqualTo(QueuePairState.ERROR);
     }
 
     @Test
