@@ -93,6 +93,7 @@ public final class CompletionCursor implements AutoCloseable {
                     return true;
                 }
                 work.markerIsOver();
+                queue.attachments().returnSpare(work);
             }
         }
         current = count;

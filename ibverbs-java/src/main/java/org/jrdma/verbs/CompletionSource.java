@@ -1,8 +1,9 @@
 package org.jrdma.verbs;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jspecify.annotations.Nullable;
 
 /** A completion queue, whoever polls it: its room, and the work queues that complete into it. */
 abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
@@ -31,7 +32,7 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
     static final class Attachments<W extends WorkQueue> {
 
         private final CompletionTable<W> table = new CompletionTable<>();
-        private final AtomicBoolean spare = new AtomicBoolean(true);
+        private final AtomicReference<@Nullable W> drained = new AtomicReference<>();
         private volatile int taken;
         private volatile int capacity;
 
@@ -60,6 +61,7 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
         synchronized void detach(W queue) {
             table.remove(queue);
             taken -= queue.capacity();
+            returnSpare(queue);
         }
 
         synchronized void resize(int newCapacity, Object name, NativeCompletionQueue queue)
@@ -74,12 +76,13 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
         }
 
         /** Takes the place that is kept for the marker of a {@code drain}; one at a time. */
-        boolean takeSpare() {
-            return spare.compareAndSet(true, false);
+        boolean takeSpare(W queue) {
+            return drained.compareAndSet(null, queue);
         }
 
-        void returnSpare() {
-            spare.set(true);
+        /** Returns the place, if the queue has it: its end and its close may come together. */
+        void returnSpare(W queue) {
+            drained.compareAndSet(queue, null);
         }
     }
 

@@ -5,6 +5,7 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
@@ -32,7 +33,8 @@ public final class DispatchedQueuePair extends QueuePair {
     @SuppressWarnings("unused")
     private final CompletionDispatcher completions;
 
-    private volatile boolean draining;
+    /** How many threads drain it. */
+    private final AtomicInteger draining = new AtomicInteger();
 
     /** A work queue, and what is said of it. */
     private record Direction(DispatchedWorkQueue queue, String name, String function) {}
@@ -203,10 +205,14 @@ public final class DispatchedQueuePair extends QueuePair {
      */
     public void drain(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        draining = true; // what is posted from here on would never let it end
-        modify(QueuePairChange.to(QueuePairState.ERROR));
-        for (var direction : List.of(sends, receives)) {
-            direction.queue.awaitAllFree(deadline, direction.name);
+        draining.incrementAndGet(); // what is posted meanwhile would never let it end
+        try {
+            modify(QueuePairChange.to(QueuePairState.ERROR));
+            for (var direction : List.of(sends, receives)) {
+                direction.queue.awaitAllFree(deadline, direction.name);
+            }
+        } finally {
+            draining.decrementAndGet();
         }
     }
 
@@ -294,7 +300,7 @@ public final class DispatchedQueuePair extends QueuePair {
                     "%s takes %d pieces of memory at most, not %d"
                             .formatted(this, request.maxElements(), local.size()));
         }
-        if (draining && state() == QueuePairState.ERROR) {
+        if (draining.get() > 0) {
             throw wrongState(direction.function, "it is being drained, and takes no more requests");
         }
         var queue = direction.queue;

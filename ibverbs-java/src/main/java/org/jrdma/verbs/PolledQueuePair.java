@@ -55,7 +55,7 @@ public final class PolledQueuePair extends QueuePair {
             throws VerbsException {
         super(
                 domain,
-                make(domain, ofSends, ofReceives, sends, receives, options, sends::markerIsOver),
+                make(domain, ofSends, ofReceives, sends, receives, options, () -> {}),
                 options);
         this.sends = sends;
         this.receives = receives;
@@ -182,10 +182,8 @@ public final class PolledQueuePair extends QueuePair {
         var deadline = Deadline.after(timeout);
         modify(QueuePairChange.to(QueuePairState.ERROR));
         while (outstanding() > 0) {
-            if (sends.outstanding() > 0
-                    && !sends.hasMarker()
-                    && ofSends.attachments().takeSpare()) {
-                postMarker();
+            if (sends.outstanding() > 0 && !sends.hasMarker()) {
+                tryPostMarker();
             }
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("interrupted while draining " + this);
@@ -214,23 +212,33 @@ public final class PolledQueuePair extends QueuePair {
      * unsignalled and done have no completion of their own. It has a slot that was asked for beyond
      * the user's, and the completion queue's spare place.
      */
+    private void tryPostMarker() throws VerbsException {
+        ownLifetime().hold(); // before taking the place: close() returns it
+        try {
+            if (ofSends.attachments().takeSpare(sends)) {
+                postMarker();
+            }
+        } finally {
+            ownLifetime().release();
+        }
+    }
+
     private void postMarker() throws VerbsException {
         var marker = new WorkRequest.Send(1);
         marker.operation(WorkRequest.Operation.SEND);
         marker.flags(WorkRequest.Send.SIGNALED);
-        marker.number(sends.requestNumber(sends.takeForMarker(ofSends.attachments()::returnSpare)));
-        ownLifetime().hold();
+        marker.number(sends.requestNumber(sends.takeForMarker()));
         try {
             var errno =
                     hotPath.postSend(nativeAddress(), marker.address(), marker.refusedAddress());
             if (errno != 0) {
                 sends.giveBack(1);
                 sends.markerIsOver();
+                ofSends.attachments().returnSpare(sends);
                 throw new PostException(
                         "ibv_post_send", "for the marker that drains " + this, 0, errno);
             }
         } finally {
-            ownLifetime().release();
             Reference.reachabilityFence(marker);
         }
     }

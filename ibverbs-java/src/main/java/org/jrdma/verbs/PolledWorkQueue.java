@@ -12,8 +12,6 @@ final class PolledWorkQueue extends WorkQueue {
     /** Written and read by the thread that drains, whose cursor alone may complete meanwhile. */
     private long marker = -1;
 
-    private Runnable whenMarkerIsOver = () -> {};
-
     PolledWorkQueue(int capacity) {
         super(capacity);
         var slots =
@@ -35,8 +33,7 @@ final class PolledWorkQueue extends WorkQueue {
     }
 
     /** Takes the slot beyond the capacity, for a request whose completion the user is not shown. */
-    long takeForMarker(Runnable over) {
-        whenMarkerIsOver = over;
+    long takeForMarker() {
         marker = nextPosition();
         take(1);
         return marker;
@@ -50,11 +47,8 @@ final class PolledWorkQueue extends WorkQueue {
         return marker >= 0 && (int) marker == low;
     }
 
-    /** For when the marker has completed, was refused, or never will complete. */
+    /** For when the marker has completed or was refused. */
     void markerIsOver() {
-        if (hasMarker()) {
-            marker = -1;
-            whenMarkerIsOver.run();
-        }
+        marker = -1;
     }
 }

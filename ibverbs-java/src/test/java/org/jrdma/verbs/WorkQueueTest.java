@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.junit.jupiter.api.Nested;
@@ -108,8 +107,7 @@ class WorkQueueTest {
             }
             queue.take(4);
 
-            var timesOver = new AtomicInteger();
-            var marker = queue.takeForMarker(timesOver::incrementAndGet);
+            var marker = queue.takeForMarker();
 
             assertThat(marker).isEqualTo(4);
             assertThat(queue.isMarker((int) queue.requestNumber(marker))).isTrue();
@@ -118,9 +116,24 @@ class WorkQueueTest {
                 assertThat(queue.complete(i)).isEqualTo(id(i));
             }
             queue.markerIsOver();
-            queue.markerIsOver();
-            assertThat(timesOver).hasValue(1);
             assertThat(queue.isMarker(4)).isFalse();
+        }
+
+        @Test
+        void shouldGiveTheSpareBackOnceThoughItsEndAndItsCloseMayComeTogether() {
+            var attachments = new CompletionSource.Attachments<PolledWorkQueue>(4);
+            var first = new PolledWorkQueue(2);
+            var second = new PolledWorkQueue(2);
+            attachments.attach(first, false);
+            attachments.attach(second, false);
+            assertThat(attachments.takeSpare(first)).isTrue();
+            assertThat(attachments.takeSpare(second)).isFalse();
+
+            attachments.returnSpare(first);
+            assertThat(attachments.takeSpare(second)).isTrue();
+            attachments.detach(first);
+
+            assertThat(attachments.takeSpare(first)).as("the second one has it").isFalse();
         }
 
         @Test

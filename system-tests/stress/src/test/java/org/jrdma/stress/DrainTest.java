@@ -3,6 +3,7 @@ package org.jrdma.stress;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
@@ -14,13 +15,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.stream.LongStream;
+import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -120,6 +124,26 @@ class DrainTest {
     }
 
     @Test
+    void shouldLetOthersDrainWhenAQueuePairIsClosedWhileItIsDrained() throws Exception {
+        var queue = device.newCompletionQueue(48);
+        var first = World.Country.connected(domain, queue);
+        var closed = World.Country.connected(domain, queue);
+        var other = World.Country.connected(domain, queue);
+        var cursor = queue.newCursor(1);
+        fill(first, false);
+        interruptedDrain(first, cursor); // so that the drain of the next waits with its marker
+        fill(closed, false);
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> closed.drain(cursor, PATIENCE, _ -> closed.close()))
+                .withMessage(closed + " is closed");
+
+        fill(other, false);
+        drain(other, cursor);
+        assertThat(other.freeSends()).isEqualTo(8);
+    }
+
+    @Test
     void shouldRefuseToResetWithRequestsUnderWayUntilDrained() throws Exception {
         var queue = device.newCompletionQueue(16);
         var pair = domain.newQueuePair(reliable(queue));
@@ -199,6 +223,32 @@ class DrainTest {
         drain.get(PATIENCE.toSeconds(), SECONDS);
         assertThat(stage.get().isSuccess()).isFalse();
         assertThat(second.isCompleted()).isTrue();
+    }
+
+    @Test
+    void shouldTakeTransfersAgainWhenADrainHasEnded() throws Exception {
+        var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
+        pair.connect(pair.endpoint());
+        var mayGoOn = new CompletableFuture<Void>();
+        var first = pair.receive(List.of());
+        // Keeps the dispatcher, so that the first drain misses its deadline.
+        var stage = first.future(Runnable::run).thenRun(mayGoOn::join);
+        Transfer afterTheFailure;
+        try {
+            assertThatExceptionOfType(FabricTimeoutException.class)
+                    .isThrownBy(() -> pair.drain(Duration.ofMillis(10)));
+            afterTheFailure = pair.receive(List.of());
+        } finally {
+            mayGoOn.complete(null);
+        }
+        pair.drain(PATIENCE);
+        var afterTheEnd = pair.receive(List.of());
+
+        assertThat(stage.get(PATIENCE.toSeconds(), SECONDS)).isNull();
+        for (var transfer : List.of(afterTheFailure, afterTheEnd)) {
+            assertThat(transfer.awaitCompletion(PATIENCE).status())
+                    .isEqualTo(CompletionStatus.FLUSHED);
+        }
     }
 
     /** Posts 8 writes, numbered from 0, and 8 receives that stay, from 8. */
