@@ -28,6 +28,10 @@ record DispatchedPair(
     }
 
     static DispatchedPair connected(int requests) throws VerbsException {
+        return connected(requests, Duration.ofMillis(300));
+    }
+
+    static DispatchedPair connected(int requests, Duration slotTimeout) throws VerbsException {
         var fabric = Fabric.underTest();
         fabric.needs(Feature.MOVING_DATA);
         fabric.needs(Feature.COMPLETION_EVENTS);
@@ -40,7 +44,7 @@ record DispatchedPair(
                 QueuePairOptions.reliable(completions)
                         .sends(requests)
                         .receives(requests)
-                        .slotTimeout(Duration.ofMillis(300));
+                        .slotTimeout(slotTimeout);
         var left = domain.newQueuePair(options);
         var right = domain.newQueuePair(options);
         left.connect(right.endpoint(), new ConnectOptions());
