@@ -33,7 +33,12 @@ public final class Run {
                         .selectors(selectPackage(Run.class.getPackageName()))
                         .filters(includeClassNamePatterns(".*\\.[^.]*(" + filter + ")[^.]*Test"))
                         .build();
-        LauncherFactory.create().execute(request, report);
+        var launcher = LauncherFactory.create();
+        if (!launcher.discover(request).containsTests()) {
+            System.err.printf("No class of tests has a name that matches '%s'.%n", filter);
+            System.exit(1);
+        }
+        launcher.execute(request, report);
         // threads of the SDK and of tests that failed must not keep the JVM
         System.exit(report.finish() ? 0 : 1);
     }
