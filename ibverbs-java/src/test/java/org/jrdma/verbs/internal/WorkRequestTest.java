@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is written by raw offsets, read by the generated accessors. */
+@SuppressWarnings("restricted")
 class WorkRequestTest {
 
     private static final long ADDRESS = 0x7f12_3456_7000L;
