@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.abi.rdma.ibv_comp_channel;
 import org.jrdma.abi.rdma.ibv_context;
@@ -41,7 +42,9 @@ import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +91,7 @@ final class FakeLibrary implements LibraryProvider {
     private final Set<String> missing = new HashSet<>();
     private final ConcurrentLinkedQueue<Long> completed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger armed = new AtomicInteger();
+    private final AtomicBoolean event = new AtomicBoolean();
     private final MemorySegment device = ibv_device.allocate(arena);
     private final MemorySegment context;
     private @Nullable EventDescriptor channel;
@@ -204,7 +208,7 @@ final class FakeLibrary implements LibraryProvider {
         return answer.value;
     }
 
-    private Answer act(String symbol, Object[] arguments) {
+    private Answer act(String symbol, Object[] arguments) throws FabricException {
         return switch (symbol) {
             case "ibv_get_device_list" -> {
                 memory(arguments[0], 4).set(JAVA_INT, 0, devices);
@@ -215,7 +219,7 @@ final class FakeLibrary implements LibraryProvider {
             case "ibv_free_device_list", "ibv_ack_cq_events", "ibv_ack_async_event" -> success("");
             case "ibv_get_device_guid" -> success(bigEndian(0x5054_00ff_fe12_3456L));
             case "ibv_open_device" -> {
-                ibv_context.async_fd(context, new EventDescriptor().number);
+                ibv_context.async_fd(context, EventDescriptor.open().number());
                 yield success(context);
             }
             case "ibv_query_device" -> {
@@ -246,9 +250,9 @@ final class FakeLibrary implements LibraryProvider {
             case "ibv_alloc_pd" -> success(arena.allocate(64));
             case "ibv_reg_mr", "ibv_reg_mr_iova2" -> success(ibv_mr.allocate(arena));
             case "ibv_create_comp_channel" -> {
-                channel = new EventDescriptor();
+                channel = EventDescriptor.open();
                 var made = ibv_comp_channel.allocate(arena);
-                ibv_comp_channel.fd(made, channel.number);
+                ibv_comp_channel.fd(made, channel.number());
                 yield success(made);
             }
             case "ibv_create_cq" -> success(ibv_cq.allocate(arena));
@@ -262,7 +266,13 @@ final class FakeLibrary implements LibraryProvider {
                 ibv_qp_attr.qp_state(attributes, presentState);
                 yield success(0);
             }
-            case "ibv_get_cq_event" -> channel.take() ? success(0) : new Answer(-1, Errno.EAGAIN);
+            case "ibv_get_cq_event" -> {
+                if (!event.compareAndSet(true, false)) {
+                    yield new Answer(-1, Errno.EAGAIN);
+                }
+                channel.lower();
+                yield success(0);
+            }
             case "req_notify_cq" -> {
                 armed.set(1);
                 yield success(0);
@@ -273,7 +283,8 @@ final class FakeLibrary implements LibraryProvider {
                                 .reinterpret(ibv_send_wr.layout().byteSize());
                 completed.add(ibv_send_wr.wr_id(request));
                 if (channel != null && armed.compareAndSet(1, 0)) {
-                    channel.signal();
+                    channel.raise();
+                    event.set(true);
                 }
                 yield success(0);
             }
