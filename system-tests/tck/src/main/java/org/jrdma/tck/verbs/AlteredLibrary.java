@@ -19,7 +19,7 @@ final class AlteredLibrary implements LibraryProvider {
 
     private static final Arena FOR_EVER = Arena.global();
 
-    private final SymbolLookup original = SymbolLookup.libraryLookup(library(), FOR_EVER);
+    private final SymbolLookup original = Fabric.underTest().symbols();
     private final Set<String> hidden;
     private final Map<String, MemorySegment> replaced = new HashMap<>();
 
@@ -48,7 +48,7 @@ final class AlteredLibrary implements LibraryProvider {
 
     @Override
     public String name() {
-        return "altered " + library();
+        return "altered " + Fabric.underTest().verbs();
     }
 
     @Override
@@ -60,10 +60,5 @@ final class AlteredLibrary implements LibraryProvider {
             var replacement = replaced.get(name);
             return replacement == null ? original.find(name) : Optional.of(replacement);
         };
-    }
-
-    private static String library() {
-        var library = System.getProperty("jrdma.tck.library", "system");
-        return library.equals("system") ? "libibverbs.so.1" : library;
     }
 }

@@ -1,5 +1,7 @@
 package org.jrdma.tck.verbs;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Device;
@@ -18,8 +20,11 @@ import org.opentest4j.TestAbortedException;
  * @param verbs the library
  * @param deviceName the device
  * @param profile where it deviates from the specification
+ * @param symbols the library again, for tests that alter it
+ * @param cable how to pull the device's cable
  */
-public record Fabric(Verbs verbs, String deviceName, Profile profile) {
+public record Fabric(
+        Verbs verbs, String deviceName, Profile profile, SymbolLookup symbols, Cable cable) {
 
     private static @Nullable Fabric underTest;
 
@@ -53,11 +58,15 @@ public record Fabric(Verbs verbs, String deviceName, Profile profile) {
         var library = System.getProperty("jrdma.tck.library", "system");
         var device = System.getProperty("jrdma.tck.device", "rxe0");
         var profile = System.getProperty("jrdma.tck.profile");
+        var system = library.equals("system");
         try {
             return new Fabric(
-                    library.equals("system") ? Verbs.system() : Verbs.load(Path.of(library)),
+                    system ? Verbs.system() : Verbs.load(Path.of(library)),
                     device,
-                    profile == null ? Profile.ofDevice(device) : Profile.valueOf(profile));
+                    profile == null ? Profile.ofDevice(device) : Profile.valueOf(profile),
+                    SymbolLookup.libraryLookup(
+                            system ? "libibverbs.so.1" : library, Arena.global()),
+                    Cable::networkInterface);
         } catch (LibraryNotFoundException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }

@@ -16,6 +16,10 @@ enum Feature {
     REPORTING_GREATEST_MTU,
     /** Extended device attributes. */
     EXTENDED_ATTRIBUTES,
+    /** The kernel describes the device in its file system. */
+    SYSFS,
+    /** Registered memory counts as locked memory of the process. */
+    LOCKING_MEMORY,
     /** Partition keys. */
     PARTITION_KEYS,
     /** Regions beyond 2 GiB, within reasonable time and memory. */

@@ -13,9 +13,11 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.RegisteredArena.PageSize;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the system limits: locked memory, huge pages. Changing the limits needs privileges. */
+@Tag("machine")
 class LimitsTest {
 
     private static final Path HUGE_PAGES = Path.of("/proc/sys/vm/nr_hugepages");
@@ -79,6 +81,7 @@ class LimitsTest {
 
     @Test
     void shouldTellTheLimitOfLockedMemoryAndHowToRaiseIt() throws Exception {
+        fabric.needs(Feature.LOCKING_MEMORY);
         var command =
                 new ArrayList<>(
                         List.of(

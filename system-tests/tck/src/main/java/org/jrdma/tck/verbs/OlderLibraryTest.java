@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Access;
+import org.jrdma.verbs.GidEntry;
 import org.jrdma.verbs.DeviceOption;
 import org.jrdma.verbs.ForkStatus;
 import org.junit.jupiter.api.Test;
@@ -17,10 +18,19 @@ class OlderLibraryTest {
     @Test
     void shouldReadTheGidTableRowByRowWhereTheLibraryCannotGiveItWhole() throws Exception {
         var older = AlteredLibrary.without("_ibv_query_gid_table", "_ibv_query_gid_ex").verbs();
+        // Their types and interfaces stand in the kernel's file system, or nowhere.
+        var untold =
+                Fabric.underTest().profile().has(Feature.SYSFS)
+                        ? new String[0]
+                        : new String[] {"type", "netDevice"};
         try (var whole = Fabric.underTest().open();
                 var rowByRow = older.open(deviceName)) {
-            assertThat(rowByRow.gids(1)).isEqualTo(whole.gids(1)).isNotEmpty();
-            assertThat(rowByRow.chooseGid(1)).isEqualTo(whole.chooseGid(1));
+            assertThat(rowByRow.gids(1))
+                    .usingRecursiveFieldByFieldElementComparatorIgnoringFields(untold)
+                    .isEqualTo(whole.gids(1))
+                    .isNotEmpty();
+            assertThat(rowByRow.chooseGid(1).best().map(GidEntry::index))
+                    .isEqualTo(whole.chooseGid(1).best().map(GidEntry::index));
         }
     }
 

@@ -57,6 +57,16 @@ public enum Profile {
                     Access.FLUSH_PERSISTENT, "not in the driver"),
             Map.of()),
 
+    /** The software fabric, {@code roce-soft}: no deviations. */
+    SOFTWARE(
+            Map.of(
+                    Feature.SYSFS, "the kernel knows nothing of it",
+                    Feature.LOCKING_MEMORY, "it pins nothing"),
+            Map.of(
+                    Access.FLUSH_GLOBAL, "not yet",
+                    Access.FLUSH_PERSISTENT, "for persistent memory only"),
+            Map.of()),
+
     /** A provider that takes every request and moves nothing, for measuring and for stress. */
     NULL(
             Map.ofEntries(
@@ -95,6 +105,9 @@ public enum Profile {
         }
         if (name.startsWith("siw")) {
             return SIW;
+        }
+        if (name.startsWith("soft")) {
+            return SOFTWARE;
         }
         return name.startsWith("null") ? NULL : SPECIFICATION;
     }
