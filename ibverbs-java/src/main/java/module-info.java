@@ -7,4 +7,6 @@ module org.jrdma.verbs {
     requires static transitive org.jspecify;
 
     exports org.jrdma.verbs;
+
+    uses org.jrdma.ffi.SoftwareLibrary;
 }

@@ -1,7 +1,12 @@
 /** RoCEv2 in Java, behind the ABI of libibverbs. */
 module org.jrdma.soft.roce {
-    requires org.jrdma.ffi;
+    requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.rdma;
     requires org.slf4j;
-    requires static org.jspecify;
+    requires static transitive org.jspecify;
+
+    exports org.jrdma.soft.roce;
+
+    provides org.jrdma.ffi.SoftwareLibrary with
+            org.jrdma.soft.roce.SoftRoce;
 }

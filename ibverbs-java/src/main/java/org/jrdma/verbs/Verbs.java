@@ -5,10 +5,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class Verbs {
 
     private static @Nullable Verbs system;
+    private static @Nullable Verbs software;
 
     private final VerbsLibrary library;
 
@@ -43,6 +46,48 @@ public final class Verbs {
             system = new Verbs(new VerbsLibrary(NativeLibrary.open(VerbsLibrary.NAME)));
         }
         return system;
+    }
+
+    /**
+     * RDMA in software: a libibverbs written in Java, which needs no adapter, no kernel module and
+     * no privilege. The same each time.
+     *
+     * @throws LibraryNotFoundException if there is none on the class path or the module path; the
+     *     message says what to add
+     */
+    public static synchronized Verbs software() throws LibraryNotFoundException {
+        if (software == null) {
+            var soname = VerbsLibrary.NAME.soname();
+            for (var library : ServiceLoader.load(SoftwareLibrary.class)) {
+                if (library.soname().equals(soname)) {
+                    software = from(library);
+                    return software;
+                }
+            }
+            throw new LibraryNotFoundException(
+                    "No %s in software was found. Add the dependency org.jrdma:roce-soft; on the module path, --add-modules org.jrdma.soft.roce too."
+                            .formatted(soname));
+        }
+        return software;
+    }
+
+    /**
+     * What the system property {@code jrdma.fabric} says: {@link #system()} for {@code system} or
+     * where it is not set, {@link #software()} for {@code software}.
+     *
+     * @throws LibraryNotFoundException if that is not there
+     * @throws IllegalArgumentException if it says something else
+     */
+    public static Verbs configured() throws LibraryNotFoundException {
+        var fabric = System.getProperty("jrdma.fabric", "system");
+        return switch (fabric) {
+            case "system" -> system();
+            case "software" -> software();
+            default ->
+                    throw new IllegalArgumentException(
+                            "jrdma.fabric is \"%s\"; it can be system or software"
+                                    .formatted(fabric));
+        };
     }
 
     /**
@@ -167,7 +212,7 @@ public final class Verbs {
     }
 
     private static String remedyForNoDevice() {
-        return "This machine has no RDMA device%s. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\"."
+        return "This machine has no RDMA device%s. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\". Or go without: Verbs.software(), or Verbs.configured() and -Djrdma.fabric=software."
                 .formatted(
                         Files.isDirectory(Path.of("/sys/class/infiniband_verbs"))
                                 ? ""

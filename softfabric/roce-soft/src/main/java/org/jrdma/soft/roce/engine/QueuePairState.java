@@ -1,14 +1,24 @@
 package org.jrdma.soft.roce.engine;
 
-/** The states of a queue pair, in libibverbs' order. */
+/** The states of a queue pair. The codes are those of libibverbs. */
 public enum QueuePairState {
-    RESET,
-    INITIALIZED,
-    READY_TO_RECEIVE,
-    READY_TO_SEND,
-    SEND_QUEUE_DRAINED,
-    SEND_QUEUE_ERROR,
-    ERROR;
+    RESET(0),
+    INITIALIZED(1),
+    READY_TO_RECEIVE(2),
+    READY_TO_SEND(3),
+    SEND_QUEUE_DRAINED(4),
+    SEND_QUEUE_ERROR(5),
+    ERROR(6);
+
+    private final int code;
+
+    QueuePairState(int code) {
+        this.code = code;
+    }
+
+    public int code() {
+        return code;
+    }
 
     /** Whether requests of the peer are carried out. */
     boolean receives() {

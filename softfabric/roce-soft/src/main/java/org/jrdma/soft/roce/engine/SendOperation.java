@@ -9,7 +9,7 @@ public enum SendOperation {
     FETCH_AND_ADD;
 
     /** Whether the answer carries data, so that no later acknowledgement can stand for it. */
-    boolean needsResponse() {
+    public boolean needsResponse() {
         return switch (this) {
             case SEND, WRITE -> false;
             case READ, COMPARE_AND_SWAP, FETCH_AND_ADD -> true;

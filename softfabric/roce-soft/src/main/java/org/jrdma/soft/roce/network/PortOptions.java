@@ -11,8 +11,7 @@ import org.jrdma.soft.roce.engine.EngineOptions;
  * @param address the address of this machine whose packets it takes
  * @param random where keys and queue pair numbers come from; peers should be unable to guess it
  */
-public record PortOptions(
-        Address address, EngineOptions engine, RandomGenerator random) {
+public record PortOptions(Address address, EngineOptions engine, RandomGenerator random) {
 
     /** The defaults. */
     public static PortOptions at(Address address) {

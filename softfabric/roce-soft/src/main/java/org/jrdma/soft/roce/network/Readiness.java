@@ -45,10 +45,7 @@ final class Readiness {
             watch(0, event.number(), POLLIN);
         }
         for (var i = 0; i < sockets.length; i++) {
-            watch(
-                    i + 1,
-                    sockets[i].descriptor(),
-                    i == 0 && sendable ? POLLIN | POLLOUT : POLLIN);
+            watch(i + 1, sockets[i].descriptor(), i == 0 && sendable ? POLLIN | POLLOUT : POLLIN);
         }
         timeout.set(JAVA_LONG, 0, nanos / NANOS);
         timeout.set(JAVA_LONG, JAVA_LONG.byteSize(), nanos % NANOS);

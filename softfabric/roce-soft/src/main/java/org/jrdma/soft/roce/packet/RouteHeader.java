@@ -52,4 +52,21 @@ public final class RouteHeader {
         sum = (sum & 0xffff) + (sum >>> 16);
         BigEndian.putShort(target, IPV4_OFFSET + 10, ~sum);
     }
+
+    /** The first half of the address, as a GID, that a header was written for a packet from. */
+    public static long sourceHigh(MemorySegment header) {
+        return isIpv4(header) ? 0 : BigEndian.longInteger(header, 8);
+    }
+
+    /** The second half. */
+    public static long sourceLow(MemorySegment header) {
+        return isIpv4(header)
+                ? 0xffffL << 32
+                        | Integer.toUnsignedLong(BigEndian.integer(header, IPV4_OFFSET + 12))
+                : BigEndian.longInteger(header, 16);
+    }
+
+    private static boolean isIpv4(MemorySegment header) {
+        return BigEndian.unsignedByte(header, 0) == 0;
+    }
 }

@@ -55,8 +55,7 @@ final class Station implements AutoCloseable {
             try {
                 return at(
                         Address.ipv4(
-                                0x7f01_0000
-                                        + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff)));
+                                0x7f01_0000 + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff)));
             } catch (FabricException e) {
                 if (e.code() != Errno.EADDRINUSE) {
                     throw e;
@@ -70,21 +69,11 @@ final class Station implements AutoCloseable {
     }
 
     QueuePair newQueuePair(Transport transport) {
-        return port.control(
-                engine ->
-                        engine.newQueuePair(
-                                new QueuePairOptions(
-                                        transport,
-                                        domain,
-                                        this::add,
-                                        this::add,
-                                        _ -> {},
-                                        256,
-                                        256,
-                                        2,
-                                        2,
-                                        64,
-                                        null)));
+        return port.control(engine ->
+                engine.newQueuePair(
+                        new QueuePairOptions(
+                                transport, domain, this::add, this::add, _ -> {}, 256, 256, 2, 2,
+                                64, null)));
     }
 
     private void add(Completion completion) {
@@ -101,21 +90,20 @@ final class Station implements AutoCloseable {
     }
 
     void connect(QueuePair queuePair, Station peer, QueuePair other, int mtu, int timeout) {
-        port.control(
-                _ -> {
-                    queuePair.initialize(ALL, 0xffff, 0x1234);
-                    queuePair.readyToReceive(
-                            new ReceiveParameters(
-                                    port.address(),
-                                    peer.port.address(),
-                                    other.number(),
-                                    mtu,
-                                    0xfffff0,
-                                    4,
-                                    12));
-                    queuePair.readyToSend(new SendParameters(0xfffff0, timeout, 7, 7, 4));
-                    return queuePair;
-                });
+        port.control(_ -> {
+            queuePair.initialize(ALL, 0xffff, 0x1234);
+            queuePair.readyToReceive(
+                    new ReceiveParameters(
+                            port.address(),
+                            peer.port.address(),
+                            other.number(),
+                            mtu,
+                            0xfffff0,
+                            4,
+                            12));
+            queuePair.readyToSend(new SendParameters(0xfffff0, timeout, 7, 7, 4));
+            return queuePair;
+        });
     }
 
     /** A queue pair of each, connected. */

@@ -1,0 +1,77 @@
+package org.jrdma.soft.roce;
+
+import java.lang.foreign.SymbolLookup;
+import java.net.InetAddress;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.soft.roce.abi.DeviceObject;
+import org.jrdma.soft.roce.abi.SoftLibrary;
+import org.jrdma.soft.roce.engine.Address;
+
+/**
+ * RoCEv2 in Java, as a libibverbs whose devices need neither an adapter nor a kernel module nor a
+ * privilege. Each device is at an address of this machine, takes the UDP port of RoCE there while a
+ * program has it open, and speaks to whatever speaks RoCEv2.
+ *
+ * <p>It stays for as long as the JVM runs. Safe for use by several threads.
+ */
+public final class SoftRoce implements SoftwareLibrary {
+
+    private final List<SoftDevice> devices;
+    private final SoftLibrary library;
+
+    /**
+     * The devices that the system properties say, see {@link SoftRoceProperties}: by default {@code
+     * soft0}, at the first of 127.0.0.1, 127.0.0.2, ... that is free when it is opened.
+     */
+    public SoftRoce() {
+        this(SoftRoceProperties.devices());
+    }
+
+    private SoftRoce(List<DeviceObject> objects) {
+        devices = objects.stream().map(SoftDevice::new).toList();
+        library = new SoftLibrary(objects);
+    }
+
+    /** Devices {@code soft0}, {@code soft1}, ... at these addresses of this machine. */
+    public static SoftRoce at(InetAddress... addresses) {
+        return new SoftRoce(
+                IntStream.range(0, addresses.length)
+                        .mapToObj(i -> device(i, List.of(Address.of(addresses[i]))))
+                        .toList());
+    }
+
+    /** So many devices, each at the first of 127.0.0.1, 127.0.0.2, ... that is free. */
+    public static SoftRoce onLoopback(int devices) {
+        return new SoftRoce(
+                IntStream.range(0, devices)
+                        .mapToObj(i -> device(i, SoftRoceProperties.loopbackAddresses()))
+                        .toList());
+    }
+
+    private static DeviceObject device(int number, List<Address> addresses) {
+        return new DeviceObject("soft" + number, addresses, Trouble.NONE, null, new SecureRandom());
+    }
+
+    /** Its devices, in their order. */
+    public List<SoftDevice> devices() {
+        return devices;
+    }
+
+    @Override
+    public String name() {
+        return "roce-soft";
+    }
+
+    @Override
+    public String soname() {
+        return "libibverbs.so.1";
+    }
+
+    @Override
+    public SymbolLookup symbols() {
+        return library;
+    }
+}

@@ -1,0 +1,71 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.abi.rdma.ibv_cq;
+import org.jrdma.ffi.Errno;
+
+/** Completion queues and the channels that tell of them. */
+final class CompletionExports {
+
+    private CompletionExports() {}
+
+    @Exported(value = "ibv_create_comp_channel", failure = Failure.NULL)
+    static long createChannel(long context) {
+        return new ChannelObject(ContextObject.of(context)).structure().address();
+    }
+
+    @Exported(value = "ibv_destroy_comp_channel", failure = Failure.ERRNO)
+    static int destroyChannel(long channel) {
+        ChannelObject.of(channel).destroy();
+        return 0;
+    }
+
+    @Exported(value = "ibv_create_cq", failure = Failure.NULL)
+    static long createQueue(
+            long context, int capacity, long userContext, long channel, int vector) {
+        if (vector != 0) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return new CompletionQueueObject(
+                        ContextObject.of(context),
+                        capacity,
+                        userContext,
+                        channel == 0 ? null : ChannelObject.of(channel))
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "ibv_resize_cq", failure = Failure.ERRNO)
+    static int resizeQueue(long queue, int capacity) {
+        CompletionQueueObject.of(queue).resize(capacity);
+        return 0;
+    }
+
+    @Exported(value = "ibv_destroy_cq", failure = Failure.ERRNO)
+    static int destroyQueue(long queue) {
+        CompletionQueueObject.of(queue).destroy();
+        return 0;
+    }
+
+    /** Never waits, as if the descriptor did not block. */
+    @Exported(value = "ibv_get_cq_event", failure = Failure.MINUS_ONE)
+    static int getEvent(long channel, long queueTarget, long contextTarget) {
+        var queue = ChannelObject.of(channel).take();
+        if (queue == null) {
+            throw new Refusal(Errno.EAGAIN);
+        }
+        setPointer(queueTarget, queue.structure());
+        setPointer(contextTarget, ibv_cq.cq_context(queue.structure()));
+        return 0;
+    }
+
+    private static void setPointer(long target, MemorySegment value) {
+        Memory.at(target, ValueLayout.ADDRESS.byteSize()).set(ValueLayout.ADDRESS, 0, value);
+    }
+
+    @Exported(value = "ibv_ack_cq_events", failure = Failure.NONE)
+    static void acknowledgeEvents(long queue, int events) {
+        CompletionQueueObject.of(queue).completionEvents().acknowledged(events);
+    }
+}

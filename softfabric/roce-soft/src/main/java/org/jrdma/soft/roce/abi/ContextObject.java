@@ -1,0 +1,146 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jrdma.abi.rdma.ibv_async_event;
+import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.ibv_context_ops;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.soft.roce.network.Port;
+
+/** Behind an {@code ibv_context} and the {@code verbs_context} around it: a device, opened. */
+final class ContextObject {
+
+    /** The number of the only port. */
+    static final int PORT = 1;
+
+    /** What {@code abi_compat} holds where there is a {@code verbs_context}. */
+    private static final MemorySegment EXTENDED = MemorySegment.ofAddress(-1);
+
+    private final DeviceObject device;
+    private final EventDescriptor descriptor;
+    private final Port port;
+    private final MemorySegment whole;
+    private final MemorySegment structure;
+    private final ArrayDeque<AsyncEvent> events = new ArrayDeque<>();
+    private final Set<Owned> owned = new LinkedHashSet<>();
+
+    ContextObject(DeviceObject device) {
+        this.device = device;
+        try {
+            this.descriptor = EventDescriptor.open();
+        } catch (FabricException e) {
+            throw new Refusal(e.code());
+        }
+        try {
+            this.port = device.open(this);
+        } catch (Refusal e) {
+            descriptor.close();
+            throw e;
+        }
+        whole = Structures.allocate(verbs_context.layout(), this);
+        verbs_context.sz(whole, whole.byteSize());
+        verbs_context.query_port(whole, HotExports.MEMBERS.findOrThrow("query_port"));
+        verbs_context.query_device_ex(whole, HotExports.MEMBERS.findOrThrow("query_device_ex"));
+        structure = verbs_context.context(whole);
+        ibv_context.device(structure, device.structure());
+        ibv_context.cmd_fd(structure, -1);
+        ibv_context.async_fd(structure, descriptor.number());
+        ibv_context.num_comp_vectors(structure, 1);
+        ibv_context.abi_compat(structure, EXTENDED);
+        var ops = ibv_context.ops(structure);
+        ibv_context_ops.poll_cq(ops, HotExports.MEMBERS.findOrThrow("poll_cq"));
+        ibv_context_ops.req_notify_cq(ops, HotExports.MEMBERS.findOrThrow("req_notify_cq"));
+        ibv_context_ops.post_send(ops, HotExports.MEMBERS.findOrThrow("post_send"));
+        ibv_context_ops.post_recv(ops, HotExports.MEMBERS.findOrThrow("post_recv"));
+    }
+
+    static ContextObject of(long address) {
+        return Structures.object(address - verbs_context.context$offset(), ContextObject.class);
+    }
+
+    DeviceObject device() {
+        return device;
+    }
+
+    Port port() {
+        return port;
+    }
+
+    /** What C knows it by. */
+    MemorySegment address() {
+        return structure;
+    }
+
+    void own(Owned object) {
+        synchronized (owned) {
+            owned.add(object);
+        }
+    }
+
+    void disown(Owned object) {
+        synchronized (owned) {
+            owned.remove(object);
+        }
+    }
+
+    /** Puts an event in the queue. May be called while the port is driven. */
+    void raise(AsyncEvent event) {
+        synchronized (events) {
+            if (events.isEmpty()) {
+                descriptor.raise();
+            }
+            events.addLast(event);
+        }
+    }
+
+    /** Fills in the next event. False if there is none. */
+    boolean takeEvent(MemorySegment target) {
+        synchronized (events) {
+            var event = events.pollFirst();
+            if (event == null) {
+                return false;
+            }
+            if (events.isEmpty()) {
+                descriptor.lower();
+            }
+            if (event.count() != null) {
+                event.count().given();
+            }
+            var element = ibv_async_event.element(target);
+            if (event.count() == null) {
+                ibv_async_event.element.port_num(element, (int) event.element());
+            } else {
+                ibv_async_event.element.qp(element, MemorySegment.ofAddress(event.element()));
+            }
+            ibv_async_event.event_type(target, event.type());
+            return true;
+        }
+    }
+
+    /** Drops an object's events that nobody has taken. */
+    void forgetEvents(EventCount count) {
+        synchronized (events) {
+            if (events.removeIf(event -> event.count() == count) && events.isEmpty()) {
+                descriptor.lower();
+            }
+        }
+    }
+
+    /** Destroys what is left, as the kernel does for a process, newest first. */
+    void close() {
+        List<Owned> left;
+        synchronized (owned) {
+            left = List.copyOf(owned).reversed();
+        }
+        left.forEach(Owned::destroy);
+        device.close(this);
+        descriptor.close();
+        Structures.release(whole);
+    }
+}

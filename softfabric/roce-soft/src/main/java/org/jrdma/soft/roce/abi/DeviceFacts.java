@@ -1,0 +1,133 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import org.jrdma.abi.rdma.ibv_device_attr;
+import org.jrdma.abi.rdma.ibv_device_attr_ex;
+import org.jrdma.abi.rdma.ibv_odp_caps;
+import org.jrdma.abi.rdma.ibv_port_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.Linux;
+
+/** What a device says of itself. The one home of the limits, which others check against. */
+final class DeviceFacts {
+
+    static final int MAX_REQUESTS = 16_384;
+    static final int MAX_ELEMENTS = 32;
+    static final int MAX_INLINE_BYTES = 1_024;
+    static final int MAX_READS = 128;
+    static final int MAX_COMPLETIONS = 1 << 20;
+    static final long MAX_MESSAGE_BYTES = 1L << 31;
+    static final int GIDS = 1;
+    static final int PARTITION_KEYS = 1;
+    static final int DEFAULT_PARTITION_KEY = 0xffff;
+
+    private static final int MANY = 1 << 20;
+    private static final int MAX_QUEUE_PAIRS = (1 << 16) - 2;
+    private static final int MAX_GROUPS = 1_024;
+    private static final int MANY_MEMBERS = 1_024;
+
+    private static final int LINK_UP = 5;
+    private static final int DISABLED = 3;
+    private static final int ONE_LANE = 1;
+    private static final int SINGLE_DATA_RATE = 1;
+
+    private DeviceFacts() {}
+
+    /** An {@code ibv_device_attr}. */
+    static MemorySegment device(ContextObject context) {
+        var attributes = ibv_device_attr.allocate(Arena.ofAuto());
+        fill(attributes, context);
+        return attributes;
+    }
+
+    private static void fill(MemorySegment attributes, ContextObject context) {
+        ibv_device_attr.fw_ver(attributes).setString(0, "jrdma");
+        ibv_device_attr.node_guid(attributes, bigEndian(context.device().guid()));
+        ibv_device_attr.sys_image_guid(attributes, bigEndian(context.device().guid()));
+        ibv_device_attr.max_mr_size(attributes, Long.MAX_VALUE);
+        ibv_device_attr.page_size_cap(attributes, Linux.pageBytes());
+        ibv_device_attr.max_qp(attributes, MAX_QUEUE_PAIRS);
+        ibv_device_attr.max_qp_wr(attributes, MAX_REQUESTS);
+        ibv_device_attr.device_cap_flags(
+                attributes,
+                rdma_h.IBV_DEVICE_CURR_QP_STATE_MOD()
+                        | rdma_h.IBV_DEVICE_PORT_ACTIVE_EVENT()
+                        | rdma_h.IBV_DEVICE_SYS_IMAGE_GUID()
+                        | rdma_h.IBV_DEVICE_RC_RNR_NAK_GEN());
+        ibv_device_attr.max_sge(attributes, MAX_ELEMENTS);
+        ibv_device_attr.max_sge_rd(attributes, MAX_ELEMENTS);
+        ibv_device_attr.max_cq(attributes, MANY);
+        ibv_device_attr.max_cqe(attributes, MAX_COMPLETIONS);
+        ibv_device_attr.max_mr(attributes, MANY);
+        ibv_device_attr.max_pd(attributes, MANY);
+        ibv_device_attr.max_qp_rd_atom(attributes, MAX_READS);
+        ibv_device_attr.max_qp_init_rd_atom(attributes, MAX_READS);
+        ibv_device_attr.max_res_rd_atom(attributes, MAX_READS * MAX_QUEUE_PAIRS);
+        ibv_device_attr.atomic_cap(attributes, rdma_h.IBV_ATOMIC_GLOB());
+        ibv_device_attr.max_mcast_grp(attributes, MAX_GROUPS);
+        ibv_device_attr.max_mcast_qp_attach(attributes, MANY_MEMBERS);
+        ibv_device_attr.max_total_mcast_qp_attach(attributes, MAX_GROUPS * MANY_MEMBERS);
+        ibv_device_attr.max_ah(attributes, MANY);
+        ibv_device_attr.max_pkeys(attributes, (short) PARTITION_KEYS);
+        ibv_device_attr.phys_port_cnt(attributes, (byte) 1);
+    }
+
+    /** An {@code ibv_device_attr_ex}. */
+    static MemorySegment extendedDevice(ContextObject context) {
+        var attributes = ibv_device_attr_ex.allocate(Arena.ofAuto());
+        fill(ibv_device_attr_ex.orig_attr(attributes), context);
+        // Memory is accessed as any thread accesses it, so pages may come and go.
+        var onDemand = ibv_device_attr_ex.odp_caps(attributes);
+        ibv_odp_caps.general_caps(onDemand, rdma_h.IBV_ODP_SUPPORT());
+        var transports = ibv_odp_caps.per_transport_caps(onDemand);
+        var messages = rdma_h.IBV_ODP_SUPPORT_SEND() | rdma_h.IBV_ODP_SUPPORT_RECV();
+        var connected = messages | rdma_h.IBV_ODP_SUPPORT_WRITE();
+        ibv_odp_caps.per_transport_caps.ud_odp_caps(transports, messages);
+        ibv_odp_caps.per_transport_caps.uc_odp_caps(transports, connected);
+        ibv_odp_caps.per_transport_caps.rc_odp_caps(
+                transports,
+                connected | rdma_h.IBV_ODP_SUPPORT_READ() | rdma_h.IBV_ODP_SUPPORT_ATOMIC());
+        ibv_device_attr_ex.device_cap_flags_ex(
+                attributes,
+                ibv_device_attr.device_cap_flags(ibv_device_attr_ex.orig_attr(attributes)));
+        ibv_device_attr_ex.phys_port_cnt_ex(attributes, 1);
+        return attributes;
+    }
+
+    /**
+     * An {@code ibv_port_attr}.
+     *
+     * @throws Refusal if there is no such port
+     */
+    static MemorySegment port(ContextObject context, int port) {
+        refuseUnlessPort(port);
+        var attributes = ibv_port_attr.allocate(Arena.ofAuto());
+        var up = context.device().isLinkUp();
+        ibv_port_attr.state(attributes, up ? rdma_h.IBV_PORT_ACTIVE() : rdma_h.IBV_PORT_DOWN());
+        ibv_port_attr.max_mtu(attributes, rdma_h.IBV_MTU_4096());
+        ibv_port_attr.active_mtu(attributes, PathMtu.code(context.port().pathMtu()));
+        ibv_port_attr.gid_tbl_len(attributes, GIDS);
+        ibv_port_attr.max_msg_sz(attributes, (int) MAX_MESSAGE_BYTES);
+        ibv_port_attr.pkey_tbl_len(attributes, (short) PARTITION_KEYS);
+        ibv_port_attr.max_vl_num(attributes, (byte) 1);
+        ibv_port_attr.active_width(attributes, (byte) ONE_LANE);
+        ibv_port_attr.active_speed(attributes, (byte) SINGLE_DATA_RATE);
+        ibv_port_attr.phys_state(attributes, (byte) (up ? LINK_UP : DISABLED));
+        ibv_port_attr.link_layer(attributes, (byte) rdma_h.IBV_LINK_LAYER_ETHERNET());
+        return attributes;
+    }
+
+    /** Refuses any port but the only one. */
+    static void refuseUnlessPort(int port) {
+        if (port != ContextObject.PORT) {
+            throw new Refusal(Errno.EINVAL);
+        }
+    }
+
+    static long bigEndian(long value) {
+        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? value : Long.reverseBytes(value);
+    }
+}

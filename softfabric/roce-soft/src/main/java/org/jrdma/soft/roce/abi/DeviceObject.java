@@ -1,0 +1,174 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.jrdma.abi.rdma.ibv_device;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.PacketListener;
+import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.network.Port;
+import org.jrdma.soft.roce.network.PortOptions;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Behind an {@code ibv_device}: a device in software. It takes its address when a program opens it,
+ * and gives it back when the last has closed it.
+ */
+public final class DeviceObject {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceObject.class);
+
+    /** The bit of an EUI-64 that says that no vendor has given it. */
+    private static final long LOCALLY_ADMINISTERED = 0x0200_0000_0000_0000L;
+
+    private final String name;
+    private final long guid;
+    private final MemorySegment structure;
+    private final List<ContextObject> contexts = new ArrayList<>();
+
+    /** Where it may be, the best first. */
+    private List<Address> addresses;
+
+    private @Nullable Port port;
+    private Trouble trouble;
+    private @Nullable PacketListener listener;
+    private boolean linkUp = true;
+
+    /**
+     * @param addresses where it may be; the first that is free is taken
+     */
+    public DeviceObject(
+            String name,
+            List<Address> addresses,
+            Trouble trouble,
+            @Nullable PacketListener listener,
+            RandomGenerator random) {
+        this.name = name;
+        this.addresses = List.copyOf(addresses);
+        this.trouble = trouble;
+        this.listener = listener;
+        this.guid = random.nextLong() | LOCALLY_ADMINISTERED;
+        this.structure = Structures.allocate(ibv_device.layout(), this);
+        ibv_device.node_type(structure, rdma_h.IBV_NODE_CA());
+        ibv_device.transport_type(structure, rdma_h.IBV_TRANSPORT_IB());
+        ibv_device.name(structure).setString(0, name);
+        ibv_device.dev_name(structure).setString(0, name);
+        // Where the kernel would describe it. There is no such folder, as from a library without
+        // a kernel.
+        ibv_device.ibdev_path(structure).setString(0, "/sys/class/infiniband/" + name);
+    }
+
+    static DeviceObject of(long address) {
+        return Structures.object(address, DeviceObject.class);
+    }
+
+    public String name() {
+        return name;
+    }
+
+    long guid() {
+        return guid;
+    }
+
+    MemorySegment structure() {
+        return structure;
+    }
+
+    /** The address it has taken, or would try first. */
+    public synchronized Address address() {
+        return addresses.getFirst();
+    }
+
+    /** Takes the address for one more context. */
+    synchronized Port open(ContextObject context) {
+        if (port == null) {
+            port = openPort();
+        }
+        contexts.add(context);
+        return port;
+    }
+
+    private Port openPort() {
+        FabricException failure = null;
+        for (var address : addresses) {
+            try {
+                var opened = Port.open(PortOptions.at(address));
+                addresses = List.of(address);
+                opened.trouble(trouble);
+                opened.listen(listener);
+                opened.linkUp(linkUp);
+                LOG.info("Device {} is at {}", name, address);
+                return opened;
+            } catch (FabricException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure == null) {
+            throw new Refusal(Errno.EADDRNOTAVAIL);
+        }
+        LOG.warn("Device {} cannot be opened: {}", name, failure.getMessage());
+        throw new Refusal(failure.code());
+    }
+
+    /** Gives it back for a context. */
+    synchronized void close(ContextObject context) {
+        contexts.remove(context);
+        if (contexts.isEmpty() && port != null) {
+            port.close();
+            port = null;
+        }
+    }
+
+    /** What goes wrong on its network from now on. */
+    public synchronized void trouble(Trouble wanted) {
+        trouble = wanted;
+        if (port != null) {
+            port.trouble(wanted);
+        }
+    }
+
+    /** Who sees its packets from now on. */
+    public synchronized void listen(@Nullable PacketListener wanted) {
+        listener = wanted;
+        if (port != null) {
+            port.listen(wanted);
+        }
+    }
+
+    synchronized boolean isLinkUp() {
+        return linkUp;
+    }
+
+    /** Plugs its cable in or pulls it. Everyone who has it open is told. */
+    public synchronized void linkUp(boolean up) {
+        if (linkUp == up) {
+            return;
+        }
+        linkUp = up;
+        if (port != null) {
+            port.linkUp(up);
+        }
+        var event =
+                new AsyncEvent(
+                        up ? rdma_h.IBV_EVENT_PORT_ACTIVE() : rdma_h.IBV_EVENT_PORT_ERR(),
+                        ContextObject.PORT,
+                        null);
+        contexts.forEach(context -> context.raise(event));
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,42 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.engine.Address;
+
+/** Addresses as C has them: 16 bytes in network order. */
+final class Gids {
+
+    private static final ValueLayout.OfLong BIG_ENDIAN =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private Gids() {}
+
+    static Address read(MemorySegment gid) {
+        return new Address(gid.get(BIG_ENDIAN, 0), gid.get(BIG_ENDIAN, Long.BYTES));
+    }
+
+    static void write(Address address, MemorySegment gid) {
+        gid.set(BIG_ENDIAN, 0, address.high());
+        gid.set(BIG_ENDIAN, Long.BYTES, address.low());
+    }
+
+    /**
+     * Where an {@code ibv_ah_attr} leads.
+     *
+     * @throws Refusal unless it has a GID, and starts at the only one of this device
+     */
+    static Address destination(MemorySegment attributes) {
+        var route = ibv_ah_attr.grh(attributes);
+        if (ibv_ah_attr.is_global(attributes) == 0
+                || ibv_ah_attr.port_num(attributes) != ContextObject.PORT
+                || ibv_global_route.sgid_index(route) != 0) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return read(ibv_global_route.dgid(route));
+    }
+}

@@ -1,0 +1,42 @@
+package org.jrdma.soft.roce.abi;
+
+import org.jrdma.ffi.Errno;
+
+/** The functions that C finds in a context and calls for every transfer. */
+final class HotExports {
+
+    /** All that stands in a context. */
+    static final Exports MEMBERS = Exports.of(HotExports.class, DeviceMembers.class);
+
+    private HotExports() {}
+
+    @Exported(value = "post_send", failure = Failure.ERRNO)
+    static int postSend(long queuePair, long request, long failed) {
+        return Structures.find(queuePair) instanceof QueuePairObject found
+                ? found.postSend(request, failed)
+                : Errno.EINVAL;
+    }
+
+    @Exported(value = "post_recv", failure = Failure.ERRNO)
+    static int postReceive(long queuePair, long request, long failed) {
+        return Structures.find(queuePair) instanceof QueuePairObject found
+                ? found.postReceive(request, failed)
+                : Errno.EINVAL;
+    }
+
+    @Exported(value = "poll_cq", failure = Failure.MINUS_ONE)
+    static int pollCompletions(long queue, int most, long target) {
+        return most >= 0 && Structures.find(queue) instanceof CompletionQueueObject found
+                ? found.poll(most, target)
+                : -1;
+    }
+
+    @Exported(value = "req_notify_cq", failure = Failure.ERRNO)
+    static int requestNotification(long queue, int solicitedOnly) {
+        if (Structures.find(queue) instanceof CompletionQueueObject found) {
+            found.requestNotification(solicitedOnly != 0);
+            return 0;
+        }
+        return Errno.EINVAL;
+    }
+}

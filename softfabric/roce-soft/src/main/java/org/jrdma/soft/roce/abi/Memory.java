@@ -1,0 +1,29 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemorySegment;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.Downcalls;
+
+/** Memory that C passes by its address. */
+final class Memory {
+
+    private Memory() {}
+
+    /**
+     * A structure of the caller's.
+     *
+     * @throws Refusal if there is none
+     */
+    static MemorySegment at(long address, GroupLayout layout) {
+        return at(address, layout.byteSize());
+    }
+
+    /** Bytes of the caller's. */
+    static MemorySegment at(long address, long bytes) {
+        if (address == 0) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
+    }
+}

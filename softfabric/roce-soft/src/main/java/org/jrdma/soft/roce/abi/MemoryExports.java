@@ -1,0 +1,36 @@
+package org.jrdma.soft.roce.abi;
+
+/** Protection domains and memory regions. */
+final class MemoryExports {
+
+    private MemoryExports() {}
+
+    @Exported(value = "ibv_alloc_pd", failure = Failure.NULL)
+    static long allocateDomain(long context) {
+        return new DomainObject(ContextObject.of(context)).structure().address();
+    }
+
+    @Exported(value = "ibv_dealloc_pd", failure = Failure.ERRNO)
+    static int deallocateDomain(long domain) {
+        DomainObject.of(domain).destroy();
+        return 0;
+    }
+
+    @Exported(value = "ibv_reg_mr", failure = Failure.NULL)
+    static long register(long domain, long address, long length, int access) {
+        return registerAt(domain, address, length, address, access);
+    }
+
+    @Exported(value = "ibv_reg_mr_iova2", failure = Failure.NULL)
+    static long registerAt(long domain, long address, long length, long start, int access) {
+        return new RegionObject(DomainObject.of(domain), address, length, start, access)
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "ibv_dereg_mr", failure = Failure.ERRNO)
+    static int deregister(long region) {
+        RegionObject.of(region).destroy();
+        return 0;
+    }
+}

@@ -1,0 +1,168 @@
+package org.jrdma.soft.roce.abi;
+
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_ACCESS_FLAGS;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_AV;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_CUR_STATE;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_DEST_QPN;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_EN_SQD_ASYNC_NOTIFY;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_MAX_QP_RD_ATOMIC;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_MIN_RNR_TIMER;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_PATH_MTU;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_PKEY_INDEX;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_PORT;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_QKEY;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_RETRY_CNT;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_RNR_RETRY;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_RQ_PSN;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_SQ_PSN;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_STATE;
+import static org.jrdma.abi.rdma.rdma_h.IBV_QP_TIMEOUT;
+import static org.jrdma.soft.roce.engine.QueuePairState.ERROR;
+import static org.jrdma.soft.roce.engine.QueuePairState.INITIALIZED;
+import static org.jrdma.soft.roce.engine.QueuePairState.READY_TO_RECEIVE;
+import static org.jrdma.soft.roce.engine.QueuePairState.READY_TO_SEND;
+import static org.jrdma.soft.roce.engine.QueuePairState.RESET;
+import static org.jrdma.soft.roce.engine.QueuePairState.SEND_QUEUE_DRAINED;
+import static org.jrdma.soft.roce.engine.QueuePairState.SEND_QUEUE_ERROR;
+
+import java.util.Map;
+import org.jrdma.soft.roce.engine.QueuePairState;
+import org.jrdma.soft.roce.packet.Transport;
+
+/**
+ * The steps between the states of a queue pair, with the attributes, as C's mask, that each
+ * transport must and may name. Alternate paths are left out: there is one port.
+ */
+enum QueuePairStep {
+    RESET_TO_INIT(
+            RESET,
+            INITIALIZED,
+            each(
+                    must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
+                    must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
+                    must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
+    INIT_TO_INIT(
+            INITIALIZED,
+            INITIALIZED,
+            each(
+                    may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
+                    may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
+                    may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
+    INIT_TO_RTR(
+            INITIALIZED,
+            READY_TO_RECEIVE,
+            each(
+                    must(
+                                    IBV_QP_AV(),
+                                    IBV_QP_PATH_MTU(),
+                                    IBV_QP_DEST_QPN(),
+                                    IBV_QP_RQ_PSN(),
+                                    IBV_QP_MAX_DEST_RD_ATOMIC(),
+                                    IBV_QP_MIN_RNR_TIMER())
+                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    must(IBV_QP_AV(), IBV_QP_PATH_MTU(), IBV_QP_DEST_QPN(), IBV_QP_RQ_PSN())
+                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()))),
+    RTR_TO_RTS(
+            READY_TO_RECEIVE,
+            READY_TO_SEND,
+            each(
+                    must(
+                                    IBV_QP_TIMEOUT(),
+                                    IBV_QP_RETRY_CNT(),
+                                    IBV_QP_RNR_RETRY(),
+                                    IBV_QP_SQ_PSN(),
+                                    IBV_QP_MAX_QP_RD_ATOMIC())
+                            .orMay(
+                                    IBV_QP_CUR_STATE(),
+                                    IBV_QP_ACCESS_FLAGS(),
+                                    IBV_QP_MIN_RNR_TIMER()),
+                    must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
+                    must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_QKEY()))),
+    RTS_TO_RTS(READY_TO_SEND, READY_TO_SEND, whileSending()),
+    RTS_TO_SQD(
+            READY_TO_SEND,
+            SEND_QUEUE_DRAINED,
+            each(
+                    may(IBV_QP_CUR_STATE(), IBV_QP_EN_SQD_ASYNC_NOTIFY()),
+                    may(IBV_QP_CUR_STATE(), IBV_QP_EN_SQD_ASYNC_NOTIFY()),
+                    may(IBV_QP_CUR_STATE(), IBV_QP_EN_SQD_ASYNC_NOTIFY()))),
+    SQD_TO_RTS(SEND_QUEUE_DRAINED, READY_TO_SEND, whileSending()),
+    SQE_TO_RTS(SEND_QUEUE_ERROR, READY_TO_SEND, whileSending()),
+    SQD_TO_SQD(
+            SEND_QUEUE_DRAINED,
+            SEND_QUEUE_DRAINED,
+            each(
+                    may(IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER()),
+                    may(IBV_QP_ACCESS_FLAGS()),
+                    may(IBV_QP_QKEY())));
+
+    private final QueuePairState from;
+    private final QueuePairState to;
+
+    @SuppressWarnings("ImmutableEnumChecker") // made by Map.of
+    private final Map<Transport, Attributes> attributes;
+
+    QueuePairStep(QueuePairState from, QueuePairState to, Map<Transport, Attributes> attributes) {
+        this.from = from;
+        this.to = to;
+        this.attributes = attributes;
+    }
+
+    private record Attributes(int required, int optional) {
+
+        Attributes orMay(int... bits) {
+            return new Attributes(required, or(bits));
+        }
+
+        boolean permit(int mask) {
+            return (mask & required) == required && (mask & ~(required | optional)) == 0;
+        }
+    }
+
+    private static Attributes must(int... bits) {
+        return new Attributes(or(bits), 0);
+    }
+
+    private static Attributes may(int... bits) {
+        return new Attributes(0, or(bits));
+    }
+
+    private static int or(int... bits) {
+        var mask = 0;
+        for (var bit : bits) {
+            mask |= bit;
+        }
+        return mask;
+    }
+
+    private static Map<Transport, Attributes> each(
+            Attributes reliable, Attributes unreliable, Attributes datagram) {
+        return Map.of(
+                Transport.RELIABLE, reliable,
+                Transport.UNRELIABLE, unreliable,
+                Transport.DATAGRAM, datagram);
+    }
+
+    private static Map<Transport, Attributes> whileSending() {
+        return each(
+                may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER()),
+                may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
+                may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()));
+    }
+
+    /** Whether a queue pair may go so, naming these attributes. */
+    static boolean permits(Transport transport, QueuePairState from, QueuePairState to, int mask) {
+        var changes = mask & ~IBV_QP_STATE();
+        if (to == RESET || to == ERROR) {
+            return (changes & ~IBV_QP_CUR_STATE()) == 0;
+        }
+        for (var step : values()) {
+            if (step.from == from && step.to == to) {
+                return step.attributes.get(transport).permit(changes);
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,18 @@
+package org.jrdma.soft.roce.abi;
+
+/** Why a function does not do what its caller asks: an error number of C. */
+final class Refusal extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int errno;
+
+    Refusal(int errno) {
+        super(null, null, false, false);
+        this.errno = errno;
+    }
+
+    int errno() {
+        return errno;
+    }
+}

@@ -1,0 +1,220 @@
+package org.jrdma.soft.roce.abi;
+
+import static org.jrdma.ffi.linkage.AddressSpace.getInt;
+import static org.jrdma.ffi.linkage.AddressSpace.getLong;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendQueue;
+import org.jrdma.soft.roce.engine.SendWork;
+import org.jrdma.soft.roce.packet.Transport;
+import org.jspecify.annotations.Nullable;
+
+/** Takes chains of {@code ibv_send_wr} into a send queue. Safe for use by several threads. */
+final class SendRequests {
+
+    private static final long NUMBER = ibv_send_wr.wr_id$offset();
+    private static final long NEXT = ibv_send_wr.next$offset();
+    private static final long LIST = ibv_send_wr.sg_list$offset();
+    private static final long COUNT = ibv_send_wr.num_sge$offset();
+    private static final long OPCODE = ibv_send_wr.opcode$offset();
+    private static final long FLAGS = ibv_send_wr.send_flags$offset();
+    private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
+    private static final long REMOTE = ibv_send_wr.wr$offset();
+    private static final long REMOTE_ADDRESS = REMOTE + ibv_send_wr.wr.rdma.remote_addr$offset();
+    private static final long REMOTE_KEY = REMOTE + ibv_send_wr.wr.rdma.rkey$offset();
+    private static final long ATOMIC_ADDRESS = REMOTE + ibv_send_wr.wr.atomic.remote_addr$offset();
+    private static final long ATOMIC_KEY = REMOTE + ibv_send_wr.wr.atomic.rkey$offset();
+    private static final long COMPARE_OR_ADD = REMOTE + ibv_send_wr.wr.atomic.compare_add$offset();
+    private static final long SWAP = REMOTE + ibv_send_wr.wr.atomic.swap$offset();
+    private static final long HANDLE = REMOTE + ibv_send_wr.wr.ud.ah$offset();
+    private static final long REMOTE_NUMBER = REMOTE + ibv_send_wr.wr.ud.remote_qpn$offset();
+    private static final long REMOTE_QUEUE_KEY = REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
+
+    private static final int WRITE = rdma_h.IBV_WR_RDMA_WRITE();
+    private static final int WRITE_IMMEDIATE = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
+    private static final int SEND = rdma_h.IBV_WR_SEND();
+    private static final int SEND_IMMEDIATE = rdma_h.IBV_WR_SEND_WITH_IMM();
+    private static final int READ = rdma_h.IBV_WR_RDMA_READ();
+    private static final int COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
+    private static final int FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+
+    private static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
+    private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
+    private static final int FENCE = rdma_h.IBV_SEND_FENCE();
+    private static final int INLINE = rdma_h.IBV_SEND_INLINE();
+
+    private final SendQueue queue;
+    private final Transport transport;
+    private final DomainObject domain;
+    private final int maxElements;
+    private final int maxInline;
+    private final boolean allSignaled;
+
+    private volatile int pathMtu;
+    private volatile int queueKey;
+
+    /**
+     * @param room an {@code ibv_qp_cap}
+     */
+    SendRequests(
+            SendQueue queue,
+            Transport transport,
+            DomainObject domain,
+            MemorySegment room,
+            boolean allSignaled) {
+        this.queue = queue;
+        this.transport = transport;
+        this.domain = domain;
+        this.maxElements = ibv_qp_cap.max_send_sge(room);
+        this.maxInline = ibv_qp_cap.max_inline_data(room);
+        this.allSignaled = allSignaled;
+    }
+
+    /** How long a datagram may be. */
+    void pathMtu(int bytes) {
+        pathMtu = bytes;
+    }
+
+    /** What a datagram carries whose request leaves the choice to the queue pair. */
+    void queueKey(int key) {
+        queueKey = key;
+    }
+
+    /** Returns the errno; the address of the first that was not taken is left in {@code failed}. */
+    synchronized int post(long first, long failed) {
+        for (var request = first; request != 0; request = getLong(request + NEXT)) {
+            var errno = take(request);
+            if (errno != 0) {
+                AddressSpace.setLong(failed, request);
+                return errno;
+            }
+        }
+        return 0;
+    }
+
+    private int take(long request) {
+        var opcode = getInt(request + OPCODE);
+        var operation = operation(opcode);
+        var flags = getInt(request + FLAGS);
+        var list = getLong(request + LIST);
+        var count = getInt(request + COUNT);
+        if (operation == null || count < 0 || !isPossible(request, operation, flags, list, count)) {
+            return Errno.EINVAL;
+        }
+        var work = queue.claim();
+        if (work == null) {
+            return Errno.ENOMEM;
+        }
+        work.begin(getLong(request + NUMBER), operation);
+        if (allSignaled || (flags & SIGNALED) != 0) {
+            work.signaled();
+        }
+        if ((flags & SOLICITED) != 0) {
+            work.solicited();
+        }
+        if ((flags & FENCE) != 0) {
+            work.fence();
+        }
+        if (opcode == SEND_IMMEDIATE || opcode == WRITE_IMMEDIATE) {
+            work.immediate(fromBigEndian(getInt(request + IMMEDIATE)));
+        }
+        switch (operation) {
+            case SEND -> {}
+            case WRITE, READ ->
+                    work.remote(getLong(request + REMOTE_ADDRESS), getInt(request + REMOTE_KEY));
+            case COMPARE_AND_SWAP ->
+                    work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
+                            .atomic(getLong(request + SWAP), getLong(request + COMPARE_OR_ADD));
+            case FETCH_AND_ADD ->
+                    work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
+                            .atomic(getLong(request + COMPARE_OR_ADD), 0);
+        }
+        if (transport == Transport.DATAGRAM) {
+            addressDatagram(work, request);
+        }
+        addElements(work, list, count, (flags & INLINE) != 0);
+        queue.post();
+        return 0;
+    }
+
+    private @Nullable SendOperation operation(int opcode) {
+        if (opcode == SEND || opcode == SEND_IMMEDIATE) {
+            return SendOperation.SEND;
+        }
+        if (transport == Transport.DATAGRAM) {
+            return null;
+        }
+        if (opcode == WRITE || opcode == WRITE_IMMEDIATE) {
+            return SendOperation.WRITE;
+        }
+        if (transport == Transport.UNRELIABLE) {
+            return null;
+        }
+        if (opcode == READ) {
+            return SendOperation.READ;
+        }
+        if (opcode == COMPARE_AND_SWAP) {
+            return SendOperation.COMPARE_AND_SWAP;
+        }
+        return opcode == FETCH_AND_ADD ? SendOperation.FETCH_AND_ADD : null;
+    }
+
+    private boolean isPossible(
+            long request, SendOperation operation, int flags, long list, int count) {
+        var bytes = Elements.totalLength(list, count);
+        if (bytes > DeviceFacts.MAX_MESSAGE_BYTES) {
+            return false;
+        }
+        if ((flags & INLINE) != 0) {
+            if (bytes > maxInline || operation.needsResponse()) {
+                return false;
+            }
+        } else if (count > maxElements) {
+            return false;
+        }
+        return switch (operation) {
+            case SEND ->
+                    transport != Transport.DATAGRAM
+                            || (bytes <= pathMtu
+                                    && Structures.find(getLong(request + HANDLE))
+                                            instanceof AddressHandleObject handle
+                                    && handle.domain() == domain);
+            case WRITE, READ -> true;
+            case COMPARE_AND_SWAP, FETCH_AND_ADD ->
+                    bytes == Long.BYTES && (getLong(request + ATOMIC_ADDRESS) & 7) == 0;
+        };
+    }
+
+    private void addressDatagram(SendWork work, long request) {
+        var handle = AddressHandleObject.of(getLong(request + HANDLE));
+        // With its highest bit set it stands for the queue pair's own.
+        var key = getInt(request + REMOTE_QUEUE_KEY);
+        work.datagram(
+                handle.destination(), getInt(request + REMOTE_NUMBER), key < 0 ? queueKey : key);
+    }
+
+    private static void addElements(SendWork work, long list, int count, boolean inline) {
+        for (var i = 0; i < count; i++) {
+            var address = Elements.address(list, i);
+            var length = Elements.length(list, i);
+            if (!inline) {
+                work.buffer(address, length, Elements.key(list, i));
+            } else if (length > 0) {
+                work.inline(Memory.at(address, length));
+            }
+        }
+    }
+
+    private static int fromBigEndian(int value) {
+        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
+                ? value
+                : Integer.reverseBytes(value);
+    }
+}

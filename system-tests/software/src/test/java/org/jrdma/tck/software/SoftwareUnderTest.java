@@ -1,0 +1,36 @@
+package org.jrdma.tck.software;
+
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.tck.verbs.Cable;
+import org.jrdma.tck.verbs.Fabric;
+import org.jrdma.tck.verbs.Profile;
+import org.jrdma.verbs.Verbs;
+import org.junit.platform.launcher.LauncherSession;
+import org.junit.platform.launcher.LauncherSessionListener;
+
+/** Has the conformance kit test the software fabric. A service of JUnit's launcher. */
+public final class SoftwareUnderTest implements LauncherSessionListener {
+
+    @Override
+    public void launcherSessionOpened(LauncherSession session) {
+        var library = SoftRoce.onLoopback(1);
+        var device = library.devices().getFirst();
+        Cable cable =
+                _ -> {
+                    device.linkDown();
+                    return device::linkUp;
+                };
+        try {
+            Fabric.test(
+                    new Fabric(
+                            Verbs.from(library),
+                            device.name(),
+                            Profile.SOFTWARE,
+                            library.symbols(),
+                            cable));
+        } catch (LibraryNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
