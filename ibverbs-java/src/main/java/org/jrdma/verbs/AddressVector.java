@@ -29,6 +29,11 @@ public record AddressVector(
         Range.check("static rate", staticRate, 0, 255);
     }
 
+    /** The same way, with another priority in the subnet. */
+    public AddressVector withServiceLevel(int level) {
+        return new AddressVector(port, lid, level, sourcePathBits, staticRate, route);
+    }
+
     /**
      * The way beyond a subnet. In C: {@code struct ibv_global_route}.
      *

@@ -1,14 +1,19 @@
 package org.jrdma.verbs;
 
+import java.util.Optional;
 import java.util.OptionalInt;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.WorkCompletions;
 
 /**
  * How one work request ended. In C: {@code struct ibv_wc}.
  *
  * @param status success, or what went wrong
  * @param kind what was completed; of no meaning unless {@code status} is success
- * @param bytes how many bytes arrived, for receives, reads and atomics
+ * @param bytes how many bytes arrived, for receives, reads and atomics; of a datagram, with the
+ *     {@link GlobalRouteHeader#BYTES} bytes before it
  * @param immediate the sender's immediate data, where a receive took some
+ * @param source where a datagram came from, for a receive of one that succeeded
  * @param vendorError the vendor's own code for a failure
  */
 public record Completion(
@@ -16,7 +21,33 @@ public record Completion(
         CompletionKind kind,
         int bytes,
         OptionalInt immediate,
+        Optional<DatagramSource> source,
         int vendorError) {
+
+    /** Of a batch. */
+    static Completion of(WorkCompletions batch, int index, boolean isDatagram) {
+        var status = Codes.COMPLETION_STATUS.of(batch.status(index));
+        return new Completion(
+                status,
+                Codes.COMPLETION_KIND.of(batch.opcode(index)),
+                batch.byteLength(index),
+                batch.hasImmediate(index)
+                        ? OptionalInt.of(batch.immediate(index))
+                        : OptionalInt.empty(),
+                isDatagram && status == CompletionStatus.SUCCESS && batch.isReceive(index)
+                        ? Optional.of(source(batch, index))
+                        : Optional.empty(),
+                batch.vendorError(index));
+    }
+
+    private static DatagramSource source(WorkCompletions batch, int index) {
+        return new DatagramSource(
+                batch.sourceQueuePairNumber(index),
+                batch.hasGlobalRoute(index),
+                batch.sourceLid(index),
+                batch.serviceLevel(index),
+                batch.pathBits(index));
+    }
 
     /** Whether it was done. */
     public boolean isSuccess() {

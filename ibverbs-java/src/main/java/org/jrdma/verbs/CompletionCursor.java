@@ -3,7 +3,6 @@ package org.jrdma.verbs;
 import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
 import java.time.Duration;
-import java.util.OptionalInt;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -179,6 +178,24 @@ public final class CompletionCursor implements AutoCloseable {
         return batch.queuePairNumber(current);
     }
 
+    /**
+     * The number of the queue pair that a datagram came from, for a receive on a queue pair of
+     * datagrams that succeeded; of no meaning otherwise. The rest is in {@link #completion()}.
+     */
+    public int sourceQueuePairNumber() {
+        checkPosition();
+        return batch.sourceQueuePairNumber(current);
+    }
+
+    /**
+     * Whether a {@link GlobalRouteHeader} precedes a datagram that was received. In C: {@code
+     * IBV_WC_GRH}.
+     */
+    public boolean hasGlobalRoute() {
+        checkPosition();
+        return batch.hasGlobalRoute(current);
+    }
+
     /** The vendor's own code for a failure. */
     public int vendorError() {
         checkPosition();
@@ -187,12 +204,9 @@ public final class CompletionCursor implements AutoCloseable {
 
     /** All of it, to keep. Allocates. */
     public Completion completion() {
-        return new Completion(
-                status(),
-                kind(),
-                bytes(),
-                hasImmediate() ? OptionalInt.of(immediate()) : OptionalInt.empty(),
-                vendorError());
+        checkPosition();
+        var work = table.find(batch.requestNumber(current));
+        return Completion.of(batch, current, work != null && work.isOfDatagrams());
     }
 
     /** Ends the cursor. Completions it has taken and not given are lost. */

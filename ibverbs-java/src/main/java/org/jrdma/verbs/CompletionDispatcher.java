@@ -1,9 +1,7 @@
 package org.jrdma.verbs;
 
-import java.util.OptionalInt;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -106,24 +104,13 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
             var transfer = work == null ? null : work.complete((int) number);
             if (transfer != null) {
                 try {
-                    transfer.complete(completion(index));
+                    transfer.complete(Completion.of(batch, index, work.isOfDatagrams()));
                 } finally {
                     work.returnSlot();
                 }
             } else if (work != null) {
                 LOG.warn("{} has a completion that nobody waits for", queue.lifetime());
             }
-        }
-
-        private Completion completion(int index) {
-            return new Completion(
-                    Codes.COMPLETION_STATUS.of(batch.status(index)),
-                    Codes.COMPLETION_KIND.of(batch.opcode(index)),
-                    batch.byteLength(index),
-                    batch.hasImmediate(index)
-                            ? OptionalInt.of(batch.immediate(index))
-                            : OptionalInt.empty(),
-                    batch.vendorError(index));
         }
     }
 }

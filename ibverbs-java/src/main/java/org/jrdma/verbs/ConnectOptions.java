@@ -6,8 +6,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How {@link QueuePair#connect} connects. The defaults are those of the C examples, but for the
- * MTU, which is the port's. Built by its own methods.
+ * How {@link ConnectedQueuePair#connect} connects. The defaults are those of the C examples, but
+ * for the MTU, which is the port's. Time-outs, retries and reads are for reliable connections;
+ * unreliable ones have none. Built by its own methods.
  */
 public final class ConnectOptions {
 
@@ -130,35 +131,49 @@ public final class ConnectOptions {
         return Optional.ofNullable(pathMtu);
     }
 
-    QueuePairChange toInit(int port) {
+    QueuePairChange toInit(QueuePairType type, int port) {
         return QueuePairChange.to(QueuePairState.INIT)
                 .partitionKeyIndex(partitionKeyIndex)
                 .port(port)
-                .access(access);
+                .access(accessOf(type));
+    }
+
+    /** What a peer can do on a queue pair of that type, of what it may do. */
+    private Set<Access> accessOf(QueuePairType type) {
+        if (type == QueuePairType.RELIABLE_CONNECTION) {
+            return access;
+        }
+        var possible = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+        possible.retainAll(access);
+        return possible;
     }
 
     QueuePairChange toReadyToReceive(
-            Endpoint peer, AddressVector address, Mtu mtu, int deviceReads) {
-        return QueuePairChange.to(QueuePairState.READY_TO_RECEIVE)
-                .address(address)
-                .pathMtu(mtu)
-                .destinationNumber(peer.queuePairNumber())
-                .receiveSequence(peer.packetSequence())
-                .maxDestinationReads(Math.min(maxDestinationReads, deviceReads))
-                .receiverNotReadyTimer(receiverNotReadyTimer);
+            QueuePairType type, Endpoint peer, AddressVector address, Mtu mtu, int deviceReads) {
+        var change =
+                QueuePairChange.to(QueuePairState.READY_TO_RECEIVE)
+                        .address(address)
+                        .pathMtu(mtu)
+                        .destinationNumber(peer.queuePairNumber())
+                        .receiveSequence(peer.packetSequence());
+        return type != QueuePairType.RELIABLE_CONNECTION
+                ? change
+                : change.maxDestinationReads(Math.min(maxDestinationReads, deviceReads))
+                        .receiverNotReadyTimer(receiverNotReadyTimer);
     }
 
-    QueuePairChange toReadyToSend(int sequence, int deviceReads) {
-        return QueuePairChange.to(QueuePairState.READY_TO_SEND)
-                .timeout(timeout)
-                .retries(retries)
-                .receiverNotReadyRetries(receiverNotReadyRetries)
-                .sendSequence(sequence)
-                .maxReads(Math.min(maxReads, deviceReads));
+    QueuePairChange toReadyToSend(QueuePairType type, int sequence, int deviceReads) {
+        var change = QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(sequence);
+        return type != QueuePairType.RELIABLE_CONNECTION
+                ? change
+                : change.timeout(timeout)
+                        .retries(retries)
+                        .receiverNotReadyRetries(receiverNotReadyRetries)
+                        .maxReads(Math.min(maxReads, deviceReads));
     }
 
-    AddressVector addressOf(Endpoint peer, int port, Optional<AddressVector.GlobalRoute> route) {
-        return new AddressVector(port, peer.lid(), serviceLevel, 0, 0, route);
+    AddressVector address(int lid, int port, Optional<AddressVector.GlobalRoute> route) {
+        return new AddressVector(port, lid, serviceLevel, 0, 0, route);
     }
 
     AddressVector.GlobalRoute route(Gid destination, int sourceGidIndex) {

@@ -21,7 +21,11 @@ final class DispatchedWorkQueue extends WorkQueue {
     private volatile @Nullable Exception failure;
 
     DispatchedWorkQueue(int capacity) {
-        super(capacity);
+        this(capacity, false);
+    }
+
+    DispatchedWorkQueue(int capacity, boolean isOfDatagrams) {
+        super(capacity, isOfDatagrams);
         this.transfers = new Transfer[capacity];
         this.free = new Semaphore(capacity);
     }

@@ -57,6 +57,11 @@ public record Gid(long prefix, long interfaceId) {
         return prefix >>> 54 == 0xfe80L >>> 6;
     }
 
+    /** Whether this is a group's address, IPv6 or IPv4. */
+    public boolean isMulticast() {
+        return isIpv4() ? (interfaceId >>> 28 & 0xf) == 0xe : prefix >>> 56 == 0xff;
+    }
+
     /** Whether this is {@link #NONE}. */
     public boolean isNone() {
         return prefix == 0 && interfaceId == 0;

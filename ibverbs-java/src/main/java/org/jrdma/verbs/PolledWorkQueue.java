@@ -13,7 +13,11 @@ final class PolledWorkQueue extends WorkQueue {
     private long marker = -1;
 
     PolledWorkQueue(int capacity) {
-        super(capacity);
+        this(capacity, false);
+    }
+
+    PolledWorkQueue(int capacity, boolean isOfDatagrams) {
+        super(capacity, isOfDatagrams);
         var slots =
                 Integer.highestOneBit(capacity) * 2; // the marker has a slot beyond the capacity
         this.ids = new long[slots];

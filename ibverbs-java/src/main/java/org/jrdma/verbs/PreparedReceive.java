@@ -10,7 +10,7 @@ import org.jrdma.verbs.internal.WorkRequest;
  */
 public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
-    PreparedReceive(PolledQueuePair queuePair, List<MemorySlice> pieces) {
+    PreparedReceive(PolledEnd queuePair, List<MemorySlice> pieces) {
         super(
                 queuePair,
                 queuePair.receivesOfThisThread(),

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.HotPath;
@@ -25,15 +26,15 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
 
     private final Thread owner = Thread.currentThread();
     private final CallGuard guard = CallGuard.ofCurrentThread();
-    private final PolledQueuePair queuePair;
+    private final PolledEnd queuePair;
     private final Lifetime lifetime;
     private final PolledWorkQueue queue;
     private final WorkRequest request;
-    private Lifetime[] regions = {};
+    private Lifetime[] used = {};
     private long id;
     private boolean chained;
 
-    PreparedRequest(PolledQueuePair queuePair, PolledWorkQueue queue, WorkRequest request) {
+    PreparedRequest(PolledEnd queuePair, PolledWorkQueue queue, WorkRequest request) {
         this.queuePair = queuePair;
         this.lifetime = queuePair.ownLifetime();
         this.queue = queue;
@@ -72,9 +73,10 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         }
         checkLocal(pieces);
         writePieces(request, pieces);
-        regions =
-                pieces.stream()
-                        .map(piece -> piece.region().ownLifetime())
+        used =
+                Stream.concat(
+                                usedBeside(),
+                                pieces.stream().map(piece -> piece.region().ownLifetime()))
                         .distinct()
                         .toArray(Lifetime[]::new);
         return self();
@@ -205,8 +207,8 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         if (lifetime.isClosed()) {
             return true;
         }
-        for (var region : regions) {
-            if (region.isClosed()) {
+        for (var object : used) {
+            if (object.isClosed()) {
                 return true;
             }
         }
@@ -218,12 +220,12 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
             if (lifetime.isClosed()) {
                 throw lifetime.closedException();
             }
-            for (var region : regions) {
-                if (region.isClosed()) {
-                    throw region.closedException();
+            for (var object : used) {
+                if (object.isClosed()) {
+                    throw object.closedException();
                 }
             }
-            throw new IllegalStateException("A region of the chain is closed");
+            throw new IllegalStateException("What a request of the chain uses is closed");
         }
         var place = chainLength == 1 ? "" : ", request %d of %d".formatted(index + 1, chainLength);
         return new PostException(
@@ -253,7 +255,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         }
     }
 
-    final PolledQueuePair queuePair() {
+    final PolledEnd queuePair() {
         return queuePair;
     }
 
@@ -261,6 +263,16 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     @SuppressWarnings("unchecked")
     final S self() {
         return (S) this;
+    }
+
+    /** What it uses besides the regions of its pieces, and before them. */
+    Stream<Lifetime> usedBeside() {
+        return Stream.empty();
+    }
+
+    /** Uses another thing instead. */
+    final void used(int index, Lifetime object) {
+        used[index] = object;
     }
 
     /** Refuses pieces that do not suit the request. */

@@ -12,18 +12,19 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
  * @param <S> the request itself
  */
 public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S>>
-        extends PreparedRequest<S> permits PreparedSend, PreparedRdma, PreparedAtomic {
+        extends PreparedRequest<S>
+        permits PreparedSend, PreparedDatagram, PreparedRdma, PreparedAtomic {
 
     private final Operation operation;
     private final Send request;
     private long length;
     private int flags = Send.SIGNALED;
 
-    PreparedSendRequest(PolledQueuePair queuePair, Operation operation) {
+    PreparedSendRequest(PolledEnd queuePair, Operation operation) {
         this(queuePair, operation, new Send(queuePair.sendElements()));
     }
 
-    private PreparedSendRequest(PolledQueuePair queuePair, Operation operation, Send request) {
+    private PreparedSendRequest(PolledEnd queuePair, Operation operation, Send request) {
         super(queuePair, queuePair.sendsOfThisThread(), request);
         this.operation = operation;
         this.request = request;

@@ -124,6 +124,17 @@ public final class ProtectionDomain extends NativeObject {
         return options.make(this);
     }
 
+    /**
+     * Resolves the way to a port or to a multicast group, for datagrams of this domain's queue
+     * pairs; see {@link DatagramQueuePair#addressOf(Endpoint)}. May wait for the network to find
+     * the peer. In C: {@code ibv_create_ah}.
+     *
+     * @throws VerbsException if the device refuses it, or the peer is not found
+     */
+    public AddressHandle newAddressHandle(AddressVector address) throws VerbsException {
+        return new AddressHandle(this, address);
+    }
+
     Lifetime ownLifetime() {
         return lifetime();
     }

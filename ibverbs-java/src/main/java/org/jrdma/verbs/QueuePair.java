@@ -16,18 +16,19 @@ import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of an RDMA connection: a queue of work to send and a queue of places to receive into.
+ * A queue of work to send and a queue of places to receive into: one end of a connection, or a
+ * place that datagrams come from and go to.
  *
  * <p>Owned by its {@link ProtectionDomain}, and closed with it or with its completion queue. Safe
  * for use by several threads. In C: {@code struct ibv_qp}.
  */
-public abstract sealed class QueuePair extends NativeObject
-        permits PolledQueuePair, DispatchedQueuePair {
+public abstract sealed class QueuePair extends NativeObject permits PolledEnd, DispatchedEnd {
 
     private final ProtectionDomain domain;
     private final Device device;
     private final Made made;
     private final long nativeAddress;
+    private final QueuePairType type;
     private final int port;
     private final LocalAddress local;
     private final int sendSequence = ThreadLocalRandom.current().nextInt(1 << 24);
@@ -42,6 +43,7 @@ public abstract sealed class QueuePair extends NativeObject
         this.device = domain.device();
         this.made = made;
         this.nativeAddress = made.address.address();
+        this.type = options.type();
         this.port = options.port();
         this.local = made.local;
         device.announce(this);
@@ -53,6 +55,7 @@ public abstract sealed class QueuePair extends NativeObject
             int number,
             QueuePairFunctions.Capacities granted,
             LocalAddress local,
+            MulticastGroups groups,
             Lifetime lifetime) {}
 
     /** What this side's port is called on the fabric. */
@@ -122,25 +125,33 @@ public abstract sealed class QueuePair extends NativeObject
             var functions = device.library().queuePairs();
             var created =
                     PlatformCalls.call(() ->
-                            functions.createReliable(
+                            functions.create(
+                                    options.type(),
                                     domain.address(),
                                     sendSource.address(),
                                     receiveSource.address(),
                                     asked,
                                     new Attempt(
                                             "ibv_create_qp",
-                                            () -> "for %s on %s".formatted(asked, device.name()),
+                                            () ->
+                                                    "for %s with %s on %s"
+                                                            .formatted(
+                                                                    options.type().description(),
+                                                                    asked,
+                                                                    device.name()),
                                             LockedMemory::advice)));
             var address = created.queuePair();
             var number = QueuePairFunctions.number(address);
             var name = "queue pair %d of %s".formatted(number, device.name());
             var forget = device.forgetting(address.address());
+            var groups = new MulticastGroups(device.library().datagrams(), address, name);
             var lifetime =
                     new Lifetime(
                             name,
                             owners.stream().distinct().toList(),
                             () -> {
                                 forget.run();
+                                groups.detachAll(); // or it could not be destroyed
                                 try {
                                     functions.destroy(
                                             address,
@@ -150,7 +161,7 @@ public abstract sealed class QueuePair extends NativeObject
                                     afterwards.run();
                                 }
                             });
-            return new Made(address, number, created.granted(), local, lifetime);
+            return new Made(address, number, created.granted(), local, groups, lifetime);
         } catch (VerbsException | RuntimeException e) {
             undo.forEach(Runnable::run);
             throw e;
@@ -188,6 +199,11 @@ public abstract sealed class QueuePair extends NativeObject
     /** The domain it belongs to. */
     public final ProtectionDomain domain() {
         return domain;
+    }
+
+    /** What it promises, and to how many peers it speaks. */
+    public final QueuePairType type() {
+        return type;
     }
 
     /** The number that peers know it by, 24 bits. */
@@ -244,27 +260,8 @@ public abstract sealed class QueuePair extends NativeObject
         return attributes;
     }
 
-    /**
-     * Brings this queue pair from RESET to READY_TO_SEND, connected to {@code peer}, which must
-     * connect to this one's {@link #endpoint()} likewise. Does not wait for the peer. In C: three
-     * calls of {@code ibv_modify_qp}.
-     *
-     * @throws VerbsException if the device refuses a step; the message names both states and the
-     *     attributes in question. iWARP devices connect through {@code rdma_cm} only
-     */
-    public final void connect(Endpoint peer) throws VerbsException {
-        connect(peer, new ConnectOptions());
-    }
-
-    /**
-     * Brings this queue pair from RESET to READY_TO_SEND, connected to {@code peer}. Does not wait
-     * for the peer. In C: three calls of {@code ibv_modify_qp}.
-     *
-     * @throws IllegalArgumentException if an option is out of range; no step is gone then
-     * @throws VerbsException if the device refuses a step; the message names both states and the
-     *     attributes in question. iWARP devices connect through {@code rdma_cm} only
-     */
-    public final void connect(Endpoint peer, ConnectOptions options) throws VerbsException {
+    /** For a connected queue pair. */
+    final void connectTo(Endpoint peer, ConnectOptions options) throws VerbsException {
         if (device.description().transportType() == TransportType.IWARP) {
             throw new VerbsException(
                     "ibv_modify_qp",
@@ -273,39 +270,133 @@ public abstract sealed class QueuePair extends NativeObject
         }
         var limits = device.attributes();
         var mtu = options.pathMtu().orElse(local.port.activeMtu());
-        var address = options.addressOf(peer, port, route(peer, options));
+        var address = address(peer.gid(), peer.lid(), options);
         var steps = // all made before the first is gone: a number out of range leaves it in RESET
                 List.of(
-                        options.toInit(port),
+                        options.toInit(type, port),
                         options.toReadyToReceive(
-                                peer, address, mtu, limits.maxReadsAsDestination()),
-                        options.toReadyToSend(sendSequence, limits.maxReadsAsInitiator()));
+                                type, peer, address, mtu, limits.maxReadsAsDestination()),
+                        options.toReadyToSend(type, sendSequence, limits.maxReadsAsInitiator()));
         for (var step : steps) {
             modify(step);
         }
     }
 
-    private Optional<AddressVector.GlobalRoute> route(Endpoint peer, ConnectOptions options)
+    /** For a queue pair of datagrams. */
+    final void activateWith(int queueKey) throws VerbsException {
+        modify(
+                QueuePairChange.to(QueuePairState.INIT)
+                        .partitionKeyIndex(0)
+                        .port(port)
+                        .queueKey(queueKey));
+        modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
+        modify(QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(sendSequence));
+    }
+
+    /** The way from its port to another. */
+    final AddressVector address(Gid gid, int lid, ConnectOptions options) throws VerbsException {
+        return options.address(lid, port, route(gid, options));
+    }
+
+    private Optional<AddressVector.GlobalRoute> route(Gid peer, ConnectOptions options)
             throws VerbsException {
-        if (peer.gid().isNone()) {
+        if (peer.isNone()) {
             if (local.port.linkLayer() == LinkLayer.ETHERNET) {
                 throw new VerbsException(
                         "ibv_modify_qp",
-                        "%s cannot connect to %s: on RoCE the peer's GID is needed. Its program must send it; the C examples do with \"-g INDEX\"."
-                                .formatted(this, peer));
+                        "%s cannot reach a peer without a GID: on RoCE the peer's GID is needed. Its program must send it; the C examples do with \"-g INDEX\"."
+                                .formatted(this));
             }
             return Optional.empty();
         }
         if (local.gid == null) {
             if (local.port.linkLayer() != LinkLayer.ETHERNET) {
-                return Optional.empty(); // within one subnet the LID suffices
+                return peer.isMulticast()
+                        ? Optional.of(options.route(peer, 0)) // a group has no other name
+                        : Optional.empty(); // within one subnet the LID suffices
             }
             throw new VerbsException(
                     "ibv_modify_qp",
                     "%s has no GID to send from: the table of port %d is empty. Give its network interface an address, and see that it is up."
                             .formatted(this, port));
         }
-        return Optional.of(options.route(peer.gid(), local.gid.index()));
+        return Optional.of(options.route(peer, local.gid.index()));
+    }
+
+    /** The way back to where a datagram came from, which the library reads from its header. */
+    final AddressVector answer(Completion received, MemorySlice into) throws VerbsException {
+        var source =
+                received.source()
+                        .orElseThrow(() ->
+                                new IllegalArgumentException(
+                                        "%s is not of a datagram received".formatted(received)));
+        if (into.length() < GlobalRouteHeader.BYTES) {
+            throw new IllegalArgumentException(
+                    "A datagram is received into %d bytes at least, not %d"
+                            .formatted(GlobalRouteHeader.BYTES, into.length()));
+        }
+        var memory = into.region().ownLifetime();
+        memory.hold();
+        try {
+            return inCall(() ->
+                    device.library()
+                            .datagrams()
+                            .answer(
+                                    device.address(),
+                                    port,
+                                    source,
+                                    MemorySegment.ofAddress(into.address()),
+                                    Attempt.to(
+                                            "ibv_init_ah_from_wc",
+                                            () -> "for %s at %s".formatted(source, this))));
+        } finally {
+            memory.release();
+        }
+    }
+
+    /** How long a datagram can be: a packet. */
+    final int datagramBytes() {
+        return local.port.activeMtu().bytes();
+    }
+
+    final void checkDatagram(long bytes) {
+        if (bytes > datagramBytes()) { // the specification lets it vanish without an error
+            throw new IllegalArgumentException(
+                    "A datagram from port %d of %s has %,d bytes at most, which is the port's MTU, not %,d"
+                            .formatted(port, device.name(), datagramBytes(), bytes));
+        }
+    }
+
+    /** Refuses what a device could not look up in its tables. */
+    final void checkDestination(Destination to) {
+        if (to.address().domain() != domain) {
+            throw new IllegalArgumentException(
+                    "%s is of %s, and %s of %s"
+                            .formatted(to.address(), to.address().domain(), this, domain));
+        }
+    }
+
+    /** Refuses what only a reliable connection has. */
+    final void checkReliable(String operation) {
+        if (type != QueuePairType.RELIABLE_CONNECTION) {
+            throw new UnsupportedOperationException(
+                    "%s is of the type %s, which has no %s; a reliable connection has"
+                            .formatted(this, type.description(), operation));
+        }
+    }
+
+    final void attach(Gid group, int lid) throws VerbsException {
+        inCall(() -> {
+            made.groups.attach(group, lid);
+            return this;
+        });
+    }
+
+    final void detach(Gid group, int lid) throws VerbsException {
+        inCall(() -> {
+            made.groups.detach(group, lid);
+            return this;
+        });
     }
 
     /**
@@ -322,7 +413,7 @@ public abstract sealed class QueuePair extends NativeObject
                     change.values().get(QueuePairAttribute.STATE) instanceof QueuePairState next
                             ? next
                             : from;
-            var objection = QueuePairTransition.objection(from, to, change.attributes());
+            var objection = QueuePairTransition.objection(type, from, to, change.attributes());
             if (objection.isPresent()) {
                 throw new VerbsException(
                         "ibv_modify_qp",
@@ -358,13 +449,15 @@ public abstract sealed class QueuePair extends NativeObject
                                         to,
                                         change.values(),
                                         local.gid == null ? "none" : local.gid),
-                errno ->
-                        switch (errno) {
-                            case Errno.ETIMEDOUT, Errno.EHOSTUNREACH, Errno.ENETUNREACH ->
-                                    "The peer's address was not found on the network.";
-                            case Errno.EINVAL -> presentState(from);
-                            default -> "";
-                        });
+                errno -> errno == Errno.EINVAL ? presentState(from) : adviceOnAddress(errno));
+    }
+
+    static String adviceOnAddress(int errno) {
+        return switch (errno) {
+            case Errno.ETIMEDOUT, Errno.EHOSTUNREACH, Errno.ENETUNREACH ->
+                    "The peer's address was not found on the network.";
+            default -> "";
+        };
     }
 
     /** A device that finds an error goes to the error state by itself, and refuses most steps. */

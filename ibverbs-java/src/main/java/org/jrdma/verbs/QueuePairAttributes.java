@@ -15,6 +15,7 @@ import java.util.Set;
  * @param access what a peer may do
  * @param address the way to the peer
  * @param partitionKeyIndex the row of the port's partition table
+ * @param queueKey the key that datagrams must carry; of no meaning for connections
  * @param port the port
  * @param maxReads how many reads and atomics it has under way
  * @param maxDestinationReads how many of the peer's it answers at a time
@@ -38,6 +39,7 @@ public record QueuePairAttributes(
         Set<Access> access,
         AddressVector address,
         int partitionKeyIndex,
+        int queueKey,
         int port,
         int maxReads,
         int maxDestinationReads,

@@ -58,6 +58,11 @@ public final class QueuePairChange {
         return set(QueuePairAttribute.PORT, Range.check("port", port, 1, 255));
     }
 
+    /** The key that datagrams must carry to be received, 32 bits. */
+    public QueuePairChange queueKey(int key) {
+        return set(QueuePairAttribute.QUEUE_KEY, key);
+    }
+
     /** The way to the peer. */
     public QueuePairChange address(AddressVector address) {
         return set(QueuePairAttribute.ADDRESS, address);

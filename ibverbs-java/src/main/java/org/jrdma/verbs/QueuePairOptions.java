@@ -18,6 +18,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     private static final int MOST_BY_DEFAULT = 16;
 
+    private final QueuePairType type;
     private final Maker<Q> maker;
     private int sends;
     private int receives;
@@ -29,7 +30,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     private boolean mayOverrun;
     private Duration slotTimeout = Duration.ofSeconds(10);
 
-    private QueuePairOptions(Maker<Q> maker, int room) {
+    private QueuePairOptions(QueuePairType type, Maker<Q> maker, int room) {
+        this.type = type;
         this.maker = maker;
         this.sends = Math.clamp(room / 2, 1, MOST_BY_DEFAULT);
         this.receives = sends;
@@ -45,14 +47,72 @@ public final class QueuePairOptions<Q extends QueuePair> {
     /** The same, with a completion queue for each direction. */
     public static QueuePairOptions<PolledQueuePair> reliable(
             CompletionQueue ofSends, CompletionQueue ofReceives) {
-        return new QueuePairOptions<>(
-                (domain, options) -> new PolledQueuePair(domain, ofSends, ofReceives, options),
-                Math.min(ofSends.room(), ofReceives.room()));
+        return connected(QueuePairType.RELIABLE_CONNECTION, ofSends, ofReceives);
     }
 
     /** A reliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_RC}. */
     public static QueuePairOptions<DispatchedQueuePair> reliable(CompletionDispatcher completions) {
+        return connected(QueuePairType.RELIABLE_CONNECTION, completions);
+    }
+
+    /**
+     * An unreliable, connected queue pair whose user polls for completions: what it sends or writes
+     * may be lost without a word. It has no reads and no atomics. In C: {@code IBV_QPT_UC}.
+     */
+    public static QueuePairOptions<PolledQueuePair> unreliable(CompletionQueue completions) {
+        return unreliable(completions, completions);
+    }
+
+    /** The same, with a completion queue for each direction. */
+    public static QueuePairOptions<PolledQueuePair> unreliable(
+            CompletionQueue ofSends, CompletionQueue ofReceives) {
+        return connected(QueuePairType.UNRELIABLE_CONNECTION, ofSends, ofReceives);
+    }
+
+    /**
+     * An unreliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_UC}.
+     */
+    public static QueuePairOptions<DispatchedQueuePair> unreliable(
+            CompletionDispatcher completions) {
+        return connected(QueuePairType.UNRELIABLE_CONNECTION, completions);
+    }
+
+    /** A queue pair for datagrams whose user polls for completions. In C: {@code IBV_QPT_UD}. */
+    public static QueuePairOptions<PolledDatagramQueuePair> datagrams(CompletionQueue completions) {
+        return datagrams(completions, completions);
+    }
+
+    /** The same, with a completion queue for each direction. */
+    public static QueuePairOptions<PolledDatagramQueuePair> datagrams(
+            CompletionQueue ofSends, CompletionQueue ofReceives) {
         return new QueuePairOptions<>(
+                QueuePairType.UNRELIABLE_DATAGRAM,
+                (domain, options) ->
+                        new PolledDatagramQueuePair(domain, ofSends, ofReceives, options),
+                Math.min(ofSends.room(), ofReceives.room()));
+    }
+
+    /** A queue pair for datagrams whose operations are awaited. In C: {@code IBV_QPT_UD}. */
+    public static QueuePairOptions<DispatchedDatagramQueuePair> datagrams(
+            CompletionDispatcher completions) {
+        return new QueuePairOptions<>(
+                QueuePairType.UNRELIABLE_DATAGRAM,
+                (domain, options) -> new DispatchedDatagramQueuePair(domain, completions, options),
+                completions.room());
+    }
+
+    private static QueuePairOptions<PolledQueuePair> connected(
+            QueuePairType type, CompletionQueue ofSends, CompletionQueue ofReceives) {
+        return new QueuePairOptions<>(
+                type,
+                (domain, options) -> new PolledQueuePair(domain, ofSends, ofReceives, options),
+                Math.min(ofSends.room(), ofReceives.room()));
+    }
+
+    private static QueuePairOptions<DispatchedQueuePair> connected(
+            QueuePairType type, CompletionDispatcher completions) {
+        return new QueuePairOptions<>(
+                type,
                 (domain, options) -> new DispatchedQueuePair(domain, completions, options),
                 completions.room());
     }
@@ -126,6 +186,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     Q make(ProtectionDomain domain) throws VerbsException {
         return maker.make(domain, this);
+    }
+
+    QueuePairType type() {
+        return type;
     }
 
     int sends() {

@@ -7,100 +7,152 @@ import static org.jrdma.verbs.QueuePairState.READY_TO_RECEIVE;
 import static org.jrdma.verbs.QueuePairState.READY_TO_SEND;
 import static org.jrdma.verbs.QueuePairState.RESET;
 import static org.jrdma.verbs.QueuePairState.SEND_QUEUE_DRAINED;
+import static org.jrdma.verbs.QueuePairState.SEND_QUEUE_ERROR;
 
-import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
 /**
- * The steps that a reliable, connected queue pair can take, with the attributes that each must and
- * may change: the table of the InfiniBand specification.
+ * The steps that a queue pair can take, with the attributes that each must and may change, for each
+ * type that has the step: the table of the InfiniBand specification.
  *
  * <p>To RESET and to ERROR it can go from everywhere, without attributes.
  */
-@SuppressWarnings("ImmutableEnumChecker") // the sets are immutable
+@SuppressWarnings("ImmutableEnumChecker") // the rules are immutable
 enum QueuePairTransition {
-    RESET_TO_INIT(RESET, INIT, set(PARTITION_KEY_INDEX, PORT, ACCESS), set()),
-    INIT_TO_INIT(INIT, INIT, set(), set(PARTITION_KEY_INDEX, PORT, ACCESS)),
+    RESET_TO_INIT(
+            RESET,
+            INIT,
+            reliable(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
+            unreliable(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
+            datagram(required(PARTITION_KEY_INDEX, PORT, QUEUE_KEY), optional())),
+    INIT_TO_INIT(
+            INIT,
+            INIT,
+            reliable(required(), optional(PARTITION_KEY_INDEX, PORT, ACCESS)),
+            unreliable(required(), optional(PARTITION_KEY_INDEX, PORT, ACCESS)),
+            datagram(required(), optional(PARTITION_KEY_INDEX, PORT, QUEUE_KEY))),
     INIT_TO_READY_TO_RECEIVE(
             INIT,
             READY_TO_RECEIVE,
-            set(
-                    ADDRESS,
-                    PATH_MTU,
-                    DESTINATION_NUMBER,
-                    RECEIVE_SEQUENCE,
-                    MAX_DESTINATION_READS,
-                    RECEIVER_NOT_READY_TIMER),
-            set(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+            reliable(
+                    required(
+                            ADDRESS,
+                            PATH_MTU,
+                            DESTINATION_NUMBER,
+                            RECEIVE_SEQUENCE,
+                            MAX_DESTINATION_READS,
+                            RECEIVER_NOT_READY_TIMER),
+                    optional(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+            unreliable(
+                    required(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
+                    optional(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+            datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY))),
     READY_TO_RECEIVE_TO_READY_TO_SEND(
             READY_TO_RECEIVE,
             READY_TO_SEND,
-            set(TIMEOUT, RETRIES, RECEIVER_NOT_READY_RETRIES, SEND_SEQUENCE, MAX_READS),
-            set(
-                    CURRENT_STATE,
-                    ALTERNATE_PATH,
-                    ACCESS,
-                    RECEIVER_NOT_READY_TIMER,
-                    PATH_MIGRATION_STATE,
-                    RATE_LIMIT)),
+            reliable(
+                    required(
+                            TIMEOUT, RETRIES, RECEIVER_NOT_READY_RETRIES, SEND_SEQUENCE, MAX_READS),
+                    optional(
+                            CURRENT_STATE,
+                            ALTERNATE_PATH,
+                            ACCESS,
+                            RECEIVER_NOT_READY_TIMER,
+                            PATH_MIGRATION_STATE,
+                            RATE_LIMIT)),
+            unreliable(
+                    required(SEND_SEQUENCE),
+                    optional(CURRENT_STATE, ALTERNATE_PATH, ACCESS, PATH_MIGRATION_STATE)),
+            datagram(required(SEND_SEQUENCE), optional(CURRENT_STATE, QUEUE_KEY))),
     READY_TO_SEND_TO_READY_TO_SEND(
             READY_TO_SEND,
             READY_TO_SEND,
-            set(),
-            set(
-                    CURRENT_STATE,
-                    ACCESS,
-                    ALTERNATE_PATH,
-                    PATH_MIGRATION_STATE,
-                    RECEIVER_NOT_READY_TIMER,
-                    RATE_LIMIT)),
+            reliable(
+                    required(),
+                    optional(
+                            CURRENT_STATE,
+                            ACCESS,
+                            ALTERNATE_PATH,
+                            PATH_MIGRATION_STATE,
+                            RECEIVER_NOT_READY_TIMER,
+                            RATE_LIMIT)),
+            unreliable(
+                    required(),
+                    optional(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
+            datagram(required(), optional(CURRENT_STATE, QUEUE_KEY))),
     READY_TO_SEND_TO_DRAINED(
-            READY_TO_SEND, SEND_QUEUE_DRAINED, set(), set(CURRENT_STATE, DRAIN_NOTIFICATION)),
+            READY_TO_SEND,
+            SEND_QUEUE_DRAINED,
+            reliable(required(), optional(CURRENT_STATE, DRAIN_NOTIFICATION)),
+            unreliable(required(), optional(CURRENT_STATE, DRAIN_NOTIFICATION)),
+            datagram(required(), optional(CURRENT_STATE, DRAIN_NOTIFICATION))),
     DRAINED_TO_READY_TO_SEND(
             SEND_QUEUE_DRAINED,
             READY_TO_SEND,
-            set(),
-            set(
-                    CURRENT_STATE,
-                    ALTERNATE_PATH,
-                    ACCESS,
-                    RECEIVER_NOT_READY_TIMER,
-                    PATH_MIGRATION_STATE,
-                    RATE_LIMIT)),
+            reliable(
+                    required(),
+                    optional(
+                            CURRENT_STATE,
+                            ALTERNATE_PATH,
+                            ACCESS,
+                            RECEIVER_NOT_READY_TIMER,
+                            PATH_MIGRATION_STATE,
+                            RATE_LIMIT)),
+            unreliable(
+                    required(),
+                    optional(CURRENT_STATE, ALTERNATE_PATH, ACCESS, PATH_MIGRATION_STATE)),
+            datagram(required(), optional(CURRENT_STATE, QUEUE_KEY))),
     DRAINED_TO_DRAINED(
             SEND_QUEUE_DRAINED,
             SEND_QUEUE_DRAINED,
-            set(),
-            set(
-                    PORT,
-                    ADDRESS,
-                    TIMEOUT,
-                    RETRIES,
-                    RECEIVER_NOT_READY_RETRIES,
-                    MAX_READS,
-                    MAX_DESTINATION_READS,
-                    ALTERNATE_PATH,
-                    ACCESS,
-                    PARTITION_KEY_INDEX,
-                    RECEIVER_NOT_READY_TIMER,
-                    PATH_MIGRATION_STATE));
+            reliable(
+                    required(),
+                    optional(
+                            PORT,
+                            ADDRESS,
+                            TIMEOUT,
+                            RETRIES,
+                            RECEIVER_NOT_READY_RETRIES,
+                            MAX_READS,
+                            MAX_DESTINATION_READS,
+                            ALTERNATE_PATH,
+                            ACCESS,
+                            PARTITION_KEY_INDEX,
+                            RECEIVER_NOT_READY_TIMER,
+                            PATH_MIGRATION_STATE)),
+            unreliable(
+                    required(),
+                    optional(
+                            ADDRESS,
+                            ALTERNATE_PATH,
+                            ACCESS,
+                            PARTITION_KEY_INDEX,
+                            PATH_MIGRATION_STATE)),
+            datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY))),
+    /** Only what is unreliable goes on after a request to send has failed. */
+    SEND_QUEUE_ERROR_TO_READY_TO_SEND(
+            SEND_QUEUE_ERROR,
+            READY_TO_SEND,
+            unreliable(required(), optional(CURRENT_STATE, ACCESS)),
+            datagram(required(), optional(CURRENT_STATE, QUEUE_KEY)));
+
+    /** What a step of one type must and may change. */
+    private record Rule(
+            QueuePairType type,
+            Set<QueuePairAttribute> required,
+            Set<QueuePairAttribute> optional) {}
 
     private final QueuePairState from;
     private final QueuePairState to;
-    private final Set<QueuePairAttribute> required;
-    private final Set<QueuePairAttribute> optional;
+    private final List<Rule> rules;
 
-    QueuePairTransition(
-            QueuePairState from,
-            QueuePairState to,
-            Set<QueuePairAttribute> required,
-            Set<QueuePairAttribute> optional) {
+    QueuePairTransition(QueuePairState from, QueuePairState to, Rule... rules) {
         this.from = from;
         this.to = to;
-        this.required = required;
-        this.optional = optional;
+        this.rules = List.of(rules);
     }
 
     /**
@@ -109,7 +161,10 @@ enum QueuePairTransition {
      * @param attributes what is to be changed besides the state
      */
     static Optional<String> objection(
-            QueuePairState from, QueuePairState to, Set<QueuePairAttribute> attributes) {
+            QueuePairType type,
+            QueuePairState from,
+            QueuePairState to,
+            Set<QueuePairAttribute> attributes) {
         var changes = EnumSet.noneOf(QueuePairAttribute.class);
         changes.addAll(attributes);
         changes.remove(STATE);
@@ -119,28 +174,29 @@ enum QueuePairTransition {
                     ? Optional.empty()
                     : Optional.of("takes no attributes; illegal: " + changes);
         }
-        var step =
-                Arrays.stream(values())
-                        .filter(transition -> transition.from == from && transition.to == to)
-                        .findFirst();
-        if (step.isEmpty()) {
-            var reachable = EnumSet.of(RESET, ERROR);
-            Arrays.stream(values())
-                    .filter(transition -> transition.from == from)
-                    .forEach(transition -> reachable.add(transition.to));
-            return Optional.of("is no step of a queue pair; from here it can go to " + reachable);
+        var reachable = EnumSet.of(RESET, ERROR);
+        for (var step : values()) {
+            var rule = step.from == from ? step.ruleOf(type) : Optional.<Rule>empty();
+            if (rule.isPresent() && step.to == to) {
+                return objection(rule.get(), changes);
+            }
+            rule.ifPresent(_ -> reachable.add(step.to));
         }
-        return step.get().objection(changes);
+        return Optional.of("is no step of a queue pair; from here it can go to " + reachable);
     }
 
-    private Optional<String> objection(Set<QueuePairAttribute> changes) {
+    private Optional<Rule> ruleOf(QueuePairType type) {
+        return rules.stream().filter(rule -> rule.type == type).findFirst();
+    }
+
+    private static Optional<String> objection(Rule rule, Set<QueuePairAttribute> changes) {
         var missing = EnumSet.noneOf(QueuePairAttribute.class);
-        missing.addAll(required);
+        missing.addAll(rule.required);
         missing.removeAll(changes);
         var illegal = EnumSet.noneOf(QueuePairAttribute.class);
         illegal.addAll(changes);
-        illegal.removeAll(required);
-        illegal.removeAll(optional);
+        illegal.removeAll(rule.required);
+        illegal.removeAll(rule.optional);
         if (missing.isEmpty() && illegal.isEmpty()) {
             return Optional.empty();
         }
@@ -150,7 +206,26 @@ enum QueuePairTransition {
                         + (illegal.isEmpty() ? "" : "must not change " + illegal));
     }
 
-    private static Set<QueuePairAttribute> set(QueuePairAttribute... attributes) {
+    private static Rule reliable(
+            Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
+        return new Rule(QueuePairType.RELIABLE_CONNECTION, required, optional);
+    }
+
+    private static Rule unreliable(
+            Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
+        return new Rule(QueuePairType.UNRELIABLE_CONNECTION, required, optional);
+    }
+
+    private static Rule datagram(
+            Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
+        return new Rule(QueuePairType.UNRELIABLE_DATAGRAM, required, optional);
+    }
+
+    private static Set<QueuePairAttribute> required(QueuePairAttribute... attributes) {
+        return Set.of(attributes);
+    }
+
+    private static Set<QueuePairAttribute> optional(QueuePairAttribute... attributes) {
         return Set.of(attributes);
     }
 }

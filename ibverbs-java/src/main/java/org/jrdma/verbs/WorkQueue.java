@@ -27,6 +27,7 @@ abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
     }
 
     private final int capacity;
+    private final boolean isOfDatagrams;
 
     /** What the number of each request begins with, from the completion queue's table. */
     private long tag;
@@ -37,8 +38,14 @@ abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
     @SuppressWarnings("unused") // through RELEASED
     private long released;
 
-    WorkQueue(int capacity) {
+    WorkQueue(int capacity, boolean isOfDatagrams) {
         this.capacity = capacity;
+        this.isOfDatagrams = isOfDatagrams;
+    }
+
+    /** Whether its completions say where a datagram came from. */
+    final boolean isOfDatagrams() {
+        return isOfDatagrams;
     }
 
     final int capacity() {

@@ -26,6 +26,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jrdma.abi.rdma.ibv_ah;
 import org.jrdma.abi.rdma.ibv_comp_channel;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
@@ -88,6 +90,7 @@ final class FakeLibrary implements LibraryProvider {
     private final Arena arena = Arena.global();
     private final Map<String, MemorySegment> stubs = new HashMap<>();
     private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+    private final Map<String, Consumer<Object[]>> watchers = new ConcurrentHashMap<>();
     private final Set<String> missing = new HashSet<>();
     private final ConcurrentLinkedQueue<Long> completed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger armed = new AtomicInteger();
@@ -97,6 +100,7 @@ final class FakeLibrary implements LibraryProvider {
     private @Nullable EventDescriptor channel;
     private int devices = 1;
     private volatile int presentState;
+    private volatile int linkLayer = rdma_h.IBV_LINK_LAYER_ETHERNET();
 
     FakeLibrary() {
         ibv_device.name(device).setString(0, DEVICE);
@@ -137,6 +141,18 @@ final class FakeLibrary implements LibraryProvider {
     /** From now on a function answers so, and leaves an errno. */
     FakeLibrary answering(String symbol, Object value, int errno) {
         answers.put(symbol, new Answer(value, errno));
+        return this;
+    }
+
+    /** From now on a test sees what a function is called with. It must not throw. */
+    FakeLibrary watching(String symbol, Consumer<Object[]> watcher) {
+        watchers.put(symbol, watcher);
+        return this;
+    }
+
+    /** Its port is of this link layer. */
+    FakeLibrary linkedBy(int layer) {
+        linkLayer = layer;
         return this;
     }
 
@@ -200,6 +216,7 @@ final class FakeLibrary implements LibraryProvider {
     @SuppressWarnings("UnusedMethod") // through CALL
     private Object call(String symbol, Object[] arguments) throws Throwable {
         calls.add(symbol);
+        watchers.getOrDefault(symbol, _ -> {}).accept(arguments);
         var answer = answers.get(symbol);
         if (answer == null) {
             answer = act(symbol, arguments);
@@ -234,7 +251,7 @@ final class FakeLibrary implements LibraryProvider {
                 ibv_port_attr.state(attributes, rdma_h.IBV_PORT_ACTIVE());
                 ibv_port_attr.max_mtu(attributes, rdma_h.IBV_MTU_4096());
                 ibv_port_attr.active_mtu(attributes, rdma_h.IBV_MTU_1024());
-                ibv_port_attr.link_layer(attributes, (byte) rdma_h.IBV_LINK_LAYER_ETHERNET());
+                ibv_port_attr.link_layer(attributes, (byte) linkLayer);
                 ibv_port_attr.gid_tbl_len(attributes, 1);
                 ibv_port_attr.pkey_tbl_len(attributes, (short) 1);
                 yield success(0);
@@ -246,6 +263,7 @@ final class FakeLibrary implements LibraryProvider {
                 ibv_gid_entry.gid(entry).set(JAVA_LONG, 8, bigEndian(0xffff_0a4d_0001L));
                 yield success(1L);
             }
+            case "ibv_create_ah" -> success(ibv_ah.allocate(arena));
             case "ibv_get_async_event" -> new Answer(-1, Errno.EAGAIN);
             case "ibv_alloc_pd" -> success(arena.allocate(64));
             case "ibv_reg_mr", "ibv_reg_mr_iova2" -> success(ibv_mr.allocate(arena));
@@ -314,8 +332,13 @@ final class FakeLibrary implements LibraryProvider {
         return new Answer(value, 0);
     }
 
-    private static MemorySegment memory(Object pointer, long bytes) {
-        return ((MemorySegment) pointer).reinterpret(bytes);
+    /** The memory at an argument of C's. */
+    static MemorySegment memory(Object pointer, long bytes) {
+        var start =
+                pointer instanceof Long address
+                        ? MemorySegment.ofAddress(address)
+                        : (MemorySegment) pointer;
+        return start.reinterpret(bytes);
     }
 
     private static long bigEndian(long value) {

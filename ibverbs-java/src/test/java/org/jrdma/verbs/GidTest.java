@@ -69,6 +69,22 @@ class GidTest {
         assertThat(gid.ipv4()).contains(address);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "224.0.0.1, true",
+        "239.255.1.2, true",
+        "223.255.255.255, false",
+        "240.0.0.1, false",
+        "ff02::1, true",
+        "ff15::77, true",
+        "fe80::1, false",
+        "2001:db8::1, false"
+    })
+    void shouldKnowTheAddressesOfGroups(String address, boolean isGroup) throws Exception {
+        assertThat(Gid.of(InetAddress.getByName(address)).isMulticast()).isEqualTo(isGroup);
+        assertThat(Gid.NONE.isMulticast()).isFalse();
+    }
+
     @Test
     void shouldBeMadeOfAnIpv6Address() throws Exception {
         var gid = Gid.of(InetAddress.getByName("2001:db8::1"));

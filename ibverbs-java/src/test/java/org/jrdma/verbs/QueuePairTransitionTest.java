@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.jrdma.verbs.QueuePairAttribute.ACCESS;
 import static org.jrdma.verbs.QueuePairAttribute.ADDRESS;
 import static org.jrdma.verbs.QueuePairAttribute.ALTERNATE_PATH;
+import static org.jrdma.verbs.QueuePairAttribute.CAPACITIES;
 import static org.jrdma.verbs.QueuePairAttribute.CURRENT_STATE;
 import static org.jrdma.verbs.QueuePairAttribute.DESTINATION_NUMBER;
 import static org.jrdma.verbs.QueuePairAttribute.DRAIN_NOTIFICATION;
@@ -28,7 +29,11 @@ import static org.jrdma.verbs.QueuePairState.READY_TO_RECEIVE;
 import static org.jrdma.verbs.QueuePairState.READY_TO_SEND;
 import static org.jrdma.verbs.QueuePairState.RESET;
 import static org.jrdma.verbs.QueuePairState.SEND_QUEUE_DRAINED;
+import static org.jrdma.verbs.QueuePairState.SEND_QUEUE_ERROR;
 import static org.jrdma.verbs.QueuePairTransition.objection;
+import static org.jrdma.verbs.QueuePairType.RELIABLE_CONNECTION;
+import static org.jrdma.verbs.QueuePairType.UNRELIABLE_CONNECTION;
+import static org.jrdma.verbs.QueuePairType.UNRELIABLE_DATAGRAM;
 
 import java.util.EnumSet;
 import java.util.List;
@@ -43,6 +48,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class QueuePairTransitionTest {
 
     record Step(
+            QueuePairType type,
             QueuePairState from,
             QueuePairState to,
             Set<QueuePairAttribute> required,
@@ -50,7 +56,7 @@ class QueuePairTransitionTest {
 
         @Override
         public String toString() {
-            return from + " to " + to;
+            return type + " " + from + " to " + to;
         }
     }
 
@@ -65,9 +71,20 @@ class QueuePairTransitionTest {
 
     private static final List<Step> STEPS =
             List.of(
-                    new Step(RESET, INIT, Set.of(PARTITION_KEY_INDEX, PORT, ACCESS), Set.of()),
-                    new Step(INIT, INIT, Set.of(), Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
                     new Step(
+                            RELIABLE_CONNECTION,
+                            RESET,
+                            INIT,
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
+                            Set.of()),
+                    new Step(
+                            RELIABLE_CONNECTION,
+                            INIT,
+                            INIT,
+                            Set.of(),
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
+                    new Step(
+                            RELIABLE_CONNECTION,
                             INIT,
                             READY_TO_RECEIVE,
                             Set.of(
@@ -79,6 +96,7 @@ class QueuePairTransitionTest {
                                     RECEIVER_NOT_READY_TIMER),
                             Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
                     new Step(
+                            RELIABLE_CONNECTION,
                             READY_TO_RECEIVE,
                             READY_TO_SEND,
                             Set.of(
@@ -88,14 +106,21 @@ class QueuePairTransitionTest {
                                     SEND_SEQUENCE,
                                     MAX_READS),
                             RESUME),
-                    new Step(READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME),
+                    new Step(RELIABLE_CONNECTION, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME),
                     new Step(
+                            RELIABLE_CONNECTION,
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
                             Set.of(CURRENT_STATE, DRAIN_NOTIFICATION)),
-                    new Step(SEND_QUEUE_DRAINED, READY_TO_SEND, Set.of(), RESUME),
                     new Step(
+                            RELIABLE_CONNECTION,
+                            SEND_QUEUE_DRAINED,
+                            READY_TO_SEND,
+                            Set.of(),
+                            RESUME),
+                    new Step(
+                            RELIABLE_CONNECTION,
                             SEND_QUEUE_DRAINED,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
@@ -111,7 +136,120 @@ class QueuePairTransitionTest {
                                     ACCESS,
                                     PARTITION_KEY_INDEX,
                                     RECEIVER_NOT_READY_TIMER,
-                                    PATH_MIGRATION_STATE)));
+                                    PATH_MIGRATION_STATE)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            RESET,
+                            INIT,
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
+                            Set.of()),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            INIT,
+                            INIT,
+                            Set.of(),
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            INIT,
+                            READY_TO_RECEIVE,
+                            Set.of(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
+                            Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            READY_TO_RECEIVE,
+                            READY_TO_SEND,
+                            Set.of(SEND_SEQUENCE),
+                            Set.of(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            READY_TO_SEND,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            READY_TO_SEND,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, DRAIN_NOTIFICATION)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            SEND_QUEUE_DRAINED,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            SEND_QUEUE_DRAINED,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(
+                                    ADDRESS,
+                                    ALTERNATE_PATH,
+                                    ACCESS,
+                                    PARTITION_KEY_INDEX,
+                                    PATH_MIGRATION_STATE)),
+                    new Step(
+                            UNRELIABLE_CONNECTION,
+                            SEND_QUEUE_ERROR,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, ACCESS)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            RESET,
+                            INIT,
+                            Set.of(PARTITION_KEY_INDEX, PORT, QUEUE_KEY),
+                            Set.of()),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            INIT,
+                            INIT,
+                            Set.of(),
+                            Set.of(PARTITION_KEY_INDEX, PORT, QUEUE_KEY)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            INIT,
+                            READY_TO_RECEIVE,
+                            Set.of(),
+                            Set.of(PARTITION_KEY_INDEX, QUEUE_KEY)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            READY_TO_RECEIVE,
+                            READY_TO_SEND,
+                            Set.of(SEND_SEQUENCE),
+                            Set.of(CURRENT_STATE, QUEUE_KEY)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            READY_TO_SEND,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, QUEUE_KEY)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            READY_TO_SEND,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, DRAIN_NOTIFICATION)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            SEND_QUEUE_DRAINED,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, QUEUE_KEY)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            SEND_QUEUE_DRAINED,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(PARTITION_KEY_INDEX, QUEUE_KEY)),
+                    new Step(
+                            UNRELIABLE_DATAGRAM,
+                            SEND_QUEUE_ERROR,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(CURRENT_STATE, QUEUE_KEY)));
 
     static Stream<Step> steps() {
         return STEPS.stream();
@@ -130,9 +268,9 @@ class QueuePairTransitionTest {
     void shouldAllowAStepWithWhatItNeeds(Step step) {
         var all = union(step.required, step.optional.toArray(QueuePairAttribute[]::new));
 
-        assertThat(objection(step.from, step.to, step.required)).isEmpty();
-        assertThat(objection(step.from, step.to, union(step.required, STATE))).isEmpty();
-        assertThat(objection(step.from, step.to, all)).isEmpty();
+        assertThat(objection(step.type, step.from, step.to, step.required)).isEmpty();
+        assertThat(objection(step.type, step.from, step.to, union(step.required, STATE))).isEmpty();
+        assertThat(objection(step.type, step.from, step.to, all)).isEmpty();
     }
 
     @ParameterizedTest
@@ -142,7 +280,7 @@ class QueuePairTransitionTest {
             var changes = union(step.required, STATE);
             changes.remove(attribute);
 
-            assertThat(objection(step.from, step.to, changes))
+            assertThat(objection(step.type, step.from, step.to, changes))
                     .contains("misses [" + attribute + "]");
         }
     }
@@ -154,27 +292,29 @@ class QueuePairTransitionTest {
         legal.add(STATE);
         var illegal = EnumSet.complementOf(legal);
 
-        assertThat(illegal).contains(QUEUE_KEY);
+        assertThat(illegal).contains(CAPACITIES);
         for (var attribute : illegal) {
-            assertThat(objection(step.from, step.to, union(step.required, attribute)))
+            assertThat(objection(step.type, step.from, step.to, union(step.required, attribute)))
                     .contains("must not change [" + attribute + "]");
         }
     }
 
     @Test
     void shouldNameAllThatIsMissingAndAllThatIsIllegal() {
-        assertThat(objection(RESET, INIT, Set.of(PORT, TIMEOUT, PATH_MTU)))
+        assertThat(objection(RELIABLE_CONNECTION, RESET, INIT, Set.of(PORT, TIMEOUT, PATH_MTU)))
                 .contains(
                         "misses [ACCESS, PARTITION_KEY_INDEX] and must not change [PATH_MTU, TIMEOUT]");
     }
 
-    @Test
-    void shouldRefuseEveryOtherStepAndSayWhereItCanGo() {
+    @ParameterizedTest
+    @EnumSource
+    void shouldRefuseEveryOtherStepAndSayWhereItCanGo(QueuePairType type) {
         for (var from : QueuePairState.values()) {
             var reachable = EnumSet.of(RESET, ERROR);
-            steps().filter(step -> step.from == from).forEach(step -> reachable.add(step.to));
+            steps().filter(step -> step.type == type && step.from == from)
+                    .forEach(step -> reachable.add(step.to));
             for (var to : EnumSet.complementOf(reachable)) {
-                assertThat(objection(from, to, Set.of(STATE)))
+                assertThat(objection(type, from, to, Set.of(STATE)))
                         .as("%s to %s", from, to)
                         .contains(
                                 "is no step of a queue pair; from here it can go to " + reachable);
@@ -185,10 +325,12 @@ class QueuePairTransitionTest {
     @ParameterizedTest
     @EnumSource
     void shouldGoToResetAndToErrorFromEverywhereWithoutAttributes(QueuePairState from) {
-        for (var to : List.of(RESET, ERROR)) {
-            assertThat(objection(from, to, Set.of(STATE))).isEmpty();
-            assertThat(objection(from, to, Set.of(STATE, PORT, ACCESS)))
-                    .contains("takes no attributes; illegal: [ACCESS, PORT]");
+        for (var type : QueuePairType.values()) {
+            for (var to : List.of(RESET, ERROR)) {
+                assertThat(objection(type, from, to, Set.of(STATE))).isEmpty();
+                assertThat(objection(type, from, to, Set.of(STATE, PORT, ACCESS)))
+                        .contains("takes no attributes; illegal: [ACCESS, PORT]");
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ import org.jrdma.verbs.NodeType;
 import org.jrdma.verbs.PortState;
 import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.TransportType;
 
 /** Which number C has for which word of the API: the one place where both are named. */
@@ -278,6 +279,17 @@ public final class Codes {
                                 case RAW_CHECKSUM -> rdma_h.IBV_DEVICE_RAW_IP_CSUM();
                                 case MANAGED_FLOW_STEERING ->
                                         rdma_h.IBV_DEVICE_MANAGED_FLOW_STEERING();
+                            });
+
+    public static final EnumCodes<QueuePairType> QUEUE_PAIR_TYPE =
+            new EnumCodes<>(
+                    QueuePairType.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case RELIABLE_CONNECTION -> rdma_h.IBV_QPT_RC();
+                                case UNRELIABLE_CONNECTION -> rdma_h.IBV_QPT_UC();
+                                case UNRELIABLE_DATAGRAM -> rdma_h.IBV_QPT_UD();
                             });
 
     public static final EnumCodes<QueuePairAttribute> QUEUE_PAIR_ATTRIBUTE =

@@ -4,12 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jrdma.abi.rdma.ibv_ah_attr;
-import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.AddressVector;
-import org.jrdma.verbs.Gid;
 import org.jrdma.verbs.MigrationState;
 import org.jrdma.verbs.Mtu;
 import org.jrdma.verbs.QueuePairAttribute;
@@ -42,7 +39,8 @@ final class QueuePairAttributeCodec {
             case PARTITION_KEY_INDEX ->
                     ibv_qp_attr.pkey_index(attr, ((Integer) value).shortValue());
             case PORT -> ibv_qp_attr.port_num(attr, ((Integer) value).byteValue());
-            case ADDRESS -> writeAddress(ibv_qp_attr.ah_attr(attr), (AddressVector) value);
+            case ADDRESS ->
+                    AddressVectorCodec.write(ibv_qp_attr.ah_attr(attr), (AddressVector) value);
             case PATH_MTU -> ibv_qp_attr.path_mtu(attr, Codes.MTU.code((Mtu) value));
             case DESTINATION_NUMBER -> ibv_qp_attr.dest_qp_num(attr, (Integer) value);
             case RECEIVE_SEQUENCE -> ibv_qp_attr.rq_psn(attr, (Integer) value);
@@ -60,30 +58,11 @@ final class QueuePairAttributeCodec {
                     ibv_qp_attr.path_mig_state(
                             attr, Codes.MIGRATION_STATE.code((MigrationState) value));
             case RATE_LIMIT -> ibv_qp_attr.rate_limit(attr, (Integer) value);
-            case QUEUE_KEY, ALTERNATE_PATH, CAPACITIES ->
+            case QUEUE_KEY -> ibv_qp_attr.qkey(attr, (Integer) value);
+            case ALTERNATE_PATH, CAPACITIES ->
                     throw new IllegalArgumentException(
                             attribute + " has no setter in QueuePairChange");
         }
-    }
-
-    private static void writeAddress(MemorySegment attr, AddressVector address) {
-        ibv_ah_attr.dlid(attr, (short) address.lid());
-        ibv_ah_attr.sl(attr, (byte) address.serviceLevel());
-        ibv_ah_attr.src_path_bits(attr, (byte) address.sourcePathBits());
-        ibv_ah_attr.static_rate(attr, (byte) address.staticRate());
-        ibv_ah_attr.port_num(attr, (byte) address.port());
-        address.route()
-                .ifPresent(route -> {
-                    ibv_ah_attr.is_global(attr, (byte) 1);
-                    var grh = ibv_ah_attr.grh(attr);
-                    var gid = ibv_global_route.dgid(grh);
-                    BigEndian.setLong(gid, 0, route.destination().prefix());
-                    BigEndian.setLong(gid, Long.BYTES, route.destination().interfaceId());
-                    ibv_global_route.flow_label(grh, route.flowLabel());
-                    ibv_global_route.sgid_index(grh, (byte) route.sourceGidIndex());
-                    ibv_global_route.hop_limit(grh, (byte) route.hopLimit());
-                    ibv_global_route.traffic_class(grh, (byte) route.trafficClass());
-                });
     }
 
     /** Reads what a query filled. */
@@ -97,8 +76,9 @@ final class QueuePairAttributeCodec {
                 ibv_qp_attr.sq_psn(attr),
                 ibv_qp_attr.dest_qp_num(attr),
                 Codes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)),
-                readAddress(ibv_qp_attr.ah_attr(attr)),
+                AddressVectorCodec.read(ibv_qp_attr.ah_attr(attr)),
                 Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)),
+                ibv_qp_attr.qkey(attr),
                 Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)),
                 Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attr)),
                 Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(attr)),
@@ -116,24 +96,5 @@ final class QueuePairAttributeCodec {
     /** A queue pair that is not connected has no MTU, and says 0. */
     private static Optional<Mtu> readMtu(int code) {
         return code == 0 ? Optional.empty() : Optional.of(Codes.MTU.of(code));
-    }
-
-    private static AddressVector readAddress(MemorySegment attr) {
-        var grh = ibv_ah_attr.grh(attr);
-        var gid = ibv_global_route.dgid(grh);
-        var route =
-                new AddressVector.GlobalRoute(
-                        new Gid(BigEndian.getLong(gid, 0), BigEndian.getLong(gid, Long.BYTES)),
-                        Byte.toUnsignedInt(ibv_global_route.sgid_index(grh)),
-                        ibv_global_route.flow_label(grh),
-                        Byte.toUnsignedInt(ibv_global_route.hop_limit(grh)),
-                        Byte.toUnsignedInt(ibv_global_route.traffic_class(grh)));
-        return new AddressVector(
-                Byte.toUnsignedInt(ibv_ah_attr.port_num(attr)),
-                Short.toUnsignedInt(ibv_ah_attr.dlid(attr)),
-                Byte.toUnsignedInt(ibv_ah_attr.sl(attr)),
-                Byte.toUnsignedInt(ibv_ah_attr.src_path_bits(attr)),
-                Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr)),
-                ibv_ah_attr.is_global(attr) == 0 ? Optional.empty() : Optional.of(route));
     }
 }

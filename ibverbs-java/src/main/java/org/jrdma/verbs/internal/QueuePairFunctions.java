@@ -18,6 +18,7 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairAttributes;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.VerbsException;
 
 /**
@@ -69,8 +70,9 @@ public final class QueuePairFunctions {
     /** A queue pair made, and what it got room for. */
     public record Created(MemorySegment queuePair, Capacities granted) {}
 
-    /** A reliable, connected queue pair. NULL and errno on failure. */
-    public Created createReliable(
+    /** A queue pair. NULL and errno on failure. */
+    public Created create(
+            QueuePairType type,
             MemorySegment domain,
             MemorySegment sendCompletions,
             MemorySegment receiveCompletions,
@@ -81,7 +83,7 @@ public final class QueuePairFunctions {
             var attributes = ibv_qp_init_attr.allocate(arena);
             ibv_qp_init_attr.send_cq(attributes, sendCompletions);
             ibv_qp_init_attr.recv_cq(attributes, receiveCompletions);
-            ibv_qp_init_attr.qp_type(attributes, rdma_h.IBV_QPT_RC());
+            ibv_qp_init_attr.qp_type(attributes, Codes.QUEUE_PAIR_TYPE.code(type));
             asked.write(ibv_qp_init_attr.cap(attributes));
             var queuePair =
                     attempt.pointer(

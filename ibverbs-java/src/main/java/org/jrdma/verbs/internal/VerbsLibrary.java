@@ -12,13 +12,15 @@ import org.jrdma.ffi.linkage.NativeLibrary;
  * @param memory protection domains and regions
  * @param completions completion queues and channels
  * @param queuePairs queue pairs
+ * @param datagrams address handles and multicast groups
  */
 public record VerbsLibrary(
         NativeLibrary library,
         DeviceFunctions devices,
         MemoryFunctions memory,
         CompletionFunctions completions,
-        QueuePairFunctions queuePairs) {
+        QueuePairFunctions queuePairs,
+        DatagramFunctions datagrams) {
 
     /** What the library is called, and which packages hold it and the drivers of the devices. */
     public static final LibraryName NAME =
@@ -35,6 +37,7 @@ public record VerbsLibrary(
                 new DeviceFunctions(library),
                 new MemoryFunctions(library),
                 new CompletionFunctions(library),
-                new QueuePairFunctions(library));
+                new QueuePairFunctions(library),
+                new DatagramFunctions(library));
     }
 }

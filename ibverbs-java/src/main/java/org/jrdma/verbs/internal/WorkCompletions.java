@@ -2,6 +2,7 @@ package org.jrdma.verbs.internal;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
@@ -21,8 +22,13 @@ public final class WorkCompletions {
     private static final long BYTE_LENGTH = ibv_wc.byte_len$offset();
     private static final long IMMEDIATE = ibv_wc.imm_data$offset();
     private static final long QUEUE_PAIR = ibv_wc.qp_num$offset();
+    private static final long SOURCE_QUEUE_PAIR = ibv_wc.src_qp$offset();
+    private static final long SOURCE_LID = ibv_wc.slid$offset();
+    private static final long SERVICE_LEVEL = ibv_wc.sl$offset();
+    private static final long PATH_BITS = ibv_wc.dlid_path_bits$offset();
     private static final long FLAGS = ibv_wc.wc_flags$offset();
     private static final int WITH_IMMEDIATE = rdma_h.IBV_WC_WITH_IMM();
+    private static final int WITH_GLOBAL_ROUTE = rdma_h.IBV_WC_GRH();
     private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
     private final int capacity;
@@ -76,7 +82,7 @@ public final class WorkCompletions {
      * too.
      */
     public boolean hasImmediate(int index) {
-        return (opcode(index) & RECEIVE) != 0 && (intAt(index, FLAGS) & WITH_IMMEDIATE) != 0;
+        return isReceive(index) && (intAt(index, FLAGS) & WITH_IMMEDIATE) != 0;
     }
 
     /** The immediate data. */
@@ -87,6 +93,36 @@ public final class WorkCompletions {
     /** The number of the queue pair. */
     public int queuePairNumber(int index) {
         return intAt(index, QUEUE_PAIR);
+    }
+
+    /** Whether a receive was completed. Of no meaning for a failure. */
+    public boolean isReceive(int index) {
+        return (opcode(index) & RECEIVE) != 0;
+    }
+
+    /** Whether a datagram came with a global route header. */
+    public boolean hasGlobalRoute(int index) {
+        return (intAt(index, FLAGS) & WITH_GLOBAL_ROUTE) != 0;
+    }
+
+    /** The number of the queue pair that a datagram came from. */
+    public int sourceQueuePairNumber(int index) {
+        return intAt(index, SOURCE_QUEUE_PAIR);
+    }
+
+    /** The LID that a datagram came from. */
+    public int sourceLid(int index) {
+        return Short.toUnsignedInt(memory.get(ValueLayout.JAVA_SHORT, index * BYTES + SOURCE_LID));
+    }
+
+    /** The service level of a datagram. */
+    public int serviceLevel(int index) {
+        return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + SERVICE_LEVEL));
+    }
+
+    /** Which of this port's LIDs a datagram came to. */
+    public int pathBits(int index) {
+        return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + PATH_BITS));
     }
 
     private int intAt(int index, long offset) {

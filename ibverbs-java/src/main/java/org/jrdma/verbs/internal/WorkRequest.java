@@ -138,6 +138,11 @@ public abstract sealed class WorkRequest {
                 REMOTE + ibv_send_wr.wr.atomic.compare_add$offset();
         private static final long SWAP = REMOTE + ibv_send_wr.wr.atomic.swap$offset();
         private static final long ATOMIC_KEY = REMOTE + ibv_send_wr.wr.atomic.rkey$offset();
+        private static final long ADDRESS_HANDLE = REMOTE + ibv_send_wr.wr.ud.ah$offset();
+        private static final long REMOTE_QUEUE_PAIR =
+                REMOTE + ibv_send_wr.wr.ud.remote_qpn$offset();
+        private static final long REMOTE_QUEUE_KEY =
+                REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
 
         /** Complete visibly. */
         public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
@@ -192,6 +197,13 @@ public abstract sealed class WorkRequest {
         public void operands(long compareOrAdd, long swap) {
             memory.set(JAVA_LONG, COMPARE_OR_ADD, compareOrAdd);
             memory.set(JAVA_LONG, SWAP, swap);
+        }
+
+        /** Where a datagram goes. */
+        public void destination(long addressHandle, int queuePairNumber, int queueKey) {
+            memory.set(JAVA_LONG, ADDRESS_HANDLE, addressHandle);
+            memory.set(JAVA_INT, REMOTE_QUEUE_PAIR, queuePairNumber);
+            memory.set(JAVA_INT, REMOTE_QUEUE_KEY, queueKey);
         }
     }
 

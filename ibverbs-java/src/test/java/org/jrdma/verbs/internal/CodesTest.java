@@ -29,6 +29,7 @@ import org.jrdma.verbs.NodeType;
 import org.jrdma.verbs.PortState;
 import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.TransportType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,6 +120,11 @@ class CodesTest {
                         QueuePairAttribute.class,
                         Set.of(),
                         "IBV_QP_(?!EX_|CREATE_|INIT_|OPEN_|DATA_)"),
+                numbering(
+                        Codes.QUEUE_PAIR_TYPE,
+                        QueuePairType.class,
+                        Set.of(),
+                        "IBV_QPT_(RC|UC|UD)$"),
                 numbering(Codes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
                 numbering(
                         Codes.ASYNC_EVENT_TYPE,

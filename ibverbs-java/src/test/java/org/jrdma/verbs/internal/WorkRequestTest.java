@@ -48,6 +48,21 @@ class WorkRequestTest {
     }
 
     @Test
+    void shouldWriteWhereADatagramGoes() {
+        var request = new WorkRequest.Send(1);
+
+        request.destination(0x7766_5544_3322_1100L, 0x12_3456, 0x8000_0001);
+
+        var datagram = c(request).asSlice(ibv_send_wr.wr$offset());
+        assertThat(datagram.get(ValueLayout.JAVA_LONG, ibv_send_wr.wr.ud.ah$offset()))
+                .isEqualTo(0x7766_5544_3322_1100L);
+        assertThat(datagram.get(ValueLayout.JAVA_INT, ibv_send_wr.wr.ud.remote_qpn$offset()))
+                .isEqualTo(0x12_3456);
+        assertThat(datagram.get(ValueLayout.JAVA_INT, ibv_send_wr.wr.ud.remote_qkey$offset()))
+                .isEqualTo(0x8000_0001);
+    }
+
+    @Test
     void shouldTellWhichRequestWasRefusedOnce() {
         var request = new WorkRequest.Send(1);
         MemorySegment.ofAddress(request.refusedAddress())

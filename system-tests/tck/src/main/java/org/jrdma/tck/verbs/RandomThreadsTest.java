@@ -19,6 +19,7 @@ import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.ConnectedQueuePair;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
@@ -26,7 +27,6 @@ import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.QueuePairState;
@@ -194,7 +194,7 @@ class RandomThreadsTest {
         }
     }
 
-    private void connect(QueuePair one, QueuePair other) throws Exception {
+    private void connect(ConnectedQueuePair one, ConnectedQueuePair other) throws Exception {
         if (connects) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());

@@ -1,0 +1,210 @@
+package org.jrdma.verbs;
+
+import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/** What polled queue pairs have in common, connected or not. */
+abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, PolledDatagramQueuePair {
+
+    private final PolledWorkQueue sends;
+    private final PolledWorkQueue receives;
+    private final CompletionQueue ofSends;
+    private final CompletionQueue ofReceives;
+    private final QueuePairOptions<?> options;
+    private final HotPath hotPath;
+    private @Nullable Thread sender;
+    private @Nullable Thread receiver;
+
+    PolledEnd(
+            ProtectionDomain domain,
+            CompletionQueue ofSends,
+            CompletionQueue ofReceives,
+            QueuePairOptions<?> options)
+            throws VerbsException {
+        this(
+                domain,
+                ofSends,
+                ofReceives,
+                options,
+                new PolledWorkQueue(options.sends()),
+                new PolledWorkQueue(
+                        options.receives(), options.type() == QueuePairType.UNRELIABLE_DATAGRAM));
+    }
+
+    private PolledEnd(
+            ProtectionDomain domain,
+            CompletionQueue ofSends,
+            CompletionQueue ofReceives,
+            QueuePairOptions<?> options,
+            PolledWorkQueue sends,
+            PolledWorkQueue receives)
+            throws VerbsException {
+        super(
+                domain,
+                make(domain, ofSends, ofReceives, sends, receives, options, () -> {}),
+                options);
+        this.sends = sends;
+        this.receives = receives;
+        this.ofSends = ofSends;
+        this.ofReceives = ofReceives;
+        this.options = options;
+        this.hotPath = device().hotPath();
+    }
+
+    /** A place to receive a message into. */
+    public final PreparedReceive prepareReceive(MemorySlice local) {
+        return prepareReceive(List.of(local));
+    }
+
+    /** Places to receive a message into; none, to hear of a write with immediate data. */
+    public final PreparedReceive prepareReceive(List<MemorySlice> local) {
+        return new PreparedReceive(this, local);
+    }
+
+    /** Requests to be posted by one call: all to send, or all receives. */
+    public final PreparedChain prepareChain(PreparedRequest<?>... requests) {
+        return new PreparedChain(requests);
+    }
+
+    /** How many requests to send can be posted now. For the thread that posts them. */
+    public final int freeSends() {
+        return sends.freeSlots();
+    }
+
+    /** How many receives can be posted now. For the thread that posts them. */
+    public final int freeReceives() {
+        return receives.freeSlots();
+    }
+
+    /**
+     * Puts the queue pair into the error state and waits until everything posted to it has come out
+     * of the completion queue, so that the adapter no longer uses any memory for it. Requests that
+     * were under way are completed as {@link CompletionStatus#FLUSHED}; those that the peer has
+     * seen may have been done all the same.
+     *
+     * <p>For the thread that posts to send. Waits by polling, so the queue need not be waitable.
+     *
+     * @param cursor a cursor of this thread's over the completion queue, which must be that of both
+     *     directions
+     * @param handler is shown each completion that comes meanwhile, those of other queue pairs too
+     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public final void drain(
+            CompletionCursor cursor, Duration timeout, Consumer<CompletionCursor> handler)
+            throws FabricException, InterruptedIOException {
+        sendsOfThisThread();
+        if (!cursor.isOver(ofSends) || !cursor.isOver(ofReceives)) {
+            throw new IllegalArgumentException(
+                    "The cursor is not over the completion queue of both directions of " + this);
+        }
+        var deadline = Deadline.after(timeout);
+        modify(QueuePairChange.to(QueuePairState.ERROR));
+        while (outstanding() > 0) {
+            if (sends.outstanding() > 0 && !sends.hasMarker()) {
+                tryPostMarker();
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedIOException("interrupted while draining " + this);
+            }
+            if (cursor.poll() == 0) {
+                if (deadline.hasPassed()) {
+                    throw deadline.missed(
+                            "%s did not drain; %d requests are still under way"
+                                    .formatted(this, outstanding()));
+                }
+                LockSupport.parkNanos(20_000);
+            }
+            while (cursor.next()) {
+                handler.accept(cursor);
+            }
+        }
+    }
+
+    @Override
+    final int outstanding() {
+        return sends.outstanding() + receives.outstanding();
+    }
+
+    /**
+     * A request that shows, by being flushed, that all before it are over: those that were
+     * unsignalled and done have no completion of their own. It has a slot that was asked for beyond
+     * the user's, and the completion queue's spare place.
+     */
+    private void tryPostMarker() throws VerbsException {
+        ownLifetime().hold(); // before taking the place: close() returns it
+        try {
+            if (ofSends.attachments().takeSpare(sends)) {
+                postMarker();
+            }
+        } finally {
+            ownLifetime().release();
+        }
+    }
+
+    private void postMarker() throws VerbsException {
+        var marker = new WorkRequest.Send(1);
+        marker.operation(WorkRequest.Operation.SEND);
+        direct(marker);
+        marker.flags(WorkRequest.Send.SIGNALED);
+        marker.number(sends.requestNumber(sends.takeForMarker()));
+        try {
+            var errno =
+                    hotPath.postSend(nativeAddress(), marker.address(), marker.refusedAddress());
+            if (errno != 0) {
+                sends.giveBack(1);
+                sends.markerIsOver();
+                ofSends.attachments().returnSpare(sends);
+                throw new PostException(
+                        "ibv_post_send", "for the marker that drains " + this, 0, errno);
+            }
+        } finally {
+            Reference.reachabilityFence(marker);
+        }
+    }
+
+    /** Gives a message that is never sent what a provider reads all the same. */
+    abstract void direct(WorkRequest.Send marker) throws VerbsException;
+
+    /** The queue of sends, for the one thread that may use it: the first to ask, until it ends. */
+    final synchronized PolledWorkQueue sendsOfThisThread() {
+        sender = claim(sender, "requests to send");
+        return sends;
+    }
+
+    /** The queue of receives, likewise. */
+    final synchronized PolledWorkQueue receivesOfThisThread() {
+        receiver = claim(receiver, "receives");
+        return receives;
+    }
+
+    private Thread claim(@Nullable Thread claimed, String what) {
+        var current = Thread.currentThread();
+        if (claimed != null && claimed != current && claimed.isAlive()) {
+            throw new WrongThreadException(
+                    "The %s of %s are prepared by %s".formatted(what, this, claimed));
+        }
+        return current;
+    }
+
+    final int sendElements() {
+        return options.sendElements();
+    }
+
+    final int receiveElements() {
+        return options.receiveElements();
+    }
+
+    final HotPath hotPath() {
+        return hotPath;
+    }
+}

@@ -1,0 +1,57 @@
+package org.jrdma.verbs.internal;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.verbs.AddressVector;
+import org.jrdma.verbs.Gid;
+
+/** Between an {@link ibv_ah_attr} and the API's words. */
+final class AddressVectorCodec {
+
+    private AddressVectorCodec() {}
+
+    /** Writes into zeros. */
+    static void write(MemorySegment attr, AddressVector address) {
+        ibv_ah_attr.dlid(attr, (short) address.lid());
+        ibv_ah_attr.sl(attr, (byte) address.serviceLevel());
+        ibv_ah_attr.src_path_bits(attr, (byte) address.sourcePathBits());
+        ibv_ah_attr.static_rate(attr, (byte) address.staticRate());
+        ibv_ah_attr.port_num(attr, (byte) address.port());
+        address.route()
+                .ifPresent(route -> {
+                    ibv_ah_attr.is_global(attr, (byte) 1);
+                    var grh = ibv_ah_attr.grh(attr);
+                    writeGid(ibv_global_route.dgid(grh), route.destination());
+                    ibv_global_route.flow_label(grh, route.flowLabel());
+                    ibv_global_route.sgid_index(grh, (byte) route.sourceGidIndex());
+                    ibv_global_route.hop_limit(grh, (byte) route.hopLimit());
+                    ibv_global_route.traffic_class(grh, (byte) route.trafficClass());
+                });
+    }
+
+    static AddressVector read(MemorySegment attr) {
+        var grh = ibv_ah_attr.grh(attr);
+        var gid = ibv_global_route.dgid(grh);
+        var route =
+                new AddressVector.GlobalRoute(
+                        new Gid(BigEndian.getLong(gid, 0), BigEndian.getLong(gid, Long.BYTES)),
+                        Byte.toUnsignedInt(ibv_global_route.sgid_index(grh)),
+                        ibv_global_route.flow_label(grh),
+                        Byte.toUnsignedInt(ibv_global_route.hop_limit(grh)),
+                        Byte.toUnsignedInt(ibv_global_route.traffic_class(grh)));
+        return new AddressVector(
+                Byte.toUnsignedInt(ibv_ah_attr.port_num(attr)),
+                Short.toUnsignedInt(ibv_ah_attr.dlid(attr)),
+                Byte.toUnsignedInt(ibv_ah_attr.sl(attr)),
+                Byte.toUnsignedInt(ibv_ah_attr.src_path_bits(attr)),
+                Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr)),
+                ibv_ah_attr.is_global(attr) == 0 ? Optional.empty() : Optional.of(route));
+    }
+
+    static void writeGid(MemorySegment segment, Gid gid) {
+        BigEndian.setLong(segment, 0, gid.prefix());
+        BigEndian.setLong(segment, Long.BYTES, gid.interfaceId());
+    }
+}
