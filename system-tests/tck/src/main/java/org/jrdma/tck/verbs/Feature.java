@@ -4,6 +4,10 @@ package org.jrdma.tck.verbs;
 enum Feature {
     /** Queue pairs are brought to each other by {@code ibv_modify_qp}. */
     CONNECTING_BY_MODIFY,
+    /** Queue pairs of the type UC. */
+    UNRELIABLE_CONNECTIONS,
+    /** Queue pairs of the type UD. */
+    DATAGRAMS,
     /** Requests really move data, and completions tell of it. */
     MOVING_DATA,
     /** Completion channels. */

@@ -1,7 +1,9 @@
 package org.jrdma.tck.verbs;
 
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
@@ -48,13 +50,26 @@ final class Pair implements AutoCloseable {
         return connected(Fabric.underTest().open(), options, change);
     }
 
+    /** Connected without a promise that anything arrives. */
+    static Pair unreliable() throws VerbsException {
+        Fabric.underTest().needs(Feature.UNRELIABLE_CONNECTIONS);
+        Fabric.underTest().needs(Feature.MOVING_DATA);
+        var device = Fabric.underTest().open();
+        return connect(
+                new Pair(device, unreliableSide(device), unreliableSide(device)),
+                new ConnectOptions());
+    }
+
     /** On an open device, which is closed with the pair. */
     static Pair connected(
             Device device,
             ConnectOptions options,
             UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
-        var pair = unconnected(device, change);
+        return connect(unconnected(device, change), options);
+    }
+
+    private static Pair connect(Pair pair, ConnectOptions options) throws VerbsException {
         Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         pair.left.queuePair().connect(pair.right.queuePair().endpoint(), options);
         pair.right.queuePair().connect(pair.left.queuePair().endpoint(), options);
@@ -68,10 +83,32 @@ final class Pair implements AutoCloseable {
     private static Pair unconnected(
             Device device, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
-        return new Pair(device, side(device, change), side(device, change));
+        return new Pair(device, reliableSide(device, change), reliableSide(device, change));
     }
 
-    private static Side side(Device device, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+    private static Side reliableSide(
+            Device device, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws VerbsException {
+        return side(
+                device,
+                completions ->
+                        change.apply(
+                                QueuePairOptions.reliable(completions)
+                                        .sends(REQUESTS)
+                                        .receives(REQUESTS)));
+    }
+
+    private static Side unreliableSide(Device device) throws VerbsException {
+        return side(
+                device,
+                completions ->
+                        QueuePairOptions.unreliable(completions)
+                                .sends(REQUESTS)
+                                .receives(REQUESTS));
+    }
+
+    private static Side side(
+            Device device, Function<CompletionQueue, QueuePairOptions<PolledQueuePair>> queuePair)
             throws VerbsException {
         var domain = device.newProtectionDomain();
         var options = CompletionQueueOptions.capacity(256);
@@ -85,11 +122,7 @@ final class Pair implements AutoCloseable {
                 completions,
                 completions.newCursor(16),
                 domain.newArena(ALL).region(REGION_BYTES),
-                domain.newQueuePair(
-                        change.apply(
-                                QueuePairOptions.reliable(completions)
-                                        .sends(REQUESTS)
-                                        .receives(REQUESTS))));
+                domain.newQueuePair(queuePair.apply(completions)));
     }
 
     Device device() {

@@ -47,6 +47,8 @@ public enum Profile {
                     entry(
                             Feature.CONNECTING_BY_MODIFY,
                             "iWARP connects by TCP, through rdma_cm only"),
+                    entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has reliable ones only"),
+                    entry(Feature.DATAGRAMS, "iWARP has connections only"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
                     entry(Feature.REPORTING_RESET, "its idle state is told as INIT"),
                     entry(Feature.REPORTING_GREATEST_MTU, "the driver leaves it out"),

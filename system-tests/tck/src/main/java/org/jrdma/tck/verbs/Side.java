@@ -50,6 +50,10 @@ record Side(
 
     /** The next completions, waited for. */
     List<Numbered> take(int count) {
+        return take(cursor, count);
+    }
+
+    static List<Numbered> take(CompletionCursor cursor, int count) {
         var taken = new ArrayList<Numbered>();
         var deadline = System.nanoTime() + PATIENCE.toNanos();
         while (taken.size() < count) {

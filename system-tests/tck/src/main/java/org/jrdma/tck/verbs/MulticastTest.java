@@ -1,0 +1,146 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.tck.verbs.DatagramSide.HEADER;
+import static org.jrdma.tck.verbs.DatagramSide.QUEUE_KEY;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.MulticastSocket;
+import java.net.NetworkInterface;
+import java.util.List;
+import org.jrdma.verbs.Destination;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.GidEntry;
+import org.jrdma.verbs.GlobalRouteHeader;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
+
+/** One datagram for all that are in a group, on this host too. */
+class MulticastTest {
+
+    private Device device;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        Fabric.underTest().needs(Feature.DATAGRAMS);
+        device = Fabric.underTest().open();
+    }
+
+    @AfterEach
+    void close() {
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    @Test
+    void shouldReachAllInAnIpv4Group() throws Exception {
+        shouldReachAllInAGroup("239.1.2.3", true);
+    }
+
+    @Test
+    void shouldReachAllInAnIpv6Group() throws Exception {
+        shouldReachAllInAGroup("ff15::1234", false);
+    }
+
+    private void shouldReachAllInAGroup(String address, boolean ipv4) throws Exception {
+        var from =
+                device.gids(1).stream()
+                        .filter(entry -> entry.gid().isIpv4() == ipv4)
+                        .findFirst()
+                        .orElseThrow(() ->
+                                new TestAbortedException("the port has no address of this family"));
+        var group = Gid.of(InetAddress.getByName(address));
+        var sender = sideAt(from);
+        var first = sideAt(from);
+        var second = sideAt(from);
+        var outside = sideAt(from);
+        first.queuePair().attachMulticast(group, 0);
+        second.queuePair().attachMulticast(group, 0);
+        for (var side : List.of(first, second, outside)) {
+            side.receive(0, 64);
+            side.receive(1, 64);
+        }
+        var send =
+                sender.queuePair()
+                        .prepareSend(
+                                sender.region().slice(0, 15),
+                                new Destination(
+                                        sender.domain()
+                                                .newAddressHandle(
+                                                        sender.queuePair().addressOf(group, 0)),
+                                        Destination.MULTICAST,
+                                        QUEUE_KEY));
+        sender.region().segment().setString(0, "Saluton, mondo");
+
+        try (var member = joined(address, from)) {
+            assertThat(member.isClosed()).isFalse();
+            assertThat(sender.complete(send.immediate(1)).isSuccess()).isTrue();
+            for (var side : List.of(first, second)) {
+                var received = side.next();
+                assertThat(received.bytes()).isEqualTo(HEADER + 15);
+                assertThat(received.source().orElseThrow().queuePairNumber())
+                        .isEqualTo(sender.queuePair().number());
+                assertThat(side.message(0, 64).getString(0)).isEqualTo("Saluton, mondo");
+                var header = GlobalRouteHeader.of(side.place(0, 64).segment());
+                assertThat(header.destination()).isEqualTo(group);
+                assertThat(header.source()).isEqualTo(from.gid());
+                assertThatThrownBy(() -> side.queuePair().addressOf(received, side.place(0, 64)))
+                        .as("an answer from the address of a group")
+                        .isInstanceOf(VerbsException.class)
+                        .hasMessageContaining("ibv_init_ah_from_wc");
+            }
+            second.queuePair().detachMulticast(group, 0);
+            assertThat(sender.complete(send.immediate(2)).isSuccess()).isTrue();
+            assertThat(first.next().immediate()).hasValue(2);
+        }
+        assertThat(second.cursor().poll()).isZero();
+        assertThat(outside.cursor().poll()).isZero();
+    }
+
+    @Test
+    void shouldCloseAQueuePairThatIsInAGroup() throws Exception {
+        var group = Gid.of(InetAddress.getByName("239.1.2.4"));
+        var side = DatagramSide.active(device);
+        side.queuePair().attachMulticast(group, 0);
+        side.queuePair().attachMulticast(group, 0);
+
+        side.queuePair().close();
+        side.domain().close(); // would be logged as busy, and stay, if the queue pair were there
+
+        assertThat(side.domain().isOpen()).isFalse();
+        assertThatThrownBy(() -> side.queuePair().attachMulticast(group, 0))
+                .isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldRefuseToLeaveAGroupThatItIsNotIn() throws Exception {
+        var group = Gid.of(InetAddress.getByName("239.1.2.5"));
+        var side = DatagramSide.active(device);
+
+        assertThatThrownBy(() -> side.queuePair().detachMulticast(group, 0))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("ibv_detach_mcast failed for queue pair")
+                .hasMessageContaining("group ::ffff:239.1.2.5")
+                .hasMessageContaining("EINVAL");
+    }
+
+    private DatagramSide sideAt(GidEntry entry) throws VerbsException {
+        return DatagramSide.active(device, asked -> asked.gidIndex(entry.index()));
+    }
+
+    /** Brings the group's packets to the network interface: a device does not ask for them. */
+    private static MulticastSocket joined(String group, GidEntry entry) throws Exception {
+        var member = new MulticastSocket(0);
+        member.joinGroup(
+                new InetSocketAddress(InetAddress.getByName(group), 0),
+                NetworkInterface.getByName(entry.netDevice()));
+        return member;
+    }
+}
