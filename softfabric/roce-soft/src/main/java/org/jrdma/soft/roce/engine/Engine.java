@@ -49,6 +49,7 @@ public final class Engine {
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
     private long now;
+    private long completions;
 
     private record GroupMember(Address group, QueuePair queuePair) {}
 
@@ -186,6 +187,11 @@ public final class Engine {
         }
     }
 
+    /** How many completions there were so far. */
+    public long completions() {
+        return completions;
+    }
+
     /**
      * When to {@link #expireTimers} next though nothing came in; {@link Long#MAX_VALUE} for never.
      */
@@ -243,6 +249,7 @@ public final class Engine {
     }
 
     Completion completion() {
+        completions++;
         return completion;
     }
 

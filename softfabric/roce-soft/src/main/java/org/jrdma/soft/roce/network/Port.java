@@ -44,15 +44,15 @@ public final class Port implements AutoCloseable {
     /** A flood of packets must not keep timers from expiring. */
     private static final long TIMERS_AT_LEAST_NANOS = 10_000_000;
 
-    /** As many polls since the thread last looked, the last no longer ago, mean that some poll. */
+    /** As many polls and the last no longer ago mean that somebody goes on polling. */
     private static final int POLLS = 4;
 
-    private static final long RECENTLY_NANOS = 50_000;
+    private static final long RECENTLY_NANOS = 250_000;
 
     /** How long the thread keeps out of the way before it looks again; more with each time. */
     private static final long ASIDE_NANOS = 50_000;
 
-    private static final long ASIDE_AT_MOST_NANOS = 400_000;
+    private static final long ASIDE_AT_MOST_NANOS = 250_000;
 
     private final Address address;
     private final LocalInterface on;
@@ -69,6 +69,7 @@ public final class Port implements AutoCloseable {
 
     private volatile boolean closed;
     private volatile boolean aside;
+    private volatile boolean attended;
 
     // The rest under the lock.
 
@@ -84,9 +85,15 @@ public final class Port implements AutoCloseable {
     private long threadWakesAt = Long.MIN_VALUE;
 
     private long timersExpired;
+
+    /** How many polls there were since somebody was to be woken. */
     private int polls;
-    private int pollsSeen;
+
     private long lastPoll;
+    private long completionsSeen;
+
+    /** Whether acknowledgements wait for what the one who polls will post. */
+    private boolean deferred;
 
     private Port(PortOptions options) throws FabricException {
         address = options.address();
@@ -183,7 +190,8 @@ public final class Port implements AutoCloseable {
     public void progress() {
         if (tryLock()) {
             try {
-                polls++;
+                polls = attended ? 1 : Math.min(polls + 1, POLLS);
+                attended = false;
                 round();
                 lastPoll = engine.now();
             } finally {
@@ -194,10 +202,11 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Tells that the caller polls no more, but waits to be woken: the thread takes over at once
+     * Tells that the caller goes to wait for a completion to wake it: the thread takes over at once
      * instead of after a while.
      */
     public void attend() {
+        attended = true;
         if (aside) {
             LockSupport.unpark(thread);
         }
@@ -334,7 +343,13 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Takes what has come in, and does what is to be done. */
+    /**
+     * Takes what has come in, and does what is to be done.
+     *
+     * <p>What completes under the eyes of one who polls is answered with what he posts in return,
+     * at the latest when he polls again: one system call less for each message, and his peer takes
+     * both at once. Should he do neither, the thread does, which then is aside and soon looks.
+     */
     private void round() {
         if (closed) {
             return;
@@ -349,13 +364,19 @@ public final class Port implements AutoCloseable {
             engine.expireTimers();
             timersExpired = now;
         }
-        send();
+        var completions = engine.completions();
+        deferred = completions != completionsSeen && !deferred && aside && !attended;
+        completionsSeen = completions;
+        if (!deferred) {
+            send();
+        }
     }
 
     private void send() {
         if (closed) {
             return;
         }
+        deferred = false;
         outgoing.release(engine.now());
         var rounds = 0;
         do {
@@ -420,9 +441,7 @@ public final class Port implements AutoCloseable {
     }
 
     private boolean doOthersPoll() {
-        var since = polls - pollsSeen;
-        pollsSeen = polls;
-        return since >= POLLS && now() - lastPoll < RECENTLY_NANOS;
+        return polls == POLLS && !attended && now() - lastPoll < RECENTLY_NANOS;
     }
 
     private void stepAside(long nanos) {

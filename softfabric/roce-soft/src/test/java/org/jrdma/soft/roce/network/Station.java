@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntConsumer;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Access;
@@ -43,6 +44,12 @@ final class Station implements AutoCloseable {
     final AtomicLong completions = new AtomicLong();
 
     boolean keeping = true;
+
+    // For those who count: what the thread that drives the port sees.
+    volatile long received;
+    volatile CompletionStatus failed = CompletionStatus.SUCCESS;
+    Runnable onReceive = () -> {};
+    IntConsumer onSend = _ -> {};
 
     private Station(Port port) {
         this.port = port;
@@ -85,6 +92,14 @@ final class Station implements AutoCloseable {
                             completion.status(),
                             completion.kind(),
                             completion.bytes()));
+        }
+        if (completion.status() != CompletionStatus.SUCCESS) {
+            failed = completion.status();
+        }
+        if (completion.kind() == CompletionKind.RECEIVE) {
+            received++;
+        } else {
+            onSend.accept(completion.queuePair());
         }
         completions.setRelease(completions.getPlain() + 1);
     }
