@@ -46,6 +46,9 @@ public final class Engine {
     /** Those that may have something to send, in the order of their turns. */
     private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
 
+    /** Those in use; there are few. */
+    private final List<Path> paths = new ArrayList<>();
+
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
     private long now;
@@ -206,7 +209,7 @@ public final class Engine {
      */
     public boolean transmit() {
         answerDoorbells();
-        for (var next = active.pollFirst(); next != null; next = active.pollFirst()) {
+        for (var next = nextActive(); next != null; next = nextActive()) {
             var outcome = Transmission.SENT;
             for (var i = 0; i < options.burst() && outcome == Transmission.SENT; i++) {
                 outcome = next.send();
@@ -221,6 +224,41 @@ public final class Engine {
             }
         }
         return true;
+    }
+
+    /** One with a turn coming; else one that has waited for its path and finds room there. */
+    private @Nullable QueuePair nextActive() {
+        for (var i = 0; i < paths.size(); i++) {
+            paths.get(i).serveNobody();
+        }
+        var next = active.pollFirst();
+        for (var i = 0; i < paths.size() && next == null; i++) {
+            next = paths.get(i).next();
+            if (next != null) {
+                next.active = true;
+            }
+        }
+        return next;
+    }
+
+    /** The path to an address, for one user more. */
+    Path enterPath(Address remote) {
+        for (var i = 0; i < paths.size(); i++) {
+            if (paths.get(i).remote().equals(remote)) {
+                paths.get(i).enter();
+                return paths.get(i);
+            }
+        }
+        var path = new Path(remote, options.pathBytes());
+        path.enter();
+        paths.add(path);
+        return path;
+    }
+
+    void leavePath(QueuePair queuePair, Path path) {
+        if (path.leave(queuePair)) {
+            paths.remove(path);
+        }
     }
 
     void activate(QueuePair queuePair) {

@@ -42,6 +42,7 @@ public final class QueuePair {
     private Address local = new Address(0, 0);
     private Address remote = local;
     private int remoteNumber;
+    private @Nullable Path path;
     private int pathMtu;
     private boolean established;
     private boolean responderFirst;
@@ -52,6 +53,9 @@ public final class QueuePair {
     long deadline = TimerQueue.NEVER;
     long timerKey;
     int timerIndex = -1;
+
+    // Of its path: whether it waits there.
+    boolean waitsForPath;
 
     // Of the doorbells.
     @SuppressWarnings("unused") // through a VarHandle
@@ -118,6 +122,7 @@ public final class QueuePair {
         engine.cancelTimer(this);
         requester.reset();
         responder.reset();
+        leavePath();
         if (!receivesShared) {
             receives.release(receives.tail());
         }
@@ -156,11 +161,30 @@ public final class QueuePair {
         local = parameters.local();
         remote = parameters.remote();
         remoteNumber = parameters.remoteQueuePair();
+        leavePath();
+        if (transport == Transport.RELIABLE) {
+            path = engine.enterPath(remote);
+        }
         pathMtu = parameters.pathMtu();
         notReadyTimer = parameters.notReadyTimer();
         established = false;
         responder.start(parameters);
         state = QueuePairState.READY_TO_RECEIVE;
+    }
+
+    private void leavePath() {
+        if (path != null) {
+            engine.leavePath(this, path);
+            path = null;
+        }
+    }
+
+    /** The path of a reliable connection. */
+    Path path() {
+        if (path == null) {
+            throw new IllegalStateException("not connected");
+        }
+        return path;
     }
 
     /** To RTS, from RTR. */

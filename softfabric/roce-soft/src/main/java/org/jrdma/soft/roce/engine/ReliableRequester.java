@@ -63,6 +63,11 @@ final class ReliableRequester implements Requester {
     /** READ and atomic work that is not complete. */
     private int readsIncomplete;
 
+    /** What is charged to the path for what is under way, from {@code chargedFrom} on. */
+    private long charged;
+
+    private int chargedFrom;
+
     private int retriesLeft;
     private int notReadyRetriesLeft;
 
@@ -87,6 +92,7 @@ final class ReliableRequester implements Requester {
         unacknowledged = wanted.sequence();
         next = wanted.sequence();
         neverSent = wanted.sequence();
+        chargedFrom = wanted.sequence();
         packetsSinceRequest = 0;
         readsUnderWay = 0;
         readsIncomplete = 0;
@@ -106,6 +112,10 @@ final class ReliableRequester implements Requester {
         if (work.failure != null
                 || distance(unacknowledged, next) >= engine.options().window()
                 || (work.operation.needsResponse() && readsUnderWay >= parameters.maxReads())) {
+            return Transmission.IDLE;
+        }
+        var charge = charge(work);
+        if (!queuePair.path().admits(queuePair, charge)) {
             return Transmission.IDLE;
         }
         var packet = engine.claim();
@@ -129,10 +139,44 @@ final class ReliableRequester implements Requester {
             default -> throw new IllegalStateException("operation " + work.operation);
         }
         moveCursor(work, sequenceNumbers);
+        charged += charge;
+        queuePair.path().sent(charge);
         if (queuePair.deadline == TimerQueue.NEVER) {
             startTimer();
         }
         return Transmission.SENT;
+    }
+
+    /** What the packet at the cursor, or what it asks for, is charged to the path. */
+    private long charge(SendWork work) {
+        var offset = (long) cursorPacket * queuePair.pathMtu();
+        if (work.operation == SendOperation.READ) {
+            var packets = endOfPart(work, cursorPacket) - cursorPacket;
+            var bytes = Math.min(work.bytes() - offset, (long) packets * queuePair.pathMtu());
+            return packets * Path.charge(0) + Path.charge(bytes);
+        }
+        return Path.charge(
+                work.operation.isAtomic()
+                        ? Long.BYTES
+                        : Math.min(work.bytes() - offset, queuePair.pathMtu()));
+    }
+
+    /** Takes off what has been answered: of what is under way, in proportion. */
+    private void acknowledgeCharge() {
+        var answered = distance(chargedFrom, unacknowledged);
+        var rest = distance(unacknowledged, next);
+        var part = rest <= 0 ? charged : charged * answered / (answered + rest);
+        charged -= part;
+        chargedFrom = unacknowledged;
+        queuePair.path().acknowledged(part);
+    }
+
+    private void releaseCharge() {
+        if (charged != 0) {
+            queuePair.path().released(charged);
+            charged = 0;
+        }
+        chargedFrom = unacknowledged;
     }
 
     /** Gives the next work its sequence numbers. False if there is none, or it must wait. */
@@ -413,6 +457,7 @@ final class ReliableRequester implements Requester {
         notReadyRetriesLeft = parameters.notReadyRetries();
         recovering = false;
         waiting = false;
+        acknowledgeCharge();
         if (distance(next, unacknowledged) > 0) {
             moveCursorToUnacknowledged();
         }
@@ -436,9 +481,12 @@ final class ReliableRequester implements Requester {
                 queuePair, timeout == Long.MAX_VALUE ? TimerQueue.NEVER : engine.now() + timeout);
     }
 
-    /** Something did not arrive: goes back to it, once until something gets through. */
+    /**
+     * Something did not arrive: goes back to it, once until something gets through. No news while
+     * it waits for a receive: it has gone back already, and its timer must not be taken away.
+     */
     private void lost() {
-        if (!recovering && queuePair.state() != QueuePairState.ERROR) {
+        if (!recovering && !waiting && queuePair.state() != QueuePairState.ERROR) {
             retry();
             recovering = true;
         }
@@ -450,10 +498,12 @@ final class ReliableRequester implements Requester {
             return;
         }
         retriesLeft--;
+        queuePair.path().lost(engine.now());
         goBack();
     }
 
     private void goBack() {
+        releaseCharge();
         moveCursorToUnacknowledged();
         readsUnderWay = 0;
         askAtOnce = true;
@@ -505,6 +555,7 @@ final class ReliableRequester implements Requester {
 
     @Override
     public void flush() {
+        releaseCharge();
         var end = queue.tail();
         while (head < end) {
             var work = queue.slot(head);
@@ -519,6 +570,7 @@ final class ReliableRequester implements Requester {
 
     @Override
     public void reset() {
+        releaseCharge();
         head = queue.tail();
         started = head;
         cursor = head;

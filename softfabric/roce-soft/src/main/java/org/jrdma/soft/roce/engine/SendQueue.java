@@ -1,9 +1,21 @@
 package org.jrdma.soft.roce.engine;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.SegmentAllocator;
+import java.util.function.Supplier;
+
 /** The work requests of a queue pair. Posted to by one thread at a time, whichever. */
 public final class SendQueue extends WorkRing<SendWork> {
 
     SendQueue(int capacity, int maxBuffers, int maxInline) {
-        super(capacity, () -> new SendWork(maxBuffers, maxInline));
+        super(capacity, slots(capacity, maxBuffers, maxInline));
+    }
+
+    /** Slots whose room for inline data is one piece of memory: a piece for each takes long. */
+    private static Supplier<SendWork> slots(int capacity, int maxBuffers, int maxInline) {
+        var memory =
+                SegmentAllocator.slicingAllocator(
+                        Arena.ofAuto().allocate((long) length(capacity) * (maxInline + 7 & ~7), 8));
+        return () -> new SendWork(maxBuffers, memory.allocate(maxInline, 8));
     }
 }

@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.engine;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -37,9 +36,9 @@ public final class SendWork {
 
     private static final Address NOWHERE = new Address(0, 0);
 
-    SendWork(int maxBuffers, int maxInline) {
-        buffers = new BufferList(maxBuffers);
-        inline = maxInline == 0 ? MemorySegment.NULL : Arena.ofAuto().allocate(maxInline, 8);
+    SendWork(int maxBuffers, MemorySegment inline) {
+        this.buffers = new BufferList(maxBuffers);
+        this.inline = inline;
     }
 
     /** Empties the slot for a new request. */

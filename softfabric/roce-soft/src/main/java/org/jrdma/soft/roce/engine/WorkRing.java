@@ -37,10 +37,15 @@ abstract class WorkRing<W> {
     private long tail;
 
     WorkRing(int capacity, Supplier<W> newSlot) {
-        var length = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+        var length = length(capacity);
         this.slots = Stream.generate(newSlot).limit(length).toList();
         this.mask = length - 1;
         this.capacity = capacity;
+    }
+
+    /** How many slots there are: a power of two. */
+    static int length(int capacity) {
+        return Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
     }
 
     /** The slot to fill next, or null if all are in use. Nothing happens until {@link #post()}. */

@@ -56,6 +56,7 @@ public final class Port implements AutoCloseable {
 
     private final Address address;
     private final LocalInterface on;
+    private final int socketBuffer;
     private final MemoryRegistry memory;
     private final Engine engine;
     private final SystemCalls calls = new SystemCalls();
@@ -98,8 +99,9 @@ public final class Port implements AutoCloseable {
     private Port(PortOptions options) throws FabricException {
         address = options.address();
         on = LocalInterface.of(address);
+        socketBuffer = options.socketBuffer();
         memory = new MemoryRegistry(options.random());
-        socket = UdpSocket.at(address, on, calls);
+        socket = UdpSocket.at(address, on, options.socketBuffer(), calls);
         try {
             readiness = new Readiness();
         } catch (FabricException e) {
@@ -109,7 +111,13 @@ public final class Port implements AutoCloseable {
         sockets = new UdpSocket[] {socket};
         outgoing = new Outgoing(socket, on.index(), calls, Arena.ofAuto());
         incoming = new Incoming(on.index(), calls, Arena.ofAuto());
-        engine = new Engine(outgoing, memory, options.engine(), options.random());
+        engine =
+                new Engine(
+                        outgoing,
+                        memory,
+                        // The peer's buffer is not known; that it is as large, the best guess.
+                        options.engine().withPathBytes(socket.receiveBuffer() / 4 * 3L),
+                        options.random());
         thread = Thread.ofPlatform().daemon().name("jrdma-soft-" + address).unstarted(this::run);
     }
 
@@ -245,7 +253,7 @@ public final class Port implements AutoCloseable {
         try {
             if (members.merge(group, 1, Integer::sum) == 1 && !closed) {
                 try {
-                    var added = UdpSocket.ofGroup(group, on, calls);
+                    var added = UdpSocket.ofGroup(group, on, socketBuffer, calls);
                     var next = Arrays.copyOf(sockets, sockets.length + 1);
                     next[sockets.length] = added;
                     sockets = next;

@@ -47,7 +47,6 @@ final class UdpSocket {
 
     private static final int NEVER_FRAGMENT = 2;
     private static final int HOPS = 64;
-    private static final int WANTED_BUFFER = 8 << 20;
 
     private final SystemCalls calls;
     private final Address address;
@@ -60,7 +59,7 @@ final class UdpSocket {
     }
 
     /** A socket that sends from {@code address} and receives what is for it. */
-    static UdpSocket at(Address address, LocalInterface on, SystemCalls calls)
+    static UdpSocket at(Address address, LocalInterface on, int buffer, SystemCalls calls)
             throws FabricException {
         var socket = open(address, calls);
         try {
@@ -74,8 +73,8 @@ final class UdpSocket {
                 socket.set(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, HOPS);
                 socket.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, on.index());
             }
-            socket.grow(SO_SNDBUFFORCE, SO_SNDBUF);
-            socket.grow(SO_RCVBUFFORCE, SO_RCVBUF);
+            socket.resize(SO_SNDBUFFORCE, SO_SNDBUF, buffer);
+            socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
             socket.bind(on);
             return socket;
         } catch (FabricException e) {
@@ -85,13 +84,13 @@ final class UdpSocket {
     }
 
     /** A socket that receives what is sent to {@code group} on an interface. */
-    static UdpSocket ofGroup(Address group, LocalInterface on, SystemCalls calls)
+    static UdpSocket ofGroup(Address group, LocalInterface on, int buffer, SystemCalls calls)
             throws FabricException {
         var socket = open(group, calls);
         try {
             // Any number of processes may be members.
             socket.require("SO_REUSEADDR", SOL_SOCKET, SO_REUSEADDR, 1);
-            socket.grow(SO_RCVBUFFORCE, SO_RCVBUF);
+            socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
             socket.bind(on);
             socket.join(on);
             return socket;
@@ -195,9 +194,9 @@ final class UdpSocket {
     }
 
     /** As much as wanted with the right to; else as much as anyone may have. */
-    private void grow(int force, int option) {
-        if (set(SOL_SOCKET, force, WANTED_BUFFER) < 0) {
-            set(SOL_SOCKET, option, WANTED_BUFFER);
+    private void resize(int force, int option, int bytes) {
+        if (set(SOL_SOCKET, force, bytes) < 0) {
+            set(SOL_SOCKET, option, bytes);
         }
     }
 

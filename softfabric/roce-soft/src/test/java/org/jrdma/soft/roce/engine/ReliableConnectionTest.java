@@ -110,7 +110,7 @@ class ReliableConnectionTest {
 
     /** Losses, duplicates, late and damaged packets: none may be seen in what arrives. */
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void shouldCarryOutThousandsOfOperationsOnceAndInOrderOverABadLink(long seed) {
         var operations = 4_000;
         var bad = new Pair(Transport.RELIABLE, seed);

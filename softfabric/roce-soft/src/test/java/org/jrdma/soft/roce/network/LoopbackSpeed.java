@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.network;
 
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -8,7 +7,7 @@ import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperation;
@@ -16,6 +15,9 @@ import org.jrdma.soft.roce.packet.Transport;
 
 /** Measures two ports against the JDK's channels over loopback. Not a test: run its main. */
 final class LoopbackSpeed {
+
+    /** What an unprivileged user gets on most machines. */
+    private static final int BUFFER = Integer.getInteger("buffer", 212_992);
 
     private static final int SMALL = 64;
     private static final int LARGE = 1 << 20;
@@ -60,22 +62,16 @@ final class LoopbackSpeed {
         }
     }
 
-    private static long cpu() {
-        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-    }
-
     /** What a round trip, and a large WRITE, cost of one thread's time that drives both sides. */
     private static void cost() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere();
+        try (var left = Station.anywhere(BUFFER);
+                var right = Station.anywhere(BUFFER);
                 var one =
                         DatagramChannel.open()
                                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
                 var other =
                         DatagramChannel.open()
-                                .bind(
-                                        new InetSocketAddress(
-                                                InetAddress.getLoopbackAddress(), 0))) {
+                                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
             left.keeping = false;
             right.keeping = false;
             var pair = Station.connected(left, right, 4096);
@@ -92,30 +88,30 @@ final class LoopbackSpeed {
             var read = Double.MAX_VALUE;
             for (var round = 0; round < 6; round++) {
                 var count = 30_000;
-                var start = cpu();
+                var start = ThreadMeter.cpuNanos();
                 for (var i = 0; i < count; i++) {
-                    var there = right.received;
-                    var here = left.received;
+                    var there = right.received();
+                    var here = left.received();
                     left.send(pair[0], 0, 0, SMALL);
-                    while (right.received == there) {
+                    while (right.received() == there) {
                         right.port.progress();
                     }
                     right.receive(pair[1], 0, 0, SMALL);
                     right.send(pair[1], 0, 0, SMALL);
-                    while (left.received == here) {
+                    while (left.received() == here) {
                         left.port.progress();
                     }
                     left.receive(pair[0], 0, 0, SMALL);
                 }
-                roundTrip = Math.min(roundTrip, (cpu() - start) / 1e3 / count);
-                start = cpu();
+                roundTrip = Math.min(roundTrip, (ThreadMeter.cpuNanos() - start) / 1e3 / count);
+                start = ThreadMeter.cpuNanos();
                 for (var i = 0; i < count; i++) {
                     one.write(buffer.clear());
                     while (other.read(buffer.clear()) <= 0) {}
                     other.write(buffer.clear());
                     while (one.read(buffer.clear()) <= 0) {}
                 }
-                plain = Math.min(plain, (cpu() - start) / 1e3 / count);
+                plain = Math.min(plain, (ThreadMeter.cpuNanos() - start) / 1e3 / count);
                 write = Math.min(write, large(left, right, pair[0], SendOperation.WRITE));
                 read = Math.min(read, large(left, right, pair[0], SendOperation.READ));
             }
@@ -128,41 +124,40 @@ final class LoopbackSpeed {
     }
 
     private static double large(
-            Station left, Station right, QueuePair queuePair, SendOperation operation) {
+            Station left, Station right, QueuePair queuePair, SendOperation operation)
+            throws ReflectiveOperationException {
         var count = 200;
-        var start = cpu();
+        var start = ThreadMeter.cpuNanos();
         var first = left.completions.get();
         for (var posted = 0; left.completions.getAcquire() - first < count; ) {
             while (posted < count && posted - (left.completions.get() - first) < 4) {
-                left.move(
-                        queuePair, posted, operation, (long) (posted % 4) * LARGE, LARGE, right);
+                left.move(queuePair, posted, operation, (long) (posted % 4) * LARGE, LARGE, right);
                 posted++;
             }
             right.port.progress();
             left.port.progress();
         }
-        return (cpu() - start) / 1e3 / count;
+        return (ThreadMeter.cpuNanos() - start) / 1e3 / count;
     }
 
     private static double sendPingPong() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = Station.anywhere(BUFFER);
+                var right = Station.anywhere(BUFFER)) {
             left.keeping = false;
             right.keeping = false;
             var pair = Station.connected(left, right, 4096);
             stop = false;
             var echo =
                     Thread.ofPlatform()
-                            .start(
-                                    () -> {
-                                        for (var i = 0; i < 64; i++) {
-                                            right.receive(pair[1], i, 0, SMALL);
-                                        }
-                                        var seen = 0L;
-                                        while (!stop) {
-                                            seen = next(right, seen);
-                                        }
-                                    });
+                            .start(() -> {
+                                for (var i = 0; i < 64; i++) {
+                                    right.receive(pair[1], i, 0, SMALL);
+                                }
+                                var seen = 0L;
+                                while (!stop) {
+                                    seen = next(right, seen);
+                                }
+                            });
             // Each side sees a receive and a send complete for each round trip.
             right.onReceive =
                     () -> {
@@ -177,9 +172,9 @@ final class LoopbackSpeed {
                 var count = 50_000;
                 var start = System.nanoTime();
                 for (var i = 0; i < count; i++) {
-                    var before = left.received;
+                    var before = left.received();
                     left.send(pair[0], 0, 0, SMALL);
-                    while (left.received == before) {
+                    while (left.received() == before) {
                         left.port.progress();
                     }
                     left.receive(pair[0], 0, 0, SMALL);
@@ -194,7 +189,7 @@ final class LoopbackSpeed {
 
     private static long next(Station station, long seen) {
         station.port.progress();
-        while (station.received > seen) {
+        while (station.received() > seen) {
             seen++;
             station.onReceive.run();
         }
@@ -202,8 +197,12 @@ final class LoopbackSpeed {
     }
 
     private static double datagramPingPong(boolean blocking) throws Exception {
-        try (var left = DatagramChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-                var right = DatagramChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+        try (var left =
+                        DatagramChannel.open()
+                                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                var right =
+                        DatagramChannel.open()
+                                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
             left.connect(right.getLocalAddress());
             right.connect(left.getLocalAddress());
             left.configureBlocking(blocking);
@@ -211,20 +210,19 @@ final class LoopbackSpeed {
             stop = false;
             var echo =
                     Thread.ofPlatform()
-                            .start(
-                                    () -> {
-                                        try {
-                                            var buffer = ByteBuffer.allocateDirect(SMALL);
-                                            while (!stop) {
-                                                buffer.clear();
-                                                if (right.read(buffer) > 0) {
-                                                    right.write(buffer.flip());
-                                                }
-                                            }
-                                        } catch (java.io.IOException e) {
-                                            throw new java.io.UncheckedIOException(e);
+                            .start(() -> {
+                                try {
+                                    var buffer = ByteBuffer.allocateDirect(SMALL);
+                                    while (!stop) {
+                                        buffer.clear();
+                                        if (right.read(buffer) > 0) {
+                                            right.write(buffer.flip());
                                         }
-                                    });
+                                    }
+                                } catch (java.io.IOException e) {
+                                    throw new java.io.UncheckedIOException(e);
+                                }
+                            });
             var buffer = ByteBuffer.allocateDirect(SMALL);
             var best = Double.MAX_VALUE;
             for (var round = 0; round < 6; round++) {
@@ -249,8 +247,8 @@ final class LoopbackSpeed {
     }
 
     private static double writeStream(SendOperation operation) throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = Station.anywhere(BUFFER);
+                var right = Station.anywhere(BUFFER)) {
             left.keeping = false;
             var pair = Station.connected(left, right, 4096);
             stop = false;
@@ -263,7 +261,12 @@ final class LoopbackSpeed {
                 for (var posted = 0; left.completions.getAcquire() - first < count; ) {
                     while (posted < count && posted - (left.completions.get() - first) < 4) {
                         left.move(
-                                pair[0], posted, operation, (long) (posted % 4) * LARGE, LARGE, right);
+                                pair[0],
+                                posted,
+                                operation,
+                                (long) (posted % 4) * LARGE,
+                                LARGE,
+                                right);
                         posted++;
                     }
                     left.port.progress();
@@ -290,20 +293,21 @@ final class LoopbackSpeed {
     }
 
     private static double socketStream() throws Exception {
-        try (var server = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        try (var server =
+                        ServerSocketChannel.open()
+                                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
                 var left = SocketChannel.open(server.getLocalAddress());
                 var right = server.accept()) {
             var sink =
                     Thread.ofPlatform()
-                            .start(
-                                    () -> {
-                                        try {
-                                            var buffer = ByteBuffer.allocateDirect(LARGE);
-                                            while (right.read(buffer.clear()) >= 0) {}
-                                        } catch (java.io.IOException e) {
-                                            throw new java.io.UncheckedIOException(e);
-                                        }
-                                    });
+                            .start(() -> {
+                                try {
+                                    var buffer = ByteBuffer.allocateDirect(LARGE);
+                                    while (right.read(buffer.clear()) >= 0) {}
+                                } catch (java.io.IOException e) {
+                                    throw new java.io.UncheckedIOException(e);
+                                }
+                            });
             var buffer = ByteBuffer.allocateDirect(LARGE);
             var best = 0.0;
             for (var round = 0; round < 5; round++) {
@@ -323,10 +327,10 @@ final class LoopbackSpeed {
         }
     }
 
-    /** Operations a second of all queue pairs together, each with up to four under way. */
+    /** Operations a second of all queue pairs together. */
     private static double many(int count, int bytes) throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = Station.anywhere(BUFFER);
+                var right = Station.anywhere(BUFFER)) {
             left.keeping = false;
             var pairs = new QueuePair[count];
             var byNumber = new java.util.HashMap<Integer, Integer>();
@@ -340,33 +344,24 @@ final class LoopbackSpeed {
             stop = false;
             var helper = Thread.ofPlatform().start(() -> poll(right));
             var under = new int[count];
-            var ready = new int[count];
-            var free = new int[1];
-            left.onSend = number -> ready[free[0]++] = byNumber.get(number);
+            var ready = new ConcurrentLinkedQueue<Integer>();
+            left.onSend = number -> ready.add(byNumber.get(number));
             var rates = new double[3];
+            for (var i = 0; i < count; i++) {
+                ready.add(i);
+            }
             for (var round = 0; round < rates.length; round++) {
                 var start = System.nanoTime();
                 var first = left.completions.get();
-                for (var i = 0; i < count; i++) {
-                    left.move(pairs[i], i, SendOperation.WRITE, 0, bytes, right);
-                }
                 while (System.nanoTime() - start < 1_500_000_000L) {
-                    left.port.progress();
-                    while (free[0] > 0) {
-                        var i = ready[--free[0]];
+                    for (var i = ready.poll(); i != null; i = ready.poll()) {
                         under[i]++;
                         left.move(pairs[i], i, SendOperation.WRITE, 0, bytes, right);
                     }
+                    left.port.progress();
                     check(left);
                 }
-                rates[round] =
-                        (left.completions.get() - first) * 1e9 / (System.nanoTime() - start);
-                var end = System.nanoTime() + 10_000_000_000L;
-                while (free[0] < count && System.nanoTime() < end) {
-                    left.port.progress();
-                    LockSupport.parkNanos(1000);
-                }
-                free[0] = 0;
+                rates[round] = (left.completions.get() - first) * 1e9 / (System.nanoTime() - start);
             }
             stop = true;
             helper.join();

@@ -7,10 +7,14 @@ import java.lang.foreign.ValueLayout;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.CompletionKind;
 import org.jrdma.soft.roce.engine.CompletionStatus;
+import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.junit.jupiter.api.Test;
 
 class PortTest {
+
+    /** What the kernel doubles to its usual default, 212,992. */
+    private static final int SMALLEST_USUAL_BUFFER = 106_496;
 
     @Test
     void shouldCarryMessagesThatNobodyPollsFor() throws Exception {
@@ -48,6 +52,29 @@ class PortTest {
             left.move(pair[0], 2, SendOperation.READ, 0, bytes, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
             assertThat(right.memory.mismatch(left.memory)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldExhaustNoRetryOfHundredsOfQueuePairsThatShareSmallBuffers() throws Exception {
+        try (var left = Station.anywhere(SMALLEST_USUAL_BUFFER);
+                var right = Station.anywhere(SMALLEST_USUAL_BUFFER)) {
+            var count = 300;
+            var bytes = 64 << 10;
+            left.memory.fill((byte) 5);
+            var queuePairs = new QueuePair[count];
+            for (var i = 0; i < count; i++) {
+                queuePairs[i] = Station.connected(left, right, 4096)[0];
+            }
+            for (var i = 0; i < count; i++) {
+                left.move(queuePairs[i], i, SendOperation.WRITE, 0, bytes, right);
+                left.move(queuePairs[i], i, SendOperation.READ, bytes, bytes, right);
+            }
+            for (var i = 0; i < 2 * count; i++) {
+                assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+            }
+            assertThat(right.memory.asSlice(0, bytes).mismatch(left.memory.asSlice(0, bytes)))
+                    .isEqualTo(-1);
         }
     }
 

@@ -46,7 +46,7 @@ final class Station implements AutoCloseable {
     boolean keeping = true;
 
     // For those who count: what the thread that drives the port sees.
-    volatile long received;
+    private final AtomicLong receives = new AtomicLong();
     volatile CompletionStatus failed = CompletionStatus.SUCCESS;
     Runnable onReceive = () -> {};
     IntConsumer onSend = _ -> {};
@@ -58,11 +58,16 @@ final class Station implements AutoCloseable {
 
     /** At some address of the loopback interface: several builds may run on one machine. */
     static Station anywhere() throws FabricException {
+        return anywhere(PortOptions.at(Address.ipv4(0)).socketBuffer());
+    }
+
+    /** The same with a socket's buffer of that size. */
+    static Station anywhere(int socketBuffer) throws FabricException {
         while (true) {
             try {
-                return at(
-                        Address.ipv4(
-                                0x7f01_0000 + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff)));
+                var host = ThreadLocalRandom.current().nextInt(1, 0xfd_ffff);
+                var options = PortOptions.at(Address.ipv4(0x7f01_0000 + host));
+                return new Station(Port.open(options.withSocketBuffer(socketBuffer)));
             } catch (FabricException e) {
                 if (e.code() != Errno.EADDRINUSE) {
                     throw e;
@@ -97,11 +102,16 @@ final class Station implements AutoCloseable {
             failed = completion.status();
         }
         if (completion.kind() == CompletionKind.RECEIVE) {
-            received++;
+            receives.setRelease(receives.getPlain() + 1);
         } else {
             onSend.accept(completion.queuePair());
         }
         completions.setRelease(completions.getPlain() + 1);
+    }
+
+    /** How many messages have come. */
+    long received() {
+        return receives.getAcquire();
     }
 
     void connect(QueuePair queuePair, Station peer, QueuePair other, int mtu, int timeout) {

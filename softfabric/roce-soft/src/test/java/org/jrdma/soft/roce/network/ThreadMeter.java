@@ -1,0 +1,38 @@
+package org.jrdma.soft.roce.network;
+
+import java.lang.reflect.Method;
+
+/**
+ * What the current thread has used so far. By reflection, since the module under test does not read
+ * the one of management.
+ */
+final class ThreadMeter {
+
+    private static final Object BEAN;
+    private static final Method ALLOCATED;
+    private static final Method CPU;
+
+    static {
+        try {
+            BEAN =
+                    Class.forName("java.lang.management.ManagementFactory")
+                            .getMethod("getThreadMXBean")
+                            .invoke(null);
+            var type = Class.forName("com.sun.management.ThreadMXBean");
+            ALLOCATED = type.getMethod("getCurrentThreadAllocatedBytes");
+            CPU = type.getMethod("getCurrentThreadCpuTime");
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private ThreadMeter() {}
+
+    static long allocatedBytes() throws ReflectiveOperationException {
+        return (long) ALLOCATED.invoke(BEAN);
+    }
+
+    static long cpuNanos() throws ReflectiveOperationException {
+        return (long) CPU.invoke(BEAN);
+    }
+}
