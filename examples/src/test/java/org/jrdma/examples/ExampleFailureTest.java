@@ -2,11 +2,8 @@ package org.jrdma.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.jrdma.examples.rcpingpong.RcPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
@@ -20,7 +17,7 @@ class ExampleFailureTest {
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
     void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
-        try (var program = start(Map.of(), example, "-d", "none0")) {
+        try (var program = Program.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
                     .containsPattern(
@@ -37,7 +34,9 @@ class ExampleFailureTest {
         // Found before the system's own, and no library.
         Files.writeString(folder.resolve("libibverbs.so.1"), "nothing");
 
-        try (var program = start(Map.of("LD_LIBRARY_PATH", folder.toString()), example)) {
+        try (var program =
+                Program.example(
+                        Map.of("LD_LIBRARY_PATH", folder.toString()), example, "-f", "system")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
                     .contains("libibverbs.so.1 could not be opened", "apt install libibverbs1")
@@ -48,7 +47,7 @@ class ExampleFailureTest {
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
-        try (var program = start(Map.of(), example, "--help")) {
+        try (var program = Program.example(example, "--help")) {
             assertThat(program.await()).isZero();
             assertThat(program.output()).startsWith("usage: ");
         }
@@ -57,25 +56,9 @@ class ExampleFailureTest {
     @ParameterizedTest
     @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
-        try (var program = start(Map.of(), example, "-x")) {
+        try (var program = Program.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output()).contains("usage: ").doesNotContain("\tat ");
         }
-    }
-
-    private static Program start(
-            Map<String, String> environment, Class<?> example, String... arguments)
-            throws IOException {
-        var command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "--class-path",
-                                System.getProperty("java.class.path"),
-                                example.getName()));
-        command.addAll(List.of(arguments));
-        return Program.start(environment, command);
     }
 }

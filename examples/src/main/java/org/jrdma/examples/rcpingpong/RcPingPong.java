@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Locale;
+import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
@@ -28,7 +29,6 @@ import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.Verbs;
 
 /**
  * Sends a message to and fro between two processes, as {@code ibv_rc_pingpong} of rdma-core does:
@@ -235,7 +235,7 @@ public final class RcPingPong {
     }
 
     private Device openDevice() throws IOException {
-        var verbs = Verbs.system();
+        var verbs = Fabric.choose(options.fabric);
         return options.device.isEmpty() ? verbs.openFirst() : verbs.open(options.device);
     }
 
@@ -340,8 +340,9 @@ public final class RcPingPong {
                   -g, --gid-idx INDEX     the row of the GID table to send from (on RoCE the best there is)
                   -o, --odp               do not lock the memory, but bring it in on demand
                   -c, --chk               check what arrives at the server
+                  -f, --fabric FABRIC     "system", or "software" (that where the machine has no RDMA device)
 
-                Of the C program's options, -O, -P, -t, -j, -N and -U are missing.\
+                The C program has no -f. Of its options, -O, -P, -t, -j, -N and -U are missing.\
                 """;
 
         int port = 18515;
@@ -356,6 +357,7 @@ public final class RcPingPong {
         int gidIndex = -1;
         boolean onDemand;
         boolean check;
+        String fabric = "";
         String host = "";
 
         static Options parse(String... arguments) {
@@ -383,6 +385,7 @@ public final class RcPingPong {
                 case "-g", "--gid-idx" -> gidIndex = number(argument, rest, 0, 65_535);
                 case "-o", "--odp" -> onDemand = true;
                 case "-c", "--chk" -> check = true;
+                case "-f", "--fabric" -> fabric = value(argument, rest);
                 default -> {
                     if (argument.startsWith("-") || !host.isEmpty()) {
                         throw refusal("\"%s\" is not understood".formatted(argument));

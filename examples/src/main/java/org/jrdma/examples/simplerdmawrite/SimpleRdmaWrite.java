@@ -15,13 +15,13 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
+import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.RemoteMemory;
-import org.jrdma.verbs.Verbs;
 
 /**
  * One RDMA WRITE: a process puts a text into the memory of another one, which does nothing for it
@@ -38,8 +38,9 @@ public final class SimpleRdmaWrite {
                    simple-rdma-write [options] HOST    connects to HOST and is written to
 
               -d DEVICE   the RDMA device (the first there is)
+              -f FABRIC   "system", or "software" (that where the machine has no RDMA device)
               -g INDEX    the row of its GID table to send from (on RoCE the best there is)
-              -p PORT     the TCP port (18515)\
+              -p PORT     the TCP port (18515); 0 is any that is free\
             """;
 
     private static final String TEXT = "Saluton, mondo";
@@ -50,6 +51,7 @@ public final class SimpleRdmaWrite {
     private static final int BYTES = ARRIVED + Long.BYTES;
 
     private String device = "";
+    private String fabric = "";
     private int gidIndex = -1;
     private int port = 18515;
     private String host = "";
@@ -68,7 +70,7 @@ public final class SimpleRdmaWrite {
     }
 
     private void run() throws IOException {
-        var verbs = Verbs.system();
+        var verbs = Fabric.choose(fabric); // Verbs.system(), where there is a device
         try (var device = this.device.isEmpty() ? verbs.openFirst() : verbs.open(this.device);
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
@@ -131,7 +133,7 @@ public final class SimpleRdmaWrite {
 
         static Peer waitOn(int port) throws IOException {
             try (var listener = new ServerSocket(port)) {
-                IO.println("waiting for the other side on port " + port);
+                IO.println("waiting for the other side on port " + listener.getLocalPort());
                 return of(listener.accept());
             } catch (IOException e) {
                 throw new IOException("Cannot listen on port " + port + ": " + e.getMessage(), e);
@@ -193,10 +195,11 @@ public final class SimpleRdmaWrite {
             var argument = rest.next();
             if (!argument.startsWith("-") && host.isEmpty()) {
                 host = argument;
-            } else if (List.of("-d", "-g", "-p").contains(argument) && rest.hasNext()) {
+            } else if (List.of("-d", "-f", "-g", "-p").contains(argument) && rest.hasNext()) {
                 var value = rest.next();
                 switch (argument) {
                     case "-d" -> device = value;
+                    case "-f" -> fabric = value;
                     case "-g" -> gidIndex = number(value);
                     default -> port = number(value);
                 }

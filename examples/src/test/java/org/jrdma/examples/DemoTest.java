@@ -1,0 +1,78 @@
+package org.jrdma.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * {@code ./jrdma demo}, which is all that a newcomer has to type. Needs what the build has made.
+ */
+@Tag("launcher")
+class DemoTest {
+
+    @Test
+    void shouldShowBothSidesOfAWriteThatArrived() throws Exception {
+        try (var demo = Program.launch("demo", "-f", "software")) {
+            assertThat(demo.await()).as(demo.output()).isZero();
+            assertThat(demo.output())
+                    .startsWith("writer: This runs on the software fabric, as it was told to.\n")
+                    .contains(
+                            "\nwriter: wrote \"Saluton, mondo\"\n",
+                            "\nreader: found \"Saluton, mondo\"\n");
+        }
+    }
+
+    @Test
+    void shouldSayWhyNothingCanArrive() throws Exception {
+        try (var demo = Program.launch("demo", "-f", "software", "-d", "none0")) {
+            assertThat(demo.await()).isEqualTo(1);
+            assertThat(demo.output())
+                    .contains("writer: There is no RDMA device named none0. There is soft0.")
+                    .doesNotContain("reader");
+        }
+    }
+
+    /** With a java that only says what it is told to. */
+    @ParameterizedTest
+    @CsvSource({
+        "Saluton mondo, 0, 0, false",
+        "'Saluton, mondo', 0, 0, true",
+        "'Saluton, mondo', 1, 0, false",
+        "'Saluton, mondo', 0, 1, false",
+    })
+    void shouldSucceedOnlyIfTheTextArrived(
+            String found, int reader, int writer, boolean succeeds, @TempDir Path jdk)
+            throws Exception {
+        fakeJdk(
+                jdk,
+                """
+                #!/bin/bash
+                if [[ $* == *localhost ]]; then echo 'found "%s"'; exit %d; fi
+                echo "waiting for the other side on port 1"
+                echo 'wrote "Saluton, mondo"'
+                exit %d
+                """
+                        .formatted(found, reader, writer));
+
+        try (var demo = Program.launchWith(jdk, "demo")) {
+            assertThat(demo.await() == 0).as(demo.output()).isEqualTo(succeeds);
+            assertThat(demo.output()).contains("reader: found \"" + found + "\"");
+        }
+    }
+
+    private static void fakeJdk(Path jdk, String java) throws IOException {
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
+        var bin = Files.createDirectory(jdk.resolve("bin"));
+        for (var tool : new String[] {"java", "javac"}) {
+            Files.writeString(bin.resolve(tool), java);
+            assertThat(bin.resolve(tool).toFile().setExecutable(true)).isTrue();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package org.jrdma.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jrdma.examples.rcpingpong.RcPingPong;
+import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.verbs.Verbs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The examples on the software fabric, each side in a process of its own: on any machine. */
+class SoftwareFabricTest {
+
+    private static final String CHOSEN = "This runs on the software fabric, as it was told to.\n";
+    private static final Pattern WAITING =
+            Pattern.compile("waiting for the other side on port (\\d+)");
+
+    @Test
+    void shouldWriteATextIntoTheOtherProcess() throws Exception {
+        try (var writer = Program.example(SimpleRdmaWrite.class, "-f", "software", "-p", "0")) {
+            writer.awaitOutput("waiting for the other side");
+            var port = WAITING.matcher(writer.output()).results().findFirst().orElseThrow();
+            try (var watcher =
+                    Program.example(
+                            SimpleRdmaWrite.class,
+                            "-f",
+                            "software",
+                            "-p",
+                            port.group(1),
+                            "localhost")) {
+                assertThat(watcher.await()).as(watcher.output()).isZero();
+                assertThat(writer.await()).as(writer.output()).isZero();
+                assertThat(watcher.output())
+                        .startsWith(CHOSEN)
+                        .contains("found \"Saluton, mondo\"");
+                assertThat(writer.output()).startsWith(CHOSEN).contains("wrote \"Saluton, mondo\"");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-n 200", "-e -n 200", "-c -s 20000 -r 3 -n 50", "-s 1 -m 4096 -n 50"})
+    void shouldPlayPingPong(String options) throws Exception {
+        var port = freePort();
+        try (var server = pingPong(port, options)) {
+            server.awaitListening(port);
+            try (var client = pingPong(port, options, "localhost")) {
+                for (var side : List.of(client, server)) {
+                    assertThat(side.await()).as(side.output()).isZero();
+                    assertThat(side.output())
+                            .startsWith(CHOSEN)
+                            .doesNotContain("invalid data")
+                            .containsPattern("remote address: LID 0x0000, .* GID ::ffff:127.0.0.")
+                            .containsPattern("(?m)^\\d+ iters in .* usec/iter$");
+                }
+            }
+        }
+    }
+
+    private static Program pingPong(int port, String options, String... host) throws IOException {
+        var arguments = new ArrayList<>(List.of("-f", "software", "-p", String.valueOf(port)));
+        if (!options.isEmpty()) {
+            arguments.addAll(List.of(options.split(" ")));
+        }
+        arguments.addAll(List.of(host));
+        return Program.example(RcPingPong.class, arguments.toArray(String[]::new));
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Neither silently: a device is used where there is one, and software is named. */
+    @Test
+    void shouldChooseTheSoftwareFabricWhereThereIsNoDeviceAndOnlyThere() throws Exception {
+        try (var program = Program.example(SimpleRdmaWrite.class, "-p", "0")) {
+            program.awaitOutput("waiting for the other side");
+
+            if (hasDevice()) {
+                assertThat(program.output()).startsWith("waiting");
+            } else {
+                assertThat(program.output())
+                        .startsWith(
+                                "This runs on the software fabric, as this machine has no RDMA device.\nwaiting");
+            }
+        }
+    }
+
+    private static boolean hasDevice() throws IOException {
+        try {
+            return !Verbs.system().devices().isEmpty();
+        } catch (LibraryNotFoundException e) {
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
+    void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
+        try (var program = Program.example(example, "-f", "hardware")) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output())
+                    .isEqualTo("The fabric can be system or software, not \"hardware\".\n");
+        }
+    }
+}
