@@ -1,0 +1,98 @@
+package org.jrdma.soft.roce;
+
+import java.io.BufferedOutputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Writes packets to a file that Wireshark and tcpdump open. The headers of IP and UDP in front of
+ * them are made up: a socket shows neither. May listen to several devices at once.
+ */
+public final class PcapWriter implements PacketListener, Closeable {
+
+    private static final int MAGIC_WITH_NANOSECONDS = 0xa1b2_3c4d;
+    private static final int LINK_TYPE_RAW_IP = 101;
+    private static final int GREATEST_LENGTH = 0xffff;
+    private static final int IPV4_BYTES = 20;
+    private static final int IPV6_BYTES = 40;
+    private static final int UDP_BYTES = 8;
+    private static final int UDP = 17;
+    private static final int HOPS = 64;
+    private static final short DO_NOT_FRAGMENT = 0x4000;
+
+    private final OutputStream file;
+    private final ByteBuffer record = ByteBuffer.allocate(16 + IPV6_BYTES + GREATEST_LENGTH);
+
+    /** Makes the file, or empties it. */
+    public PcapWriter(Path path) throws IOException {
+        file = new BufferedOutputStream(Files.newOutputStream(path), 1 << 16);
+        record.putInt(MAGIC_WITH_NANOSECONDS)
+                .putShort((short) 2) // version 2.4
+                .putShort((short) 4)
+                .putLong(0) // times are UTC
+                .putInt(GREATEST_LENGTH)
+                .putInt(LINK_TYPE_RAW_IP);
+        write();
+    }
+
+    /**
+     * Appends a packet.
+     *
+     * @throws UncheckedIOException if the file cannot be written
+     */
+    @Override
+    public synchronized void seen(TracedPacket packet) {
+        var source = packet.source().getAddress();
+        var destination = packet.destination().getAddress();
+        var udpBytes = UDP_BYTES + packet.bytes().remaining();
+        var length = (source.length == Integer.BYTES ? IPV4_BYTES : IPV6_BYTES) + udpBytes;
+        var time = packet.time();
+        var seconds = time.getEpochSecond();
+        record.clear().putInt((int) seconds).putInt(time.getNano()).putInt(length).putInt(length);
+        if (source.length == Integer.BYTES) {
+            putIpv4(source, destination, length);
+        } else {
+            record.putInt(0x6000_0000).putShort((short) udpBytes);
+            record.put((byte) UDP).put((byte) HOPS).put(source).put(destination);
+        }
+        record.putShort((short) packet.sourcePort())
+                .putShort((short) packet.destinationPort())
+                .putShort((short) udpBytes)
+                .putShort((short) 0) // no checksum: the packet has its own
+                .put(packet.bytes().duplicate());
+        try {
+            write();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void putIpv4(byte[] source, byte[] destination, int length) {
+        var start = record.position();
+        record.putShort((short) 0x4500).putShort((short) length);
+        record.putShort((short) 0).putShort(DO_NOT_FRAGMENT);
+        record.put((byte) HOPS).put((byte) UDP).putShort((short) 0);
+        record.put(source).put(destination);
+        var sum = 0;
+        for (var i = start; i < start + IPV4_BYTES; i += Short.BYTES) {
+            sum += record.getShort(i) & 0xffff;
+        }
+        sum = (sum & 0xffff) + (sum >>> 16);
+        record.putShort(start + 10, (short) ~((sum & 0xffff) + (sum >>> 16)));
+    }
+
+    private void write() throws IOException {
+        file.write(record.array(), 0, record.position());
+    }
+
+    /** Completes the file. Take it off its devices before: what comes later fails. */
+    @Override
+    public synchronized void close() throws IOException {
+        file.close();
+    }
+}

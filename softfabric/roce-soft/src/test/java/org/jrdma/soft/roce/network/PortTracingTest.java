@@ -1,0 +1,107 @@
+package org.jrdma.soft.roce.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jrdma.soft.roce.PcapWriter;
+import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.soft.roce.TracedPacket.Direction;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.SendOperation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PortTracingTest {
+
+    @Test
+    void shouldShowEachPacketDecoded() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            var seen = new CopyOnWriteArrayList<TracedPacket>();
+            left.port.listen(seen::add);
+            left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
+            left.await();
+            left.port.listen(null);
+            left.move(pair[0], 2, SendOperation.WRITE, 0, 1500, right);
+            left.await();
+
+            assertThat(seen)
+                    .extracting(TracedPacket::operation)
+                    .containsExactly("RC_WRITE_FIRST", "RC_WRITE_LAST", "RC_ACKNOWLEDGE");
+            assertThat(seen)
+                    .extracting(TracedPacket::direction)
+                    .containsExactly(Direction.SENT, Direction.SENT, Direction.RECEIVED);
+            assertThat(seen).extracting(TracedPacket::payloadBytes).containsExactly(1024, 476, 0);
+            assertThat(seen)
+                    .extracting(TracedPacket::sequence)
+                    .containsExactly(0xfffff0, 0xfffff1, 0xfffff1);
+            assertThat(seen.getFirst().destinationQueuePair()).isEqualTo(pair[1].number());
+            assertThat(seen.getLast().destinationQueuePair()).isEqualTo(pair[0].number());
+            assertThat(seen.getLast().detail()).isEqualTo("ACK");
+            assertThat(seen.getFirst().source()).isEqualTo(left.port.address().inet());
+            assertThat(seen.getLast().source()).isEqualTo(right.port.address().inet());
+        }
+    }
+
+    @Test
+    void shouldWriteWhatWiresharkOpens(@TempDir Path folder) throws Exception {
+        var file = folder.resolve("trace.pcap");
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            try (var writer = new PcapWriter(file)) {
+                left.port.listen(writer);
+                left.memory.setString(0, "Saluton");
+                left.move(pair[0], 1, SendOperation.WRITE, 0, 8, right);
+                left.await();
+                left.port.listen(null);
+            }
+
+            var packets = read(file);
+            assertThat(packets).hasSize(2);
+            var ip = packets.getFirst();
+            assertThat(ip.getInt(0)).isEqualTo(0x4500_0000 | ip.limit());
+            assertThat(sum(ip)).isEqualTo(0xffff);
+            assertThat(Address.ipv4(ip.getInt(12))).isEqualTo(left.port.address());
+            assertThat(Address.ipv4(ip.getInt(16))).isEqualTo(right.port.address());
+            assertThat(ip.getShort(22)).isEqualTo((short) 4791);
+            assertThat(ip.getShort(24)).isEqualTo((short) (ip.limit() - 20));
+            assertThat(ip.get(28)).as("RC WRITE ONLY").isEqualTo((byte) 10);
+            var text = new byte[7];
+            ip.get(28 + 12 + 16, text);
+            assertThat(new String(text, StandardCharsets.US_ASCII)).isEqualTo("Saluton");
+            assertThat(packets.getLast().get(28)).as("ACKNOWLEDGE").isEqualTo((byte) 17);
+        }
+    }
+
+    private static List<ByteBuffer> read(Path file) throws IOException {
+        var bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+        assertThat(bytes.getInt()).isEqualTo(0xa1b2_3c4d);
+        assertThat(bytes.getInt(20)).as("link type raw IP").isEqualTo(101);
+        bytes.position(24);
+        var packets = new ArrayList<ByteBuffer>();
+        while (bytes.hasRemaining()) {
+            var length = bytes.getInt(bytes.position() + 8);
+            packets.add(bytes.slice(bytes.position() + 16, length));
+            bytes.position(bytes.position() + 16 + length);
+        }
+        return packets;
+    }
+
+    /** The ones' complement sum of an IPv4 header, which its checksum makes 0xffff. */
+    private static int sum(ByteBuffer header) {
+        var sum = 0;
+        for (var i = 0; i < 20; i += 2) {
+            sum += header.getShort(i) & 0xffff;
+        }
+        return (sum & 0xffff) + (sum >>> 16);
+    }
+}

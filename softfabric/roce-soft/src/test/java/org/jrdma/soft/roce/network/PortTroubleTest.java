@@ -1,0 +1,118 @@
+package org.jrdma.soft.roce.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.engine.CompletionStatus;
+import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+
+class PortTroubleTest {
+
+    private static final Trouble BAD =
+            Trouble.seeded(7)
+                    .withLoss(0.05)
+                    .withDuplication(0.05)
+                    .withReordering(0.05)
+                    .withCorruption(0.02)
+                    .withDelay(0.02, Duration.ofMillis(1));
+
+    @Test
+    void shouldDecideTheSameWithTheSameSeed() {
+        var first = decisions(BAD);
+        assertThat(decisions(BAD)).isEqualTo(first);
+        assertThat(decisions(Trouble.seeded(8).withLoss(0.05))).isNotEqualTo(first);
+        assertThat(first).contains("PASS", "PASS_TWICE", "GONE");
+    }
+
+    private static List<String> decisions(Trouble trouble) {
+        var maker = new Troublemaker(trouble);
+        var packet = new PacketBuffer();
+        packet.length(64);
+        var decisions = new ArrayList<String>();
+        for (var i = 0; i < 500; i++) {
+            decisions.add(maker.decide(packet, i).toString());
+            decisions.add(
+                    Arrays.toString(
+                            packet.memory()
+                                    .asSlice(PacketBuffer.START, 64)
+                                    .toArray(ValueLayout.JAVA_BYTE)));
+        }
+        return decisions;
+    }
+
+    @Test
+    void shouldBringEveryByteThroughABadNetwork() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var one = left.newQueuePair(Transport.RELIABLE);
+            var other = right.newQueuePair(Transport.RELIABLE);
+            left.connect(one, right, other, 1024, 10);
+            right.connect(other, left, one, 1024, 10);
+            left.port.trouble(BAD);
+            right.port.trouble(BAD);
+            left.memory.fill((byte) 11);
+            for (var i = 0; i < 40; i++) {
+                left.move(one, i, SendOperation.WRITE, i * 20_000L, 20_000, right);
+            }
+            for (var i = 0; i < 40; i++) {
+                var done = left.await();
+                assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+                assertThat(done.id()).isEqualTo(i);
+            }
+            assertThat(right.memory.asSlice(0, 800_000).mismatch(left.memory.asSlice(0, 800_000)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldLetNothingThroughWhileTheLinkIsDown() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            right.port.linkUp(false);
+            left.move(pair[0], 1, SendOperation.WRITE, 0, 100, right);
+            Thread.sleep(30);
+            assertThat(left.done).isEmpty();
+            right.port.linkUp(true);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+    }
+
+    @Test
+    void shouldExhaustTheRetriesOfAPeerThatIsGoneAndOfNobodyElse() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere();
+                var third = Station.anywhere()) {
+            var good = Station.connected(left, third, 1024);
+            var one = left.newQueuePair(Transport.RELIABLE);
+            var other = right.newQueuePair(Transport.RELIABLE);
+            left.connect(one, right, other, 1024, 11);
+            right.connect(other, left, one, 1024, 11);
+            right.port.close();
+            var start = System.nanoTime();
+            left.move(one, 1, SendOperation.WRITE, 0, 100, right);
+            left.move(good[0], 2, SendOperation.WRITE, 0, 100, third);
+            assertThat(left.await().id()).isEqualTo(2);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.RETRIES_EXCEEDED);
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(8 * (4_096L << 11));
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoProbability() {
+        assertThatThrownBy(() -> Trouble.NONE.withLoss(1.5))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("loss");
+        assertThatThrownBy(() -> Trouble.NONE.withDelay(Double.NaN, Duration.ZERO))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}
