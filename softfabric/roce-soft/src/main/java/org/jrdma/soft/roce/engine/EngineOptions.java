@@ -12,7 +12,7 @@ package org.jrdma.soft.roce.engine;
  */
 public record EngineOptions(int window, int burst, int readPackets, long pathBytes) {
 
-    public static final EngineOptions DEFAULTS = new EngineOptions(128, 16, 32, 4 << 20);
+    public static final EngineOptions DEFAULTS = new EngineOptions(128, 16, 16, 4 << 20);
 
     /** The same with another {@link #pathBytes}. */
     public EngineOptions withPathBytes(long bytes) {

@@ -105,6 +105,15 @@ final class Path {
         served = null;
     }
 
+    /**
+     * Whether the peer must be asked for an acknowledgement with a packet: what was sent since the
+     * last time is a good part of the window, or little more will be admitted. Who waits for room
+     * with nothing acknowledged to come would wait for a timeout.
+     */
+    boolean asks(long charge, long chargedSince) {
+        return 4 * chargedSince >= window || underWay + 2 * charge > window;
+    }
+
     void sent(long charge) {
         underWay += charge;
     }

@@ -56,6 +56,7 @@ final class ReliableRequester implements Requester {
     private int neverSent;
 
     private int packetsSinceRequest;
+    private long chargedSinceRequest;
 
     /** Requests for READ and atomic responses that are under way. */
     private int readsUnderWay;
@@ -94,6 +95,7 @@ final class ReliableRequester implements Requester {
         neverSent = wanted.sequence();
         chargedFrom = wanted.sequence();
         packetsSinceRequest = 0;
+        chargedSinceRequest = 0;
         readsUnderWay = 0;
         readsIncomplete = 0;
         recovering = false;
@@ -125,7 +127,7 @@ final class ReliableRequester implements Requester {
         int sequenceNumbers;
         switch (work.operation) {
             case SEND, WRITE -> {
-                if (!sendMessagePacket(work, packet)) {
+                if (!sendMessagePacket(work, packet, charge)) {
                     fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
                     return Transmission.IDLE;
                 }
@@ -222,19 +224,22 @@ final class ReliableRequester implements Requester {
     }
 
     /** Sends a packet of a SEND or WRITE. False if its memory may not be read any more. */
-    private boolean sendMessagePacket(SendWork work, PacketBuffer packet) {
+    private boolean sendMessagePacket(SendWork work, PacketBuffer packet, long charge) {
         // Often enough for the window never to close with the peer unaware, and at every end, for
         // a completion must not wait for the next message.
         packetsSinceRequest++;
+        chargedSinceRequest += charge;
         var ask =
                 askAtOnce
                         || cursorPacket == work.packets - 1
-                        || packetsSinceRequest >= engine.options().window() / 4;
+                        || packetsSinceRequest >= engine.options().window() / 4
+                        || queuePair.path().asks(charge, chargedSinceRequest);
         if (!queuePair.sendMessagePacket(packet, work, cursorPacket, ask, next)) {
             return false;
         }
         if (ask) {
             packetsSinceRequest = 0;
+            chargedSinceRequest = 0;
             askAtOnce = false;
         }
         return true;

@@ -10,6 +10,7 @@ import java.util.Random;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ReliableConnectionTest {
@@ -249,6 +250,22 @@ class ReliableConnectionTest {
                 .extracting(Pair.Done::status)
                 .containsExactly(CompletionStatus.RETRIES_EXCEEDED, CompletionStatus.FLUSHED);
         assertThat(pair.now).isEqualTo(4 * (4_096L << 10));
+    }
+
+    /** The path's window closes before the queue pair's, and before a message ends. */
+    @ParameterizedTest
+    @EnumSource(names = {"WRITE", "READ"})
+    void shouldWaitForNoTimeoutOverAGoodLink(SendOperation operation) {
+        pair.connect(4096, 0);
+        left.fill(0, TARGET, 1);
+        left.work(1, operation)
+                .buffer(left.start, (int) TARGET, left.region.key())
+                .remote(right.start, right.region.key());
+        left.post();
+        pair.run(MILLISECOND);
+        assertThat(left.done).hasSize(1);
+        assertThat(left.done.getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(left.holds(0, TARGET, right, 0)).isTrue();
     }
 
     @Test
