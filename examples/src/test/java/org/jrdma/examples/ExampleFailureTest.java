@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.jrdma.examples.rcpingpong.RcPingPong;
+import org.jrdma.examples.pingpong.RcPingPong;
+import org.jrdma.examples.pingpong.UcPingPong;
+import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ExampleFailureTest {
 
     @ParameterizedTest
-    @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
+    @ValueSource(
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class})
     void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
@@ -28,7 +31,8 @@ class ExampleFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
+    @ValueSource(
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class})
     void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
         // Found before the system's own, and no library.
@@ -45,7 +49,8 @@ class ExampleFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
+    @ValueSource(
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class})
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
         try (var program = Program.example(example, "--help")) {
             assertThat(program.await()).isZero();
@@ -54,7 +59,8 @@ class ExampleFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
+    @ValueSource(
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class})
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(1);

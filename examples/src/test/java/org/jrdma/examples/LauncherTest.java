@@ -20,7 +20,9 @@ class LauncherTest {
             assertThat(launcher.await()).isZero();
             assertThat(launcher.output().lines())
                     .anyMatch(line -> line.matches("simple-rdma-write +One process writes .*"))
-                    .anyMatch(line -> line.matches("rc-pingpong +A message to and fro.*"));
+                    .anyMatch(line -> line.matches("rc-pingpong +A message to and fro.*"))
+                    .anyMatch(line -> line.matches("uc-pingpong +The same .*"))
+                    .anyMatch(line -> line.matches("ud-pingpong +The same with datagrams.*"));
         }
     }
 

@@ -28,15 +28,20 @@ class RealKernelTest {
         JAVA;
 
         Program start(String options, String... host) throws IOException {
+            return startOver("rc", options, host);
+        }
+
+        /** Over a reliable connection, an unreliable one, or with datagrams: rc, uc, ud. */
+        Program startOver(String transport, String options, String... host) throws IOException {
             var arguments = new ArrayList<>(DEVICE);
             if (!options.isBlank()) {
                 arguments.addAll(List.of(options.split(" ")));
             }
             arguments.addAll(List.of(host));
             return switch (this) {
-                case JAVA -> example("rc-pingpong", arguments);
+                case JAVA -> example(transport + "-pingpong", arguments);
                 case C -> {
-                    arguments.addFirst("ibv_rc_pingpong");
+                    arguments.addFirst("ibv_" + transport + "_pingpong");
                     yield Program.start(arguments);
                 }
             };
@@ -49,23 +54,39 @@ class RealKernelTest {
         return Program.launch(command.toArray(String[]::new));
     }
 
-    @ParameterizedTest(name = "{0} {1} serves, {2} {3} connects")
+    @ParameterizedTest(name = "{0}: {1} {2} serves, {3} {4} connects")
     @CsvSource({
-        "C, '', JAVA, ''",
-        "C, -e, JAVA, -e",
-        "JAVA, '', C, ''",
-        "JAVA, -e, C, -e",
-        "JAVA, '', JAVA, ''",
-        "JAVA, -e, JAVA, -e",
-        "C, -c -s 20000 -m 512, JAVA, -c -s 20000 -m 512",
-        "JAVA, -c -s 20000 -r 3, C, -c -s 20000 -r 1",
+        "rc, C, '', JAVA, ''",
+        "rc, C, -e, JAVA, -e",
+        "rc, JAVA, '', C, ''",
+        "rc, JAVA, -e, C, -e",
+        "rc, JAVA, '', JAVA, ''",
+        "rc, JAVA, -e, JAVA, -e",
+        "rc, C, -c -s 20000 -m 512, JAVA, -c -s 20000 -m 512",
+        "rc, JAVA, -c -s 20000 -r 3, C, -c -s 20000 -r 1",
+        "uc, C, '', JAVA, ''",
+        "uc, C, -e, JAVA, -e",
+        "uc, JAVA, '', C, ''",
+        "uc, JAVA, -e, JAVA, -e",
+        "uc, C, -c -s 20000 -m 512, JAVA, -c -s 20000 -m 512",
+        "uc, JAVA, -c -s 20000 -r 3, C, -c -s 20000 -r 2",
+        "ud, C, '', JAVA, ''",
+        "ud, C, -e, JAVA, -e",
+        "ud, JAVA, '', C, ''",
+        "ud, JAVA, -e, JAVA, -e",
+        "ud, C, -c -s 1 -r 10, JAVA, -c -s 1 -r 10",
+        "ud, JAVA, -c -s 700 -r 3, C, -c -s 700 -r 2",
     })
     void shouldPlayPingPong(
-            PingPong server, String serverOptions, PingPong client, String clientOptions)
+            String transport,
+            PingPong server,
+            String serverOptions,
+            PingPong client,
+            String clientOptions)
             throws Exception {
-        try (var serving = server.start(serverOptions)) {
+        try (var serving = server.startOver(transport, serverOptions)) {
             serving.awaitListening(PORT);
-            try (var connecting = client.start(clientOptions, SERVER)) {
+            try (var connecting = client.startOver(transport, clientOptions, SERVER)) {
                 assertThatItPlayed(connecting);
                 assertThatItPlayed(serving);
             }
@@ -77,7 +98,7 @@ class RealKernelTest {
     void shouldUseMemoryOnDemandWhereTheDeviceCan() throws Exception {
         try (var device = Verbs.system().open("rxe0")) {
             if (device.extendedAttributes().onDemand()) {
-                shouldPlayPingPong(PingPong.JAVA, "-o -s 64", PingPong.JAVA, "-o -e -s 64");
+                shouldPlayPingPong("rc", PingPong.JAVA, "-o -s 64", PingPong.JAVA, "-o -e -s 64");
             } else {
                 try (var program = PingPong.JAVA.start("-o")) {
                     assertThat(program.await()).isEqualTo(1);
@@ -94,7 +115,7 @@ class RealKernelTest {
         assertThat(program.output())
                 .doesNotContain("invalid data")
                 .containsPattern(
-                        "(?m)^  local address:  LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}, GID ::ffff:10.77.0.1$")
+                        "(?m)^  local address:  LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}[,:] GID ::ffff:10.77.0.1$") // ibv_ud_pingpong has a colon
                 .containsPattern(
                         "(?m)^  remote address: LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}, GID ::ffff:10.77.0.1$")
                 .containsPattern(
@@ -144,10 +165,21 @@ class RealKernelTest {
         }
     }
 
+    @Test
+    void shouldRefuseADatagramThatIsLongerThanAPacket() throws Exception {
+        try (var program = PingPong.JAVA.startOver("ud", "-s 1025")) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output())
+                    .contains("A datagram has 1024 bytes at most on this port, not 1025.")
+                    .doesNotContain("local address", "\tat ");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "rc-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
         "simple-rdma-write, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
+        "ud-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
         "rc-pingpong, -g 77, 'Port 1 of rxe0 has no GID 77'",
         "rc-pingpong, -i 2, 'ibv_query_port failed for port 2 of rxe0'",
         "simple-rdma-write, -d rxe7, 'no RDMA device named rxe7. There is rxe0, siw0.'",

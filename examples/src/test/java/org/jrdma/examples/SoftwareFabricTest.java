@@ -1,18 +1,24 @@
 package org.jrdma.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.jrdma.examples.rcpingpong.RcPingPong;
+import java.util.stream.Stream;
+import org.jrdma.examples.pingpong.RcPingPong;
+import org.jrdma.examples.pingpong.UcPingPong;
+import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The examples on the software fabric, each side in a process of its own: on any machine. */
@@ -45,13 +51,25 @@ class SoftwareFabricTest {
         }
     }
 
+    static Stream<Arguments> games() {
+        return Stream.of(
+                arguments(RcPingPong.class, "-n 200"),
+                arguments(RcPingPong.class, "-e -n 200"),
+                arguments(RcPingPong.class, "-c -s 20000 -r 3 -n 50"),
+                arguments(RcPingPong.class, "-s 1 -m 4096 -n 50"),
+                arguments(UcPingPong.class, "-n 200"),
+                arguments(UcPingPong.class, "-e -c -s 20000 -r 3 -n 50"),
+                arguments(UdPingPong.class, "-n 200"),
+                arguments(UdPingPong.class, "-e -c -s 1 -r 3 -n 50"));
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"-n 200", "-e -n 200", "-c -s 20000 -r 3 -n 50", "-s 1 -m 4096 -n 50"})
-    void shouldPlayPingPong(String options) throws Exception {
+    @MethodSource("games")
+    void shouldPlayPingPong(Class<?> example, String options) throws Exception {
         var port = freePort();
-        try (var server = pingPong(port, options)) {
+        try (var server = pingPong(example, port, options)) {
             server.awaitListening(port);
-            try (var client = pingPong(port, options, "localhost")) {
+            try (var client = pingPong(example, port, options, "localhost")) {
                 for (var side : List.of(client, server)) {
                     assertThat(side.await()).as(side.output()).isZero();
                     assertThat(side.output())
@@ -64,13 +82,14 @@ class SoftwareFabricTest {
         }
     }
 
-    private static Program pingPong(int port, String options, String... host) throws IOException {
+    private static Program pingPong(Class<?> example, int port, String options, String... host)
+            throws IOException {
         var arguments = new ArrayList<>(List.of("-f", "software", "-p", String.valueOf(port)));
         if (!options.isEmpty()) {
             arguments.addAll(List.of(options.split(" ")));
         }
         arguments.addAll(List.of(host));
-        return Program.example(RcPingPong.class, arguments.toArray(String[]::new));
+        return Program.example(example, arguments.toArray(String[]::new));
     }
 
     private static int freePort() throws IOException {
@@ -104,7 +123,8 @@ class SoftwareFabricTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {SimpleRdmaWrite.class, RcPingPong.class})
+    @ValueSource(
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class})
     void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(1);

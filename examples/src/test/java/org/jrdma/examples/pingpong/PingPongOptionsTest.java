@@ -1,50 +1,24 @@
-package org.jrdma.examples.rcpingpong;
+package org.jrdma.examples.pingpong;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.examples.pingpong.PingPongOptions.Program.RC;
+import static org.jrdma.examples.pingpong.PingPongOptions.Program.UC;
+import static org.jrdma.examples.pingpong.PingPongOptions.Program.UD;
 
-import java.io.IOException;
-import org.jrdma.examples.rcpingpong.RcPingPong.Options;
-import org.jrdma.verbs.Endpoint;
-import org.jrdma.verbs.Gid;
+import java.util.Locale;
+import org.jrdma.examples.pingpong.PingPongOptions.Program;
 import org.jrdma.verbs.Mtu;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RcPingPongTest {
-
-    private static final Endpoint ENDPOINT =
-            new Endpoint(0x1a, 0x11, 0x3ff0c2, new Gid(0, 0xffff_0a4d_0001L));
-
-    /** As ibv_rc_pingpong sends it. */
-    private static final byte[] MESSAGE =
-            "001a:000011:3ff0c2:00000000000000000000ffff0a4d0001\0".getBytes(US_ASCII);
-
-    @Test
-    void shouldSayWhereItIsAsTheCProgramDoes() {
-        assertThat(RcPingPong.toMessage(ENDPOINT)).hasSize(52).isEqualTo(MESSAGE);
-    }
-
-    @Test
-    void shouldUnderstandTheCProgram() throws IOException {
-        assertThat(RcPingPong.fromMessage(MESSAGE)).isEqualTo(ENDPOINT);
-    }
-
-    @Test
-    void shouldRefuseWhatAnotherProgramSays() {
-        var greeting =
-                "SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u7, and some more\r\n".getBytes(US_ASCII);
-
-        assertThatThrownBy(() -> RcPingPong.fromMessage(greeting))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("SSH-2.0-OpenSSH");
-    }
+class PingPongOptionsTest {
 
     @Test
     void shouldHaveTheDefaultsOfTheCProgram() {
-        var options = Options.parse();
+        var options = PingPongOptions.parse(RC);
 
         assertThat(options.port).isEqualTo(18515);
         assertThat(options.device).isEmpty();
@@ -62,7 +36,8 @@ class RcPingPongTest {
     @Test
     void shouldTakeShortOptionsApartOrJoinedBeforeOrBehindTheHost() {
         var options =
-                Options.parse(
+                PingPongOptions.parse(
+                        RC,
                         "-p0x4854",
                         "-d",
                         "rxe0",
@@ -94,7 +69,8 @@ class RcPingPongTest {
     @Test
     void shouldTakeLongOptions() {
         var options =
-                Options.parse(
+                PingPongOptions.parse(
+                        RC,
                         "--port=1",
                         "--ib-dev",
                         "rxe0",
@@ -138,7 +114,37 @@ class RcPingPongTest {
                 "one two"
             })
     void shouldRefuseOptionsThatItDoesNotUnderstand(String commandLine) {
-        assertThatThrownBy(() -> Options.parse(commandLine.split(" ")))
+        assertThatThrownBy(() -> PingPongOptions.parse(RC, commandLine.split(" ")))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldHaveTheDefaultsOfTheOtherCPrograms() {
+        assertThat(PingPongOptions.parse(UC).size).isEqualTo(4096);
+        assertThat(PingPongOptions.parse(UC, "-m", "512").mtu).isEqualTo(Mtu.BYTES_512);
+        assertThat(PingPongOptions.parse(UD).size).isEqualTo(1024);
+        assertThat(PingPongOptions.parse(UD, "-ecg1").gidIndex).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"UC, -o", "UC, --odp", "UD, -o", "UD, -m 1024", "UD, --mtu=1024"})
+    void shouldRefuseOptionsThatTheCProgramDoesNotHave(Program program, String commandLine) {
+        assertThatThrownBy(() -> PingPongOptions.parse(program, commandLine.split(" ")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is not understood")
+                .hasMessageContaining(
+                        "usage: " + program.name().toLowerCase(Locale.ROOT) + "-pingpong");
+    }
+
+    @Test
+    void shouldShowTheOptionsThatItHas() {
+        assertThat(PingPongOptions.parse(RC, "--help").usage())
+                .contains("--mtu", "--odp", "how long a message is (4096)");
+        assertThat(PingPongOptions.parse(UC, "--help").usage())
+                .contains("--mtu")
+                .doesNotContain("--odp");
+        assertThat(PingPongOptions.parse(UD, "--help").usage())
+                .contains("--gid-idx", "how long a message is (1024)")
+                .doesNotContain("--mtu", "--odp");
     }
 }
