@@ -6,13 +6,20 @@ package org.jrdma.ffi.linkage;
  */
 public final class StackRoom {
 
-    /** The JDK's own deepest way is that of a class's first use. */
+    /** Enough for the JDK's own deepest way: that of classes used for the first time. */
     private static final int COLD_FRAMES = 1_000;
 
-    private static final int HOT_FRAMES = 100;
+    /** Enough for code that is compiled and has been there before. */
+    private static final int HOT_FRAMES = 128;
+
+    /** So many calls on the hot path are taken for cold ones: nothing is compiled yet. */
+    private static final int COLD_CALLS = 200_000;
 
     /** Whether any open library is Java. */
     private static volatile boolean needed;
+
+    /** Several threads may lose each other's counts, which delays the end of the cold calls. */
+    private static int hotCalls;
 
     private StackRoom() {}
 
@@ -24,16 +31,25 @@ public final class StackRoom {
     /** For a call that may use classes for the first time. */
     static void ensure() {
         if (needed) {
-            descend(COLD_FRAMES);
+            descend(COLD_FRAMES, 0, 0, 0, 0, 0, 0, 0, 0);
         }
     }
 
     /** For a call that is made again and again, into a library that is Java. */
     public static void ensureForHotPath() {
-        descend(HOT_FRAMES);
+        if (hotCalls < COLD_CALLS) {
+            hotCalls++;
+            descend(COLD_FRAMES, 0, 0, 0, 0, 0, 0, 0, 0);
+        } else {
+            descend(HOT_FRAMES, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
     }
 
-    private static int descend(int frames) {
-        return frames == 0 ? 0 : 1 + descend(frames - 1);
+    /** The numbers are needed after the return, so each frame holds them, compiled or not. */
+    private static long descend(
+            int frames, long a, long b, long c, long d, long e, long f, long g, long h) {
+        return frames == 0
+                ? 0
+                : descend(frames - 1, b, c, d, e, f, g, h, frames) + a + b + c + d + e + f + g + h;
     }
 }

@@ -1,0 +1,107 @@
+package org.jrdma.tck.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.Verbs;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A stack that overflows inside a function that C called, if only for a moment, ends the JVM. Each
+ * test is a JVM that calls the fabric at every depth until its stack is full, again and again.
+ */
+class DeepStackTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"query", "transfer", "register"})
+    void shouldSurviveAStackThatOverflowsAtAnyDepth(String what) throws Exception {
+        var process =
+                new ProcessBuilder(
+                                ProcessHandle.current().info().command().orElseThrow(),
+                                "-Xss512k",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Overflowing.class.getName(),
+                                what)
+                        .redirectErrorStream(true)
+                        .start();
+
+        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(output).isEqualTo("30 overflows, then SUCCESS" + System.lineSeparator());
+    }
+
+    /** What is run. */
+    static final class Overflowing {
+
+        private final Device device = Verbs.software().openFirst();
+        private final PreparedRequest<?> write;
+        private final CompletionCursor cursor;
+
+        private Overflowing() throws FabricException {
+            var domain = device.newProtectionDomain();
+            var region = domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE).region(4096);
+            var completions = device.newCompletionQueue(128);
+            var queuePair =
+                    domain.newQueuePair(
+                            QueuePairOptions.reliable(completions).sends(64).receives(1));
+            queuePair.connect(queuePair.endpoint());
+            write = queuePair.prepareWrite(region.slice(0, 64), region.remote());
+            cursor = completions.newCursor(32);
+        }
+
+        public static void main(String... arguments) throws Exception {
+            var program = new Overflowing();
+            var overflows = 0;
+            for (var round = 0; round < 30; round++) {
+                try {
+                    program.descend(arguments[0]);
+                } catch (StackOverflowError e) {
+                    overflows++;
+                }
+            }
+            System.out.println(overflows + " overflows, then " + program.transferOnce());
+            System.exit(0);
+        }
+
+        @SuppressWarnings("InfiniteRecursion") // until the stack is full
+        private void descend(String what) throws FabricException {
+            switch (what) {
+                case "query" -> device.port(1);
+                case "transfer" -> {
+                    write.tryPost();
+                    reap();
+                }
+                default -> device.newProtectionDomain().close();
+            }
+            descend(what);
+        }
+
+        private void reap() {
+            cursor.poll();
+            while (cursor.next()) {
+                // a place for the next
+            }
+        }
+
+        private String transferOnce() throws Exception {
+            while (!write.tryPost()) {
+                reap();
+            }
+            while (!cursor.next()) {
+                cursor.poll();
+            }
+            return cursor.status().toString();
+        }
+    }
+}
