@@ -160,7 +160,7 @@ public final class Verbs {
                             + library.library()
                             + ": its functions may be Java, and that would abort the JVM");
         }
-        var attempt = new Attempt("ibv_open_device", () -> "for " + name, Verbs::adviceOnOpening);
+        var attempt = new Attempt("ibv_open_device", () -> "for " + name, this::adviceOnOpening);
         var opened =
                 library.devices()
                         .visit((listed, device) -> {
@@ -219,7 +219,11 @@ public final class Verbs {
                                 : ", and the module ib_uverbs is not loaded");
     }
 
-    private static String adviceOnOpening(int errno) {
+    private String adviceOnOpening(int errno) {
+        var explanation = library.library().explanation();
+        if (!explanation.isEmpty()) {
+            return explanation;
+        }
         return switch (errno) {
             case Errno.EACCES, Errno.EPERM ->
                     "The files under /dev/infiniband are not for this user; add it to the group that owns them, or pass them to the container.";

@@ -16,4 +16,12 @@ public interface LibraryProvider {
 
     /** The symbols it has. A symbol it lacks is absent, as it would be from an older library. */
     SymbolLookup symbols();
+
+    /**
+     * What it knows of the failure of the current thread's last call beside the error number, in
+     * sentences for its user; empty where that is nothing.
+     */
+    default String explanation() {
+        return "";
+    }
 }

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,12 +24,13 @@ public final class NativeLibrary {
     private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
 
     private final String description;
-    private final boolean provided;
+    private final @Nullable LibraryProvider provider;
     private final SymbolLookup symbols;
 
-    private NativeLibrary(String description, boolean provided, SymbolLookup symbols) {
+    private NativeLibrary(
+            String description, @Nullable LibraryProvider provider, SymbolLookup symbols) {
         this.description = description;
-        this.provided = provided;
+        this.provider = provider;
         this.symbols = symbols;
         LOG.info("Using {}", description);
     }
@@ -43,7 +45,7 @@ public final class NativeLibrary {
         try {
             var symbols = allowed(() -> SymbolLookup.libraryLookup(name.soname(), Arena.global()));
             return new NativeLibrary(
-                    MappedFiles.find(name.soname()).orElse(name.soname()), false, symbols);
+                    MappedFiles.find(name.soname()).orElse(name.soname()), null, symbols);
         } catch (IllegalArgumentException e) {
             throw new LibraryNotFoundException(
                     "%s could not be opened. Tried: the path of the dynamic linker (%s). %s"
@@ -61,7 +63,7 @@ public final class NativeLibrary {
     public static NativeLibrary open(Path file) throws LibraryNotFoundException {
         try {
             var symbols = allowed(() -> SymbolLookup.libraryLookup(file, Arena.global()));
-            return new NativeLibrary(file.toString(), false, symbols);
+            return new NativeLibrary(file.toString(), null, symbols);
         } catch (IllegalArgumentException e) {
             throw new LibraryNotFoundException(
                     "%s could not be opened: it is missing, not readable, or not a shared library for %s."
@@ -74,7 +76,7 @@ public final class NativeLibrary {
     public static NativeLibrary from(LibraryProvider provider) {
         allowed(() -> MemorySegment.NULL.reinterpret(0)); // else linking fails, without advice
         StackRoom.need();
-        return new NativeLibrary(provider.name(), true, provider.symbols());
+        return new NativeLibrary(provider.name(), provider, provider.symbols());
     }
 
     /** The address of a symbol, or empty where this library is older than the symbol. */
@@ -103,7 +105,12 @@ public final class NativeLibrary {
      * must not be called through a critical handle: that aborts the JVM.
      */
     public boolean isProvided() {
-        return provided;
+        return provider != null;
+    }
+
+    /** What a provider knows of the current thread's last failure; empty where it is nothing. */
+    public String explanation() {
+        return provider == null ? "" : provider.explanation();
     }
 
     /** The file it was opened from, or its provider's name. */

@@ -74,4 +74,9 @@ public final class SoftRoce implements SoftwareLibrary {
     public SymbolLookup symbols() {
         return library;
     }
+
+    @Override
+    public String explanation() {
+        return library.explanation();
+    }
 }

@@ -117,8 +117,7 @@ public final class DeviceObject {
         if (failure == null) {
             throw new Refusal(Errno.EADDRNOTAVAIL);
         }
-        LOG.warn("Device {} cannot be opened: {}", name, failure.getMessage());
-        throw new Refusal(failure.code());
+        throw new Refusal(failure.code(), failure.getMessage());
     }
 
     /** Gives it back for a context. */

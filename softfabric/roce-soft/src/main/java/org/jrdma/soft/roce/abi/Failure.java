@@ -23,6 +23,8 @@ enum Failure {
 
     private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
 
+    private static final ThreadLocal<String> EXPLANATION = ThreadLocal.withInitial(() -> "");
+
     private final MethodHandle handler;
 
     Failure(Class<?> result, String handler) {
@@ -49,10 +51,17 @@ enum Failure {
         return MethodHandles.catchException(function, Throwable.class, typed);
     }
 
+    /** What is to be said of the current thread's last failure beside its number. */
+    static String explanation() {
+        return EXPLANATION.get();
+    }
+
     static int errno(Throwable thrown) {
         if (thrown instanceof Refusal refusal) {
+            EXPLANATION.set(refusal.getMessage());
             return refusal.errno();
         }
+        EXPLANATION.set("");
         try {
             LOG.error("The software fabric failed in a function that C called", thrown);
         } catch (Throwable unloggable) {

@@ -8,7 +8,14 @@ final class Refusal extends RuntimeException {
     private final int errno;
 
     Refusal(int errno) {
-        super(null, null, false, false);
+        this(errno, "");
+    }
+
+    /**
+     * @param explanation what the number does not tell
+     */
+    Refusal(int errno, String explanation) {
+        super(explanation, null, false, false);
         this.errno = errno;
     }
 

@@ -40,6 +40,11 @@ public final class SoftLibrary implements SymbolLookup {
         return list.address();
     }
 
+    /** What is to be said of the current thread's last failure beside its number. */
+    public String explanation() {
+        return Failure.explanation();
+    }
+
     @Override
     public Optional<MemorySegment> find(String symbol) {
         return symbols.find(symbol);

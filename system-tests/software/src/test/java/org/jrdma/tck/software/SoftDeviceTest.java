@@ -1,0 +1,64 @@
+package org.jrdma.tck.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** Devices of the software fabric, as a program opens them. */
+class SoftDeviceTest {
+
+    private static final InetAddress ADDRESS = InetAddress.ofLiteral("127.0.88.1");
+
+    @Test
+    void shouldSayWhoseAddressIsTakenAndByWhom() throws Exception {
+        try (var first = Verbs.from(SoftRoce.at(ADDRESS)).open("soft0")) {
+            var second = Verbs.from(SoftRoce.at(ADDRESS));
+
+            assertThat(first.isOpen()).isTrue();
+            assertThatThrownBy(() -> second.open("soft0"))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("ibv_open_device")
+                    .hasMessageContaining("EADDRINUSE")
+                    .hasMessageContaining("4791")
+                    .hasMessageContaining("127.0.88.1");
+        }
+    }
+
+    @Test
+    void shouldTakeTheNextAddressThatIsFreeByDefault() throws Exception {
+        var verbs = Verbs.from(SoftRoce.onLoopback(2));
+        try (var first = verbs.open("soft0");
+                var second = verbs.open("soft1")) {
+            assertThat(gid(first)).isNotEqualTo(gid(second));
+        }
+    }
+
+    @Test
+    void shouldGiveItsAddressBackWhenTheLastHasClosedIt() throws Exception {
+        var verbs = Verbs.from(SoftRoce.at(ADDRESS));
+        for (var round = 0; round < 3; round++) {
+            try (var one = verbs.open("soft0");
+                    var other = verbs.open("soft0")) {
+                assertThat(gid(one)).isEqualTo(gid(other));
+            }
+        }
+    }
+
+    @Test
+    void shouldWorkOverIpv6() throws Exception {
+        try (var device = Verbs.from(SoftRoce.at(InetAddress.ofLiteral("::1"))).open("soft0")) {
+            assertThat(gid(device)).isEqualTo(new Gid(0, 1));
+        }
+    }
+
+    private static Gid gid(Device device) throws VerbsException {
+        return device.gids(1).getFirst().gid();
+    }
+}
