@@ -44,7 +44,11 @@ final class CompletionExports {
 
     @Exported(value = "ibv_destroy_cq", failure = Failure.ERRNO)
     static int destroyQueue(long queue) {
-        CompletionQueueObject.of(queue).destroy();
+        var found = CompletionQueueObject.of(queue);
+        found.stop();
+        found.completionEvents().awaitNone();
+        found.asyncEvents().awaitNone();
+        found.destroy();
         return 0;
     }
 

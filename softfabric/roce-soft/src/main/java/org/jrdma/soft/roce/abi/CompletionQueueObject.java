@@ -184,15 +184,20 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     }
 
     @Override
-    public void destroy() {
+    public void stop() {
         users.refuseIfAny(Errno.EBUSY);
         if (channel != null) {
             channel.forget(this);
-            channel.users().remove();
         }
         context.forgetEvents(asyncEvents);
-        completionEvents.awaitNone();
-        asyncEvents.awaitNone();
+    }
+
+    @Override
+    public void destroy() {
+        stop();
+        if (channel != null) {
+            channel.users().remove();
+        }
         context.disown(this);
         Structures.release(structure);
     }

@@ -61,7 +61,8 @@ final class ContextObject {
     }
 
     static ContextObject of(long address) {
-        return Structures.object(address - verbs_context.context$offset(), ContextObject.class);
+        return Structures.object(
+                address == 0 ? 0 : address - verbs_context.context$offset(), ContextObject.class);
     }
 
     DeviceObject device() {

@@ -4,7 +4,12 @@ package org.jrdma.soft.roce.abi;
 interface Owned {
 
     /**
-     * Destroys it and takes its structure back.
+     * Sees to it that no event about it comes any more. Those given out may still be acknowledged.
+     */
+    default void stop() {}
+
+    /**
+     * Destroys it and takes its structure back. Does not wait for what was not acknowledged.
      *
      * @throws Refusal if others need it
      */

@@ -46,7 +46,11 @@ final class QueuePairExports {
 
     @Exported(value = "ibv_destroy_qp", failure = Failure.ERRNO)
     static int destroy(long queuePair) {
-        QueuePairObject.of(queuePair).destroy();
+        var found = QueuePairObject.of(queuePair);
+        found.refuseIfMember();
+        found.stop();
+        found.asyncEvents().awaitNone();
+        found.destroy();
         return 0;
     }
 

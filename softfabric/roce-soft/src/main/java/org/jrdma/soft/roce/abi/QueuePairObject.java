@@ -50,6 +50,7 @@ final class QueuePairObject implements Owned, EventSubject {
     private volatile QueuePairState state = QueuePairState.RESET;
 
     private volatile boolean tellsWhenDrained;
+    private boolean stopped;
 
     /**
      * @param wanted an {@code ibv_qp_init_attr}, which is told what it got
@@ -356,19 +357,34 @@ final class QueuePairObject implements Owned, EventSubject {
         domain.context().raise(new AsyncEvent(type, structure.address(), asyncEvents));
     }
 
-    @Override
-    public void destroy() {
+    /** Refuses to be destroyed while it is a member of groups. */
+    void refuseIfMember() {
         synchronized (groups) {
             if (!groups.isEmpty()) {
                 throw new Refusal(Errno.EBUSY);
             }
+        }
+    }
+
+    @Override
+    public void stop() {
+        if (stopped) {
+            return;
+        }
+        stopped = true;
+        synchronized (groups) {
+            List.copyOf(groups).forEach(this::leave);
         }
         port.control(engine -> {
             engine.destroy(queuePair);
             return true;
         });
         domain.context().forgetEvents(asyncEvents);
-        asyncEvents.awaitNone();
+    }
+
+    @Override
+    public void destroy() {
+        stop();
         domain.users().remove();
         sendCompletions.users().remove();
         receiveCompletions.users().remove();
