@@ -293,14 +293,16 @@ final class ReliableRequester implements Requester {
             return; // answered already, or never asked
         }
         switch (packet.opCode().operation()) {
-            case ACKNOWLEDGE -> acknowledge(packet.acknowledgement(), sequence);
+            case ACKNOWLEDGE -> acknowledge(packet);
             case READ_RESPONSE -> readResponse(packet);
             case ATOMIC_ACKNOWLEDGE -> atomicResponse(packet);
             default -> throw new IllegalStateException("not an answer: " + packet.opCode());
         }
     }
 
-    private void acknowledge(AcknowledgeHeader header, int sequence) {
+    private void acknowledge(IncomingPacket packet) {
+        var header = packet.acknowledgement();
+        var sequence = packet.sequence();
         if (header.isAcknowledgement()) {
             if (!advance(plus(sequence, 1))) {
                 lost();

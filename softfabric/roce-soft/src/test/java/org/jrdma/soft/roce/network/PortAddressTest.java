@@ -1,0 +1,126 @@
+package org.jrdma.soft.roce.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.net.InetAddress;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.CompletionStatus;
+import org.jrdma.soft.roce.engine.QueuePair;
+import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.packet.RouteHeader;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PortAddressTest {
+
+    private static final int EVERY_MEMBER = 0xff_ffff;
+    private static final int QUEUE_KEY = 0x1234;
+
+    @ParameterizedTest
+    @CsvSource({"65536, 4096", "9000, 4096", "4180, 4096", "4179, 2048", "1500, 1024", "576, 256"})
+    void shouldChooseThePathMtuThatFitsTheInterface(int mtu, int expected) {
+        assertThat(new LocalInterface("eth0", 2, mtu).pathMtu()).isEqualTo(expected);
+    }
+
+    @Test
+    void shouldServeAllLoopbackAddressesOnTheirInterface() throws Exception {
+        try (var station = Station.anywhere()) {
+            assertThat(station.port.interfaceName()).isEqualTo("lo");
+            assertThat(station.port.interfaceIndex()).isPositive();
+            assertThat(station.port.pathMtu()).isEqualTo(4096);
+        }
+    }
+
+    @Test
+    void shouldSayWhichAddressThisMachineLacks() {
+        assertThatThrownBy(() -> Station.at(Address.of(InetAddress.ofLiteral("192.0.2.1"))))
+                .isInstanceOf(FabricException.class)
+                .hasMessageContaining("192.0.2.1");
+    }
+
+    @Test
+    void shouldSpeakIpv6() throws Exception {
+        try (var station = at(Address.of(InetAddress.ofLiteral("::1")))) {
+            var pair = Station.connected(station, station, 4096);
+            station.receive(pair[1], 1, 50_000, 20_000);
+            station.memory.asSlice(0, 20_000).fill((byte) 8);
+            station.send(pair[0], 2, 0, 20_000);
+            assertThat(List.of(station.await().status(), station.await().status()))
+                    .containsOnly(CompletionStatus.SUCCESS);
+            assertThat(
+                            station.memory
+                                    .asSlice(50_000, 20_000)
+                                    .mismatch(station.memory.asSlice(0, 20_000)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    /** There is one such address only, and another build may have it. */
+    private static Station at(Address address) throws FabricException {
+        try {
+            return Station.at(address);
+        } catch (FabricException e) {
+            if (e.code() == Errno.EADDRINUSE || e.getMessage().startsWith("No network interface")) {
+                return abort(e.getMessage());
+            }
+            throw e;
+        }
+    }
+
+    @Test
+    void shouldReachTheMembersOfAGroupAndNobodyElse() throws Exception {
+        try (var sender = Station.anywhere();
+                var member = Station.anywhere();
+                var former = Station.anywhere()) {
+            var group = Address.ipv4(0xefff_0000 | ThreadLocalRandom.current().nextInt(0xffff));
+            var from = datagrams(sender);
+            var to = datagrams(member);
+            var left = datagrams(former);
+            join(member, to, group);
+            join(former, left, group);
+            former.port.control(engine -> {
+                engine.leaveGroup(left, group);
+                return left;
+            });
+            former.port.leave(group);
+            member.receive(to, 1, 0, 1_000);
+            former.receive(left, 2, 0, 1_000);
+
+            sender.memory.setString(0, "Saluton");
+            from.sends()
+                    .claim()
+                    .begin(3, SendOperation.SEND)
+                    .buffer(Station.START, 8, sender.region.key())
+                    .datagram(group, EVERY_MEMBER, QUEUE_KEY);
+            from.sends().post();
+            sender.port.ring(from);
+
+            assertThat(member.await().bytes()).isEqualTo(RouteHeader.BYTES + 8);
+            assertThat(member.memory.getString(RouteHeader.BYTES)).isEqualTo("Saluton");
+            assertThat(former.done).isEmpty();
+        }
+    }
+
+    private static QueuePair datagrams(Station station) {
+        var queuePair = station.newQueuePair(Transport.DATAGRAM);
+        station.connect(queuePair, station, queuePair, 1024, 14);
+        return queuePair;
+    }
+
+    private static void join(Station station, QueuePair queuePair, Address group)
+            throws FabricException {
+        station.port.join(group);
+        station.port.control(engine -> {
+            engine.joinGroup(queuePair, group);
+            return queuePair;
+        });
+    }
+}
