@@ -69,31 +69,47 @@ final class QueuePairExports {
     @Exported(value = "ibv_init_ah_from_wc", failure = Failure.MINUS_ONE)
     static int initializeAddressHandle(
             long context, byte port, long completion, long routeHeader, long target) {
-        fillReturnAddress(port, completion, routeHeader, Memory.at(target, ibv_ah_attr.layout()));
+        fillReturnAddress(
+                ContextObject.of(context),
+                port,
+                completion,
+                routeHeader,
+                Memory.at(target, ibv_ah_attr.layout()));
         return 0;
     }
 
     @Exported(value = "ibv_create_ah_from_wc", failure = Failure.NULL)
     static long createAddressHandle(long domain, long completion, long routeHeader, byte port) {
         var attributes = ibv_ah_attr.allocate(Arena.ofAuto());
-        fillReturnAddress(port, completion, routeHeader, attributes);
+        fillReturnAddress(
+                DomainObject.of(domain).context(), port, completion, routeHeader, attributes);
         return createAddressHandle(domain, attributes.address());
     }
 
     /** Fills in the way back to who sent a datagram. */
     private static void fillReturnAddress(
-            int port, long completion, long routeHeader, MemorySegment attributes) {
+            ContextObject context,
+            int port,
+            long completion,
+            long routeHeader,
+            MemorySegment attributes) {
         DeviceFacts.refuseUnlessPort(port);
         var received = Memory.at(completion, ibv_wc.layout());
         if ((ibv_wc.wc_flags(received) & rdma_h.IBV_WC_GRH()) == 0) {
             throw new Refusal(Errno.EINVAL);
+        }
+        var header = Memory.at(routeHeader, ibv_grh.layout());
+        var own =
+                new Address(
+                        RouteHeader.destinationHigh(header), RouteHeader.destinationLow(header));
+        if (!own.equals(context.port().address())) {
+            throw new Refusal(Errno.EINVAL); // as what came to a group: no answer comes from there
         }
         attributes.fill((byte) 0);
         ibv_ah_attr.port_num(attributes, (byte) port);
         ibv_ah_attr.is_global(attributes, (byte) 1);
         var route = ibv_ah_attr.grh(attributes);
         ibv_global_route.hop_limit(route, (byte) MOST_HOPS);
-        var header = Memory.at(routeHeader, ibv_grh.layout());
         Gids.write(
                 new Address(RouteHeader.sourceHigh(header), RouteHeader.sourceLow(header)),
                 ibv_global_route.dgid(route));

@@ -66,6 +66,19 @@ public final class RouteHeader {
                 : BigEndian.longInteger(header, 16);
     }
 
+    /** The first half of the address that it was sent to. */
+    public static long destinationHigh(MemorySegment header) {
+        return isIpv4(header) ? 0 : BigEndian.longInteger(header, 24);
+    }
+
+    /** The second half. */
+    public static long destinationLow(MemorySegment header) {
+        return isIpv4(header)
+                ? 0xffffL << 32
+                        | Integer.toUnsignedLong(BigEndian.integer(header, IPV4_OFFSET + 16))
+                : BigEndian.longInteger(header, 32);
+    }
+
     private static boolean isIpv4(MemorySegment header) {
         return BigEndian.unsignedByte(header, 0) == 0;
     }
