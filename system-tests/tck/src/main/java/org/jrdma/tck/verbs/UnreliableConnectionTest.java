@@ -133,6 +133,7 @@ class UnreliableConnectionTest {
         var lost = left.complete(left.queuePair().prepareSend(left.region().slice(0, 3000)));
 
         assertThat(lost.status()).isEqualTo(CompletionStatus.SUCCESS);
+        awaitWriteBehind();
 
         left.fill(0x22);
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 4096)).id(7));
@@ -154,6 +155,7 @@ class UnreliableConnectionTest {
                 left.complete(left.queuePair().prepareWrite(left.region().slice(0, 100), wrong));
 
         assertThat(written.status()).isEqualTo(CompletionStatus.SUCCESS);
+        awaitWriteBehind();
         assertThat(right.bytes(0, 100)).isEqualTo(times(100, CANARY));
     }
 
@@ -246,6 +248,18 @@ class UnreliableConnectionTest {
             assertThatThrownBy(() -> one.compareAndSwap(memory.slice(0, 8), memory.remote(), 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("COMPARE_AND_SWAP");
+        }
+    }
+
+    /** That a request is done does not say that it has come; that a later one has come does. */
+    private void awaitWriteBehind() throws VerbsException {
+        var end = Pair.REGION_BYTES - Long.BYTES;
+        var last =
+                left.queuePair().prepareWrite(left.region().slice(0, 8), right.region().remote());
+        assertThat(left.complete(last.remoteOffset(end)).isSuccess()).isTrue();
+        var deadline = System.nanoTime() + LONG.toNanos();
+        while (right.region().readLongAcquire(end) != 0x1111_1111_1111_1111L) {
+            assertThat(System.nanoTime() - deadline).as("nanoseconds late").isNegative();
         }
     }
 
