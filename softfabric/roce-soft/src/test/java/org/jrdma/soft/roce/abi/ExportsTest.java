@@ -37,8 +37,7 @@ class ExportsTest {
     @MethodSource("functions")
     void shouldTakeAndReturnWhatTheHeaderSays(Method function) throws Exception {
         var name = function.getAnnotation(Exported.class).value();
-        var header =
-                (FunctionDescriptor) rdma_h.class.getMethod(name + "$descriptor").invoke(null);
+        var header = (FunctionDescriptor) rdma_h.class.getMethod(name + "$descriptor").invoke(null);
 
         assertThat(descriptor(function)).isEqualTo(withNumbersForPointers(header));
     }

@@ -85,8 +85,7 @@ class RefusalsTest {
     void shouldRefuseMemoryThatIsNotThere() {
         var readable = arena.allocate(64);
 
-        assertRefused(
-                Errno.EFAULT, () -> MemoryExports.register(domain, 4096, 4096, LOCAL_WRITE));
+        assertRefused(Errno.EFAULT, () -> MemoryExports.register(domain, 4096, 4096, LOCAL_WRITE));
         assertRefused(
                 Errno.EFAULT,
                 () -> MemoryExports.register(domain, readable.address(), 1L << 46, LOCAL_WRITE));
@@ -181,8 +180,7 @@ class RefusalsTest {
         var channel = CompletionExports.createChannel(context);
         var target = arena.allocate(64).address();
 
-        assertRefused(
-                Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target + 8));
+        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target + 8));
         assertRefused(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, target));
     }
 
@@ -190,10 +188,7 @@ class RefusalsTest {
     void shouldTurnAnyFailureIntoAnErrorNumber() throws Throwable {
         var failing =
                 MethodHandles.lookup()
-                        .findStatic(
-                                RefusalsTest.class,
-                                "fail",
-                                MethodType.methodType(int.class));
+                        .findStatic(RefusalsTest.class, "fail", MethodType.methodType(int.class));
 
         assertThat((int) Failure.ERRNO.guard(failing).invokeExact()).isEqualTo(Errno.EIO);
         assertThat((int) Failure.MINUS_ONE.guard(failing).invokeExact()).isEqualTo(-1);
