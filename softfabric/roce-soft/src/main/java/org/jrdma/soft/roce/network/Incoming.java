@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.network;
 import java.lang.foreign.Arena;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Engine;
+import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Incoming {
 
-    private static final int CAPACITY = 32;
+    private static final int CAPACITY = 16;
 
     /** How many calls of a round at most give an error instead of datagrams. */
     private static final int PATIENCE = 64;
@@ -23,7 +24,7 @@ final class Incoming {
 
     Incoming(int scope, SystemCalls calls, Arena arena) {
         this.calls = calls;
-        this.vector = new MessageVector(CAPACITY, scope, arena);
+        this.vector = new MessageVector(CAPACITY, MessageVector.COMBINED_BYTES, scope, arena);
     }
 
     void tracer(@Nullable Tracer next) {
@@ -49,21 +50,37 @@ final class Incoming {
                 }
                 continue; // an error that a sent packet met: told once, and no concern here
             }
-            var address = socket.address();
             for (var i = 0; i < count; i++) {
-                if (vector.received(i, address.high(), address.low()) && up) {
-                    var packet = vector.buffer(i);
-                    if (tracer != null) {
-                        tracer.received(packet);
-                    }
-                    engine.receive(packet);
-                }
+                left -= take(i, socket, engine);
             }
             if (count < CAPACITY) {
                 return true;
             }
-            left -= count;
         }
         return false;
+    }
+
+    /** Hands over the packets of one message. Returns how many. */
+    private int take(int index, UdpSocket socket, Engine engine) {
+        var bytes = vector.received(index);
+        var packetBytes = vector.packetBytes(index);
+        if (packetBytes <= 0) {
+            packetBytes = Math.max(1, bytes);
+        }
+        var address = socket.address();
+        var packets = 0;
+        for (var offset = 0; offset < bytes; offset += packetBytes) {
+            packets++;
+            var length = Math.min(packetBytes, bytes - offset);
+            if (!up || length > PacketBuffer.MAXIMUM_BYTES) {
+                continue;
+            }
+            var packet = vector.packet(index, offset, length, address.high(), address.low());
+            if (tracer != null) {
+                tracer.received(packet);
+            }
+            engine.receive(packet);
+        }
+        return packets;
     }
 }

@@ -8,7 +8,7 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /** The network interface that an address of this machine belongs to. */
-record LocalInterface(String name, int index, int mtu) {
+record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
 
     /** IPv6 and UDP, the base header, that of a WRITE, immediate data, the checksum. */
     private static final int HEADERS = 40 + 8 + 12 + 16 + 4 + 4;
@@ -25,7 +25,8 @@ record LocalInterface(String name, int index, int mtu) {
                                 + " the address "
                                 + address);
             }
-            return new LocalInterface(found.getName(), found.getIndex(), found.getMTU());
+            return new LocalInterface(
+                    found.getName(), found.getIndex(), found.getMTU(), found.isLoopback());
         } catch (SocketException e) {
             throw new FabricException(
                     "The network interface of %s could not be asked: %s"

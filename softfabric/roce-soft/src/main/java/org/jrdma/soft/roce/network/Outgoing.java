@@ -25,15 +25,24 @@ final class Outgoing implements Link {
     private int count;
     private int allowance;
     private boolean blocked;
+
+    /** Whether several packets go in one message. */
+    private boolean combining;
+
     private boolean up = true;
     private long now;
     private @Nullable Troublemaker troublemaker;
     private @Nullable Tracer tracer;
 
-    Outgoing(UdpSocket socket, int scope, SystemCalls calls, Arena arena) {
+    /**
+     * @param combining whether several packets may go in one message: their checksums are then
+     *     wrong for those who see the identification that the kernel gives each of them
+     */
+    Outgoing(UdpSocket socket, boolean combining, int scope, SystemCalls calls, Arena arena) {
+        this.combining = combining;
         this.socket = socket;
         this.calls = calls;
-        this.vector = new MessageVector(CAPACITY, scope, arena);
+        this.vector = new MessageVector(CAPACITY, PacketBuffer.MEMORY_BYTES, scope, arena);
     }
 
     /** Allows as many packets more, so that a round ends. */
@@ -94,7 +103,7 @@ final class Outgoing implements Link {
         if (tracer != null) {
             tracer.sent(vector.buffer(count));
         }
-        vector.prepareToSend(count);
+        vector.address(count);
         count++;
     }
 
@@ -125,11 +134,10 @@ final class Outgoing implements Link {
     /** Sends what was gathered. False if the socket did not take all of it. */
     boolean flush() {
         while (first < count) {
-            var sent =
-                    socket.send(
-                            first == 0 ? vector.headers() : vector.headers(first), count - first);
+            var messages = vector.combine(first, count, combining);
+            var sent = socket.send(vector.headers(), messages);
             if (sent > 0) {
-                first += sent;
+                first = vector.end(sent - 1);
                 continue;
             }
             switch (calls.errno()) {
@@ -138,9 +146,15 @@ final class Outgoing implements Link {
                     blocked = true;
                     return false;
                 }
-                // Too long for the path, no route, refused by a filter, an error that an earlier
-                // packet met: this packet is lost, as packets may be.
-                default -> first++;
+                default -> {
+                    if (vector.end(0) - first > 1) {
+                        combining = false; // perhaps this kernel cannot
+                    } else {
+                        // Too long for the path, no route, refused by a filter, an error that an
+                        // earlier packet met: this packet is lost, as packets may be.
+                        first++;
+                    }
+                }
             }
         }
         first = 0;

@@ -109,7 +109,7 @@ public final class Port implements AutoCloseable {
             throw e;
         }
         sockets = new UdpSocket[] {socket};
-        outgoing = new Outgoing(socket, on.index(), calls, Arena.ofAuto());
+        outgoing = new Outgoing(socket, on.isLoopback(), on.index(), calls, Arena.ofAuto());
         incoming = new Incoming(on.index(), calls, Arena.ofAuto());
         engine =
                 new Engine(

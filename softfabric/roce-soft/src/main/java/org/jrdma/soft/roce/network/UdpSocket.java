@@ -44,6 +44,7 @@ final class UdpSocket {
 
     private static final int IPPROTO_UDP = 17;
     private static final int UDP_NO_CHECK6_RX = 102;
+    private static final int UDP_GRO = 104;
 
     private static final int NEVER_FRAGMENT = 2;
     private static final int HOPS = 64;
@@ -75,6 +76,10 @@ final class UdpSocket {
             }
             socket.resize(SO_SNDBUFFORCE, SO_SNDBUF, buffer);
             socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
+            if (on.isLoopback()) {
+                // Takes packets together that were sent so. A kernel that cannot parts them.
+                socket.set(IPPROTO_UDP, UDP_GRO, 1);
+            }
             socket.bind(on);
             return socket;
         } catch (FabricException e) {

@@ -18,6 +18,9 @@ class FuzzTest {
 
     private static final OpCode[] OP_CODES = OpCode.values();
 
+    /** A short form in every build; {@code -Djrdma.fuzz.packets=1000000} for the long one. */
+    private static final int PACKETS = Integer.getInteger("jrdma.fuzz.packets", 60_000);
+
     /** Packets with a right checksum from the right peer, and nonsense in between. */
     @ParameterizedTest
     @EnumSource(Transport.class)
@@ -29,7 +32,7 @@ class FuzzTest {
         var checksum = new InvariantCrc();
         var packet = new PacketBuffer();
         var errors = 0;
-        for (var i = 0; i < 60_000; i++) {
+        for (var i = 0; i < PACKETS; i++) {
             if (victim.queuePair.state() != QueuePairState.READY_TO_SEND) {
                 errors++;
                 victim.queuePair.reset();

@@ -27,7 +27,7 @@ class PortAddressTest {
     @ParameterizedTest
     @CsvSource({"65536, 4096", "9000, 4096", "4180, 4096", "4179, 2048", "1500, 1024", "576, 256"})
     void shouldChooseThePathMtuThatFitsTheInterface(int mtu, int expected) {
-        assertThat(new LocalInterface("eth0", 2, mtu).pathMtu()).isEqualTo(expected);
+        assertThat(new LocalInterface("eth0", 2, mtu, false).pathMtu()).isEqualTo(expected);
     }
 
     @Test
