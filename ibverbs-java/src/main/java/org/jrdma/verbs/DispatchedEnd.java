@@ -198,7 +198,7 @@ abstract sealed class DispatchedEnd extends QueuePair
             WorkRequest request,
             Runnable filler,
             Transfer transfer)
-            throws VerbsException {
+            throws FabricException {
         var queue = direction.queue;
         queue.lock.lock(); // before holding: close() waits for holds, and must not wait for this
         try {
@@ -219,16 +219,18 @@ abstract sealed class DispatchedEnd extends QueuePair
             WorkRequest request,
             Runnable filler,
             Transfer transfer)
-            throws VerbsException {
+            throws FabricException {
         var queue = direction.queue;
         try {
+            queue.refuseIfFailed();
             filler.run();
             PreparedRequest.writePieces(request, local);
             var position = queue.nextPosition();
             request.number(queue.requestNumber(position));
+            var hotPath = device().hotPath();
+            hotPath.makeRoom();
             queue.remember(position, transfer);
             queue.take(1);
-            var hotPath = device().hotPath();
             var errno =
                     request instanceof WorkRequest.Send
                             ? hotPath.postSend(

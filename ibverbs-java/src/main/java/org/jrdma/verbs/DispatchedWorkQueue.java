@@ -38,17 +38,29 @@ final class DispatchedWorkQueue extends WorkQueue {
     private void awaitSlots(int count, Deadline deadline, String complaint)
             throws FabricException, InterruptedIOException {
         try {
-            if (failure != null) {
-                throw new FabricException("Completions are no longer heard of", 0, failure);
-            }
             if (!free.tryAcquire(
                     count, Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
                 throw deadline.missed(complaint);
+            }
+            if (failure != null) {
+                free.release(count); // for the next who waits, to be told the same
+                throw notHeardOf(failure);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting: " + complaint);
         }
+    }
+
+    /** Under the lock: refuses a request whose completion nobody would hear of. */
+    void refuseIfFailed() throws FabricException {
+        if (failure != null) {
+            throw notHeardOf(failure);
+        }
+    }
+
+    private static FabricException notHeardOf(Exception failure) {
+        return new FabricException("Completions are no longer heard of", 0, failure);
     }
 
     /** Waits until nothing is under way. */
@@ -101,11 +113,17 @@ final class DispatchedWorkQueue extends WorkQueue {
 
     /** Ends what is under way and refuses what comes: completions are no longer heard of. */
     void fail(Exception cause) {
-        failure = cause;
-        for (var transfer : transfers) {
-            if (transfer != null) {
-                transfer.fail(cause);
+        lock.lock();
+        try {
+            failure = cause;
+            for (var transfer : transfers) {
+                if (transfer != null) {
+                    transfer.fail(cause);
+                }
             }
+        } finally {
+            lock.unlock();
         }
+        free.release(capacity());
     }
 }

@@ -82,7 +82,7 @@ public final class PolledDatagramQueuePair extends PolledEnd implements Datagram
                     AddressHandle.make(
                             domain(),
                             addressOf(endpoint()),
-                            List.of(domain().ownLifetime(), ownLifetime()));
+                            List.of(ownLifetime())); // else the domain could close it meanwhile
         }
         marker.destination(own.address().address(), number(), 0);
     }

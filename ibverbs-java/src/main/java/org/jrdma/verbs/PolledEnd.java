@@ -116,12 +116,12 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("interrupted while draining " + this);
             }
+            if (deadline.hasPassed()) {
+                throw deadline.missed(
+                        "%s did not drain; %d requests are still under way"
+                                .formatted(this, outstanding()));
+            }
             if (cursor.poll() == 0) {
-                if (deadline.hasPassed()) {
-                    throw deadline.missed(
-                            "%s did not drain; %d requests are still under way"
-                                    .formatted(this, outstanding()));
-                }
                 LockSupport.parkNanos(20_000);
             }
             while (cursor.next()) {
@@ -144,7 +144,15 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
         ownLifetime().hold(); // before taking the place: close() returns it
         try {
             if (ofSends.attachments().takeSpare(sends)) {
-                postMarker();
+                var posted = false;
+                try {
+                    postMarker();
+                    posted = true;
+                } finally {
+                    if (!posted) {
+                        ofSends.attachments().returnSpare(sends);
+                    }
+                }
             }
         } finally {
             ownLifetime().release();
@@ -156,6 +164,7 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
         marker.operation(WorkRequest.Operation.SEND);
         direct(marker);
         marker.flags(WorkRequest.Send.SIGNALED);
+        hotPath.makeRoom();
         marker.number(sends.requestNumber(sends.takeForMarker()));
         try {
             var errno =
@@ -163,7 +172,6 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
             if (errno != 0) {
                 sends.giveBack(1);
                 sends.markerIsOver();
-                ofSends.attachments().returnSpare(sends);
                 throw new PostException(
                         "ibv_post_send", "for the marker that drains " + this, 0, errno);
             }

@@ -114,6 +114,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
             return false; // asked here: the provider's answer would cost a call, and is ENOMEM
         }
         fillSlot(0);
+        queuePair.hotPath().makeRoom();
         queue.take(1);
         var errno = callGuarded(this);
         if (errno != 0) {
@@ -133,6 +134,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         for (var index = 0; index < chain.length; index++) {
             chain[index].fillSlot(index);
         }
+        queuePair.hotPath().makeRoom();
         queue.take(chain.length);
         var errno = callGuarded(chain);
         if (errno != 0) {

@@ -162,7 +162,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                 }
                             });
             return new Made(address, number, created.granted(), local, groups, lifetime);
-        } catch (VerbsException | RuntimeException e) {
+        } catch (VerbsException | RuntimeException | Error e) {
             undo.forEach(Runnable::run);
             throw e;
         } finally {

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
@@ -54,15 +55,23 @@ public final class Verbs {
      *
      * @throws LibraryNotFoundException if there is none on the class path or the module path; the
      *     message says what to add
+     * @throws IllegalArgumentException if a system property of its own makes no sense
      */
     public static synchronized Verbs software() throws LibraryNotFoundException {
         if (software == null) {
             var soname = VerbsLibrary.NAME.soname();
-            for (var library : ServiceLoader.load(SoftwareLibrary.class)) {
-                if (library.soname().equals(soname)) {
-                    software = from(library);
-                    return software;
+            try {
+                for (var library : ServiceLoader.load(SoftwareLibrary.class)) {
+                    if (library.soname().equals(soname)) {
+                        software = from(library);
+                        return software;
+                    }
                 }
+            } catch (ServiceConfigurationError e) {
+                if (e.getCause() instanceof IllegalArgumentException wrongProperty) {
+                    throw wrongProperty;
+                }
+                throw e;
             }
             throw new LibraryNotFoundException(
                     "No %s in software was found. Add the dependency org.jrdma:roce-soft; on the module path, --add-modules org.jrdma.soft.roce too."

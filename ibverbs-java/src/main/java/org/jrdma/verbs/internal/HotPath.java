@@ -69,9 +69,18 @@ public final class HotPath {
     public int poll(long queue, int capacity, long completions) {
         makeRoom();
         try {
-            return critical
-                    ? (int) Critical.POLL.invokeExact(pollCompletions, queue, capacity, completions)
-                    : (int) PLAIN_POLL.invokeExact(pollCompletions, queue, capacity, completions);
+            var count =
+                    critical
+                            ? (int)
+                                    Critical.POLL.invokeExact(
+                                            pollCompletions, queue, capacity, completions)
+                            : (int)
+                                    PLAIN_POLL.invokeExact(
+                                            pollCompletions, queue, capacity, completions);
+            if (provided && count > 0) {
+                StackRoom.didSomething();
+            }
+            return count;
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -88,14 +97,20 @@ public final class HotPath {
         }
     }
 
-    private void makeRoom() {
+    /**
+     * Makes sure of room on the stack for a library that is Java. To be called before a post, and
+     * before anything is noted of it: it may throw a {@link StackOverflowError}.
+     */
+    public void makeRoom() {
         if (provided) {
             StackRoom.ensureForHotPath();
         }
     }
 
     private int post(MemorySegment function, long queuePair, long request, long failed) {
-        makeRoom();
+        if (provided) {
+            StackRoom.didSomething();
+        }
         try {
             return critical
                     ? (int) Critical.POST.invokeExact(function, queuePair, request, failed)
