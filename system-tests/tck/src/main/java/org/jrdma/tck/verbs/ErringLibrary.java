@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.Queue;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.Device;
 
@@ -42,6 +43,9 @@ final class ErringLibrary {
 
     /** Of {@code struct ibv_send_wr}. */
     private static final long NEXT = 8;
+
+    private static final FunctionDescriptor DESTROY =
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS);
 
     private ErringLibrary() {}
 
@@ -83,6 +87,35 @@ final class ErringLibrary {
                 LOCAL_KEY,
                 region.get(ValueLayout.JAVA_INT, LOCAL_KEY) ^ 0x5500);
         return region;
+    }
+
+    /** Its ibv_destroy_qp notes what it answers. */
+    static Device notingDestroyed(Queue<Integer> answers) throws Exception {
+        var library = AlteredLibrary.without();
+        var handle =
+                MethodHandles.insertArguments(
+                        MethodHandles.lookup()
+                                .findStatic(
+                                        ErringLibrary.class,
+                                        "destroyNoting",
+                                        MethodType.methodType(
+                                                int.class,
+                                                Queue.class,
+                                                MethodHandle.class,
+                                                MemorySegment.class)),
+                        0,
+                        answers,
+                        library.original("ibv_destroy_qp", DESTROY));
+        return library.replacing("ibv_destroy_qp", DESTROY, handle)
+                .verbs()
+                .open(Fabric.underTest().deviceName());
+    }
+
+    static int destroyNoting(Queue<Integer> answers, MethodHandle destroy, MemorySegment queuePair)
+            throws Throwable {
+        var answer = (int) destroy.invokeExact(queuePair);
+        answers.add(answer);
+        return answer;
     }
 
     /** Its post_send refuses the second request of every chain. */
