@@ -10,6 +10,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
@@ -38,6 +39,7 @@ public final class EventDescriptor implements AutoCloseable {
 
     private final int number;
     private final MemorySegment count = Arena.ofAuto().allocate(JAVA_LONG);
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private EventDescriptor(int number) {
         this.number = number;
@@ -82,6 +84,9 @@ public final class EventDescriptor implements AutoCloseable {
 
     @Override
     public void close() {
+        if (closed.getAndSet(true)) {
+            return; // the number may be another's by now
+        }
         Downcalls.call(() -> (int) CLOSE.invokeExact(CLOSE_ADDRESS, number));
     }
 

@@ -12,14 +12,14 @@ public final class StackRoom {
     /** Enough for code that is compiled and has been there before. */
     private static final int HOT_FRAMES = 128;
 
-    /** So many calls on the hot path are taken for cold ones: nothing is compiled yet. */
-    private static final int COLD_CALLS = 200_000;
+    /** Until so many calls did something, nothing is taken to be compiled. */
+    private static final int COLD_CALLS = 20_000;
 
     /** Whether any open library is Java. */
     private static volatile boolean needed;
 
     /** Several threads may lose each other's counts, which delays the end of the cold calls. */
-    private static int hotCalls;
+    private static int callsThatDidSomething;
 
     private StackRoom() {}
 
@@ -37,11 +37,17 @@ public final class StackRoom {
 
     /** For a call that is made again and again, into a library that is Java. */
     public static void ensureForHotPath() {
-        if (hotCalls < COLD_CALLS) {
-            hotCalls++;
+        if (callsThatDidSomething < COLD_CALLS) {
             descend(COLD_FRAMES, 0, 0, 0, 0, 0, 0, 0, 0);
         } else {
             descend(HOT_FRAMES, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
+    }
+
+    /** Tells of a call on the hot path that was not for nothing, as a poll often is. */
+    public static void didSomething() {
+        if (callsThatDidSomething < COLD_CALLS) {
+            callsThatDidSomething++;
         }
     }
 

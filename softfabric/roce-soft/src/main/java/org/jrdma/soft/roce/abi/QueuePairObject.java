@@ -2,8 +2,9 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
@@ -43,7 +44,7 @@ final class QueuePairObject implements Owned, EventSubject {
     private final QueuePair queuePair;
     private final SendRequests sends;
     private final ReceiveRequests receives;
-    private final List<Address> groups = new ArrayList<>();
+    private final Set<Address> groups = new HashSet<>();
     private final EventCount asyncEvents = new EventCount();
 
     /** As far as changes of state by its owner go; the engine may have put it in error since. */
@@ -313,6 +314,9 @@ final class QueuePairObject implements Owned, EventSubject {
             throw new Refusal(Errno.EINVAL);
         }
         synchronized (groups) {
+            if (groups.contains(group)) {
+                return; // as the kernel does: a member is a member once
+            }
             try {
                 port.join(group);
             } catch (FabricException e) {
@@ -326,7 +330,7 @@ final class QueuePairObject implements Owned, EventSubject {
         }
     }
 
-    /** Takes back one {@link #join}. */
+    /** Takes back {@link #join}. */
     void leave(Address group) {
         synchronized (groups) {
             if (!groups.remove(group)) {
