@@ -67,28 +67,7 @@ final class BufferList {
             MemorySegment target,
             long targetOffset,
             long length) {
-        for (var i = 0; i < count && length > 0; i++) {
-            var piece = Integer.toUnsignedLong(lengths[i]);
-            if (offset >= piece) {
-                offset -= piece;
-                continue;
-            }
-            var part = Math.min(length, piece - offset);
-            if (!registry.read(
-                    domain,
-                    keys[i],
-                    addresses[i] + offset,
-                    Access.NONE,
-                    target,
-                    targetOffset,
-                    part)) {
-                return false;
-            }
-            offset = 0;
-            targetOffset += part;
-            length -= part;
-        }
-        return length == 0;
+        return copy(registry, domain, offset, target, targetOffset, length, false);
     }
 
     /** Copies in, to byte {@code offset} and following. False if some may not be written. */
@@ -99,6 +78,17 @@ final class BufferList {
             MemorySegment source,
             long sourceOffset,
             long length) {
+        return copy(registry, domain, offset, source, sourceOffset, length, true);
+    }
+
+    private boolean copy(
+            MemoryRegistry registry,
+            ProtectionDomain domain,
+            long offset,
+            MemorySegment other,
+            long otherOffset,
+            long length,
+            boolean in) {
         for (var i = 0; i < count && length > 0; i++) {
             var piece = Integer.toUnsignedLong(lengths[i]);
             if (offset >= piece) {
@@ -106,18 +96,30 @@ final class BufferList {
                 continue;
             }
             var part = Math.min(length, piece - offset);
-            if (!registry.write(
-                    domain,
-                    keys[i],
-                    addresses[i] + offset,
-                    Access.LOCAL_WRITE,
-                    source,
-                    sourceOffset,
-                    part)) {
+            var address = addresses[i] + offset;
+            var copied =
+                    in
+                            ? registry.write(
+                                    domain,
+                                    keys[i],
+                                    address,
+                                    Access.LOCAL_WRITE,
+                                    other,
+                                    otherOffset,
+                                    part)
+                            : registry.read(
+                                    domain,
+                                    keys[i],
+                                    address,
+                                    Access.NONE,
+                                    other,
+                                    otherOffset,
+                                    part);
+            if (!copied) {
                 return false;
             }
             offset = 0;
-            sourceOffset += part;
+            otherOffset += part;
             length -= part;
         }
         return length == 0;
