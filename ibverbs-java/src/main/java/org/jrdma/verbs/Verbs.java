@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.Attempt;
@@ -32,6 +34,7 @@ public final class Verbs {
     private static @Nullable Verbs software;
 
     private final VerbsLibrary library;
+    private final List<Lifetime> openDevices = new CopyOnWriteArrayList<>();
 
     private Verbs(VerbsLibrary library) {
         this.library = library;
@@ -188,7 +191,18 @@ public final class Verbs {
         if (opened.isEmpty()) {
             throw noSuchDevice(name);
         }
+        var lifetime = opened.get().ownLifetime();
+        openDevices.add(lifetime);
+        lifetime.onClose(() -> openDevices.remove(lifetime));
         return opened.get();
+    }
+
+    /**
+     * The lifetimes of the devices that were opened here and are not closed, the oldest first; what
+     * depends on them was made from them. For tests that look for what a program has left open.
+     */
+    public List<Lifetime> openDevices() {
+        return List.copyOf(openDevices);
     }
 
     /** Where the library was found. */

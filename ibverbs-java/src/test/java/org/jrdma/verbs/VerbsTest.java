@@ -248,4 +248,25 @@ class VerbsTest {
         assertThat(Verbs.from(new FakeLibrary().without("ibv_is_fork_initialized")).forkStatus())
                 .isEqualTo(ForkStatus.UNKNOWN);
     }
+
+    @Test
+    void shouldTellWhichDevicesAreOpen() throws Exception {
+        var verbs = Verbs.from(new FakeLibrary());
+        var other = Verbs.from(new FakeLibrary());
+
+        var first = verbs.open(FakeLibrary.DEVICE);
+        var second = verbs.open(FakeLibrary.DEVICE);
+        var domain = second.newProtectionDomain();
+
+        assertThat(verbs.openDevices()).hasSize(2);
+        assertThat(verbs.openDevices().getFirst().dependents()).isEmpty();
+        assertThat(verbs.openDevices().getLast().dependents())
+                .singleElement()
+                .hasToString(domain.toString());
+        assertThat(other.openDevices()).isEmpty();
+        first.close();
+        assertThat(verbs.openDevices()).hasSize(1);
+        second.close();
+        assertThat(verbs.openDevices()).isEmpty();
+    }
 }

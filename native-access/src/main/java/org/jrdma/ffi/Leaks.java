@@ -1,7 +1,6 @@
 package org.jrdma.ffi;
 
 import java.lang.ref.Cleaner;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,13 +22,16 @@ final class Leaks {
 
     static void watch(NativeObject object, Lifetime lifetime) {
         if (!MODE.equals("off")) {
-            var made = MODE.equals("trace") ? new Throwable("made here") : null;
-            CLEANER.register(object, () -> report(lifetime, made));
+            if (MODE.equals("trace")) {
+                lifetime.made(new Throwable("made here"));
+            }
+            CLEANER.register(object, () -> report(lifetime));
         }
     }
 
-    private static void report(Lifetime lifetime, @Nullable Throwable made) {
+    private static void report(Lifetime lifetime) {
         if (!lifetime.isClosed()) {
+            var made = lifetime.made().orElse(null);
             LOG.warn(
                     "{} was never closed{}",
                     lifetime,

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -56,6 +57,7 @@ public final class Lifetime {
     private final List<Runnable> wakeups = new CopyOnWriteArrayList<>();
     private volatile boolean destroyed;
     private @Nullable volatile Thread closer;
+    private @Nullable volatile Throwable made;
 
     /** The number of holds, and {@link #CLOSED}. */
     private volatile int state;
@@ -171,6 +173,22 @@ public final class Lifetime {
             OPEN_ROOTS.remove(this);
             destroyed = true;
         }
+    }
+
+    /** What must be closed before this and is still open, the oldest first. */
+    public List<Lifetime> dependents() {
+        synchronized (dependents) {
+            return List.copyOf(dependents);
+        }
+    }
+
+    /** Where the object was made; known under {@code -Djrdma.leaks=trace} only. */
+    public Optional<Throwable> made() {
+        return Optional.ofNullable(made);
+    }
+
+    void made(@Nullable Throwable here) {
+        made = here;
     }
 
     /** The name given at the beginning. */

@@ -51,6 +51,20 @@ class LifetimeTest {
     }
 
     @Test
+    void shouldTellWhatDependsOnItAndIsOpen() {
+        var owner = lifetime("owner");
+        var first = lifetime("first", owner);
+        var second = lifetime("second", owner);
+        var third = lifetime("third", owner);
+
+        second.close();
+
+        assertThat(owner.dependents()).containsExactly(first, third);
+        owner.close();
+        assertThat(owner.dependents()).isEmpty();
+    }
+
+    @Test
     void shouldDestroyOnceWhenClosedTwice() {
         var lifetime = lifetime("thing");
 

@@ -1,0 +1,267 @@
+package org.jrdma.soft.junit;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+import static org.junit.platform.testkit.engine.EventConditions.finishedWithFailure;
+import static org.junit.platform.testkit.engine.TestExecutionResultConditions.instanceOf;
+import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.soft.roce.SoftDevice;
+import org.jrdma.soft.roce.TracedPacket.Direction;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.TransferException;
+import org.jrdma.verbs.Verbs;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ParameterResolutionException;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Events;
+import org.opentest4j.AssertionFailedError;
+
+class SoftFabricExtensionTest {
+
+    private static final int WRITES = 50;
+
+    /** Writes so often from one device to another. */
+    private static void write(Device here, Device there) throws Exception {
+        write(here, there, new ConnectOptions());
+    }
+
+    private static void write(Device here, Device there, ConnectOptions options) throws Exception {
+        try (var ourDomain = here.newProtectionDomain();
+                var theirDomain = there.newProtectionDomain();
+                var ourMemory = ourDomain.newArena(Access.LOCAL_WRITE);
+                var theirMemory = theirDomain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+                var ourCompletions = here.newCompletionDispatcher(16);
+                var theirCompletions = there.newCompletionDispatcher(16);
+                var ours = ourDomain.newQueuePair(QueuePairOptions.reliable(ourCompletions));
+                var theirs =
+                        theirDomain.newQueuePair(QueuePairOptions.reliable(theirCompletions))) {
+            ours.connect(theirs.endpoint(), options);
+            theirs.connect(ours.endpoint(), options);
+            var source = ourMemory.region(64);
+            var target = theirMemory.region(64);
+            for (var i = 1; i <= WRITES; i++) {
+                source.segment().setString(0, "message " + i);
+                ours.write(source.slice(), target.remote()).await(ofSeconds(10));
+                assertThat(target.segment().getString(0)).isEqualTo("message " + i);
+            }
+        }
+    }
+
+    /* Used as its users use it. */
+
+    @SoftFabricTest(devices = 2)
+    void shouldGiveDevicesThatReachEachOther(Device here, Device there) throws Exception {
+        assertThat(here.name()).isEqualTo("soft0");
+        assertThat(there.name()).isEqualTo("soft1");
+        write(here, there);
+    }
+
+    @SoftFabricTest(devices = 2, loss = 0.2, duplication = 0.2, reordering = 0.2, seed = 1)
+    void shouldMakeTheNetworkAsBadAsItSays(Device here, Device there, SoftDevice watched)
+            throws Exception {
+        var requests = new AtomicInteger();
+        watched.listen(packet -> {
+            if (packet.direction() == Direction.SENT) {
+                requests.incrementAndGet();
+            }
+        });
+
+        write(here, there, new ConnectOptions().timeout(10));
+
+        assertThat(requests).hasValueGreaterThan(WRITES);
+    }
+
+    @SoftFabricTest(devices = 2, loss = 1)
+    void shouldLoseEverythingWhenToldTo(Device here, Device there) {
+        assertThatThrownBy(() -> write(here, there, new ConnectOptions().timeout(10).retries(1)))
+                .isInstanceOf(TransferException.class)
+                .hasMessageContaining("RETRIES_EXCEEDED");
+    }
+
+    @SoftFabricTest
+    void shouldGiveTheLibraryToOpenDevicesWith(Verbs verbs) throws Exception {
+        assertThat(verbs.devices()).singleElement().extracting("name").isEqualTo("soft0");
+        try (var device = verbs.openFirst()) {
+            assertThat(device.name()).isEqualTo("soft0");
+        }
+    }
+
+    @Nested
+    @SoftFabricTest(devices = 2)
+    class OnAClass {
+
+        private Device before;
+
+        @BeforeEach
+        void takeDevice(Device device) {
+            before = device;
+        }
+
+        @Test
+        void shouldBeForEachOfItsTests(Device first, Device second) {
+            assertThat(first).isSameAs(before);
+            assertThat(second.name()).isEqualTo("soft1");
+        }
+
+        @RepeatedTest(2)
+        void shouldBeForTestsOfOtherKinds(Device first) {
+            assertThat(first).isSameAs(before);
+        }
+
+        @SoftFabricTest
+        void shouldGiveWayToTheMethods(Verbs verbs) throws Exception {
+            assertThat(verbs.devices()).hasSize(1);
+        }
+    }
+
+    /* What becomes of tests that do wrong. */
+
+    private static Events run(Class<?> tests) {
+        return EngineTestKit.engine("junit-jupiter")
+                .selectors(selectClass(tests))
+                .execute()
+                .testEvents();
+    }
+
+    private static String failureOf(Class<?> tests) {
+        return run(tests)
+                .failed()
+                .assertThatEvents()
+                .haveExactly(1, finishedWithFailure(instanceOf(AssertionFailedError.class)))
+                .actual()
+                .getFirst()
+                .getRequiredPayload(org.junit.platform.engine.TestExecutionResult.class)
+                .getThrowable()
+                .orElseThrow()
+                .getMessage();
+    }
+
+    static class Leaking {
+        static Device device;
+
+        @SoftFabricTest
+        void leavesThingsOpen(Device given) throws Exception {
+            device = given;
+            var domain = given.newProtectionDomain();
+            domain.newArena(Access.LOCAL_WRITE).region(64);
+            given.newCompletionDispatcher(16).close();
+        }
+    }
+
+    @Test
+    void shouldFailATestThatLeavesSomethingOpenAndNameIt() {
+        assertThat(failureOf(Leaking.class).lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).isEqualTo("The test left open:"),
+                        line -> assertThat(line).matches("  protection domain .*of soft0"),
+                        line -> assertThat(line).isEqualTo("    arena (LOCAL_WRITE) on soft0"),
+                        line -> assertThat(line).startsWith("      memory region of 64 bytes"),
+                        line -> assertThat(line).contains("-Djrdma.leaks=trace"));
+        assertThat(Leaking.device.isOpen()).isFalse();
+    }
+
+    static class LeakingADevice {
+        static Device device;
+
+        @SoftFabricTest
+        void leavesADeviceOpen(Verbs verbs, Device given) throws Exception {
+            device = verbs.open(given.name());
+        }
+    }
+
+    @Test
+    void shouldFailATestThatLeavesItsOwnDeviceOpenAndCloseIt() {
+        assertThat(failureOf(LeakingADevice.class)).contains("left open:", "  device soft0");
+        assertThat(LeakingADevice.device.isOpen()).isFalse();
+    }
+
+    static class FailingAndLeaking {
+        @SoftFabricTest
+        void fails(Device device) throws Exception {
+            device.newProtectionDomain();
+            throw new IllegalStateException("the reason");
+        }
+    }
+
+    @Test
+    void shouldNotHideWhyATestFailedBehindWhatItLeft() {
+        run(FailingAndLeaking.class)
+                .assertThatEvents()
+                .haveExactly(
+                        1,
+                        finishedWithFailure(
+                                instanceOf(IllegalStateException.class), message("the reason")));
+    }
+
+    static class AskingForTooMany {
+        @SoftFabricTest
+        void takesTwo(Device first, Device second) {
+            throw new AssertionError("ran with " + first + " and " + second);
+        }
+    }
+
+    @Test
+    void shouldSayHowToHaveAsManyDevicesAsTheTestTakes() {
+        run(AskingForTooMany.class)
+                .assertThatEvents()
+                .haveExactly(
+                        1,
+                        finishedWithFailure(
+                                instanceOf(ParameterResolutionException.class),
+                                message(text -> text.contains("@SoftFabricTest(devices = 2)"))));
+    }
+
+    @SoftFabricTest
+    static class AskingForAll {
+        @BeforeAll
+        static void takesOne(Device device) {
+            assertThat(device).isNull(); // not reached
+        }
+
+        @Test
+        void isNotReached() {}
+    }
+
+    @Test
+    void shouldRefuseADeviceForAllTests() {
+        EngineTestKit.engine("junit-jupiter")
+                .selectors(selectClass(AskingForAll.class))
+                .execute()
+                .containerEvents()
+                .assertThatEvents()
+                .haveExactly(
+                        1,
+                        finishedWithFailure(
+                                instanceOf(ParameterResolutionException.class),
+                                message(text -> text.contains("for each test"))));
+    }
+
+    static class WithAnImpossibleNetwork {
+        @SoftFabricTest(loss = 2)
+        void runs(Device device) {
+            throw new AssertionError("ran with " + device);
+        }
+    }
+
+    @Test
+    void shouldRefuseANetworkThatCannotBe() {
+        run(WithAnImpossibleNetwork.class)
+                .assertThatEvents()
+                .haveExactly(
+                        1,
+                        finishedWithFailure(
+                                instanceOf(ParameterResolutionException.class),
+                                message(text -> text.contains("loss of 2.0 is no probability"))));
+    }
+}
