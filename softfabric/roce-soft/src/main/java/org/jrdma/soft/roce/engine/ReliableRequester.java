@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class ReliableRequester implements Requester {
 
     private static final ValueLayout.OfLong NATIVE_LONG = ValueLayout.JAVA_LONG;
+    private static final int MOST_DOUBLINGS = 2;
 
     private final Engine engine;
     private final QueuePair queuePair;
@@ -482,10 +483,19 @@ final class ReliableRequester implements Requester {
                 head == started ? 0 : distance(queue.slot(head).firstSequence, unacknowledged);
     }
 
+    /**
+     * Each retry without news waits longer, up to four times what was asked for, which the
+     * specification allows: a peer in software answers when it is given a processor, and one that
+     * is not for a while has not gone.
+     */
     private void startTimer() {
         var timeout = parameters.timeoutNanos();
+        var doublings = Math.min(MOST_DOUBLINGS, parameters.retries() - retriesLeft);
         engine.schedule(
-                queuePair, timeout == Long.MAX_VALUE ? TimerQueue.NEVER : engine.now() + timeout);
+                queuePair,
+                timeout == Long.MAX_VALUE
+                        ? TimerQueue.NEVER
+                        : engine.now() + (timeout << doublings));
     }
 
     /**
