@@ -134,7 +134,7 @@ class SoftFabricExtensionTest {
                 .testEvents();
     }
 
-    private static String failureOf(Class<?> tests) {
+    private static Throwable failureOf(Class<?> tests) {
         return run(tests)
                 .failed()
                 .assertThatEvents()
@@ -143,8 +143,7 @@ class SoftFabricExtensionTest {
                 .getFirst()
                 .getRequiredPayload(org.junit.platform.engine.TestExecutionResult.class)
                 .getThrowable()
-                .orElseThrow()
-                .getMessage();
+                .orElseThrow();
     }
 
     static class Leaking {
@@ -161,13 +160,20 @@ class SoftFabricExtensionTest {
 
     @Test
     void shouldFailATestThatLeavesSomethingOpenAndNameIt() {
-        assertThat(failureOf(Leaking.class).lines())
+        var failure = failureOf(Leaking.class);
+
+        assertThat(failure.getMessage().lines())
                 .satisfiesExactly(
                         line -> assertThat(line).isEqualTo("The test left open:"),
                         line -> assertThat(line).matches("  protection domain .*of soft0"),
                         line -> assertThat(line).isEqualTo("    arena (LOCAL_WRITE) on soft0"),
-                        line -> assertThat(line).startsWith("      memory region of 64 bytes"),
-                        line -> assertThat(line).contains("-Djrdma.leaks=trace"));
+                        line -> assertThat(line).startsWith("      memory region of 64 bytes"));
+        assertThat(failure.getSuppressed())
+                .hasSize(3)
+                .allSatisfy(made ->
+                        assertThat(made)
+                                .hasMessageEndingWith(" was made here")
+                                .hasStackTraceContaining("Leaking.leavesThingsOpen"));
         assertThat(Leaking.device.isOpen()).isFalse();
     }
 
@@ -182,7 +188,8 @@ class SoftFabricExtensionTest {
 
     @Test
     void shouldFailATestThatLeavesItsOwnDeviceOpenAndCloseIt() {
-        assertThat(failureOf(LeakingADevice.class)).contains("left open:", "  device soft0");
+        assertThat(failureOf(LeakingADevice.class))
+                .hasMessageContainingAll("left open:", "  device soft0");
         assertThat(LeakingADevice.device.isOpen()).isFalse();
     }
 
