@@ -34,7 +34,9 @@ public final class QueuePair {
     private final Requester requester;
     private final Responder responder;
 
-    private QueuePairState state = QueuePairState.RESET;
+    /** Read by those who post, too. */
+    private volatile QueuePairState state = QueuePairState.RESET;
+
     private int access;
     private int partitionKey;
     private int queueKey;
@@ -203,6 +205,7 @@ public final class QueuePair {
     /** To SQD: work begun is finished, no more is begun. */
     public void drain() {
         state = QueuePairState.SEND_QUEUE_DRAINED;
+        drainReported = false;
         reportIfDrained();
     }
 

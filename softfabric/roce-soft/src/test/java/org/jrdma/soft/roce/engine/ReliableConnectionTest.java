@@ -471,4 +471,15 @@ class ReliableConnectionTest {
         assertThat(right.guardsAreIntact()).isTrue();
         assertThat(right.memory.mismatch(Arena.ofAuto().allocate(Pair.REGION))).isEqualTo(-1);
     }
+
+    @Test
+    void shouldTellEachTimeThatItsSendQueueIsDrained() {
+        for (var time = 1; time <= 3; time++) {
+            left.queuePair.drain();
+            assertThat(left.events)
+                    .filteredOn(event -> event == QueuePairEvent.SEND_QUEUE_DRAINED)
+                    .hasSize(time);
+            left.queuePair.resumeSending();
+        }
+    }
 }
