@@ -47,11 +47,15 @@ public final class EventDescriptor implements AutoCloseable {
 
     /** Makes one that is not raised. */
     public static EventDescriptor open() throws FabricException {
-        int number =
-                Downcalls.call(() ->
-                        (int)
-                                EVENTFD.invokeExact(
-                                        EVENTFD_ADDRESS, segment(), 0, CLOSE_ON_EXEC_NOT_BLOCKING));
+        int number;
+        try {
+            number =
+                    (int)
+                            EVENTFD.invokeExact(
+                                    EVENTFD_ADDRESS, segment(), 0, CLOSE_ON_EXEC_NOT_BLOCKING);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
         if (number < 0) {
             var errno = CapturedErrno.value();
             throw new FabricException("eventfd failed: " + Errno.describe(errno), errno, null);
@@ -87,7 +91,11 @@ public final class EventDescriptor implements AutoCloseable {
         if (closed.getAndSet(true)) {
             return; // the number may be another's by now
         }
-        Downcalls.call(() -> (int) CLOSE.invokeExact(CLOSE_ADDRESS, number));
+        try {
+            var _ = (int) CLOSE.invokeExact(CLOSE_ADDRESS, number);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
     }
 
     private static MemorySegment symbol(String name) {

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.QueuePairOptions;
@@ -20,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DeepStackTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"query", "transfer", "register"})
+    @ValueSource(strings = {"query", "attributes", "transfer", "domain", "queue", "open"})
     void shouldSurviveAStackThatOverflowsAtAnyDepth(String what) throws Exception {
         var process =
                 new ProcessBuilder(
@@ -38,13 +39,14 @@ class DeepStackTest {
         var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
         assertThat(process.waitFor()).as(output).isZero();
-        assertThat(output).isEqualTo("30 overflows, then SUCCESS" + System.lineSeparator());
+        assertThat(output).isEqualTo("10 overflows, then SUCCESS" + System.lineSeparator());
     }
 
     /** What is run. */
     static final class Overflowing {
 
-        private final Device device = Verbs.software().openFirst();
+        private final Verbs verbs = Verbs.software();
+        private final Device device = verbs.openFirst();
         private final PreparedRequest<?> write;
         private final CompletionCursor cursor;
 
@@ -63,7 +65,7 @@ class DeepStackTest {
         public static void main(String... arguments) throws Exception {
             var program = new Overflowing();
             var overflows = 0;
-            for (var round = 0; round < 30; round++) {
+            for (var round = 0; round < 10; round++) {
                 try {
                     program.descend(arguments[0]);
                 } catch (StackOverflowError e) {
@@ -82,7 +84,12 @@ class DeepStackTest {
                     write.tryPost();
                     reap();
                 }
-                default -> device.newProtectionDomain().close();
+                case "attributes" -> device.attributes();
+                case "domain" -> device.newProtectionDomain().close();
+                case "queue" ->
+                        device.newCompletionQueue(CompletionQueueOptions.capacity(1).waitable())
+                                .close();
+                default -> verbs.open(device.name()).close();
             }
             descend(what);
         }

@@ -29,12 +29,21 @@ final class DeviceFacts {
     private static final int MAX_GROUPS = 1_024;
     private static final int MANY_MEMBERS = 1_024;
 
+    private static final long PAGE_BYTES = Linux.pageBytes();
+
     private static final int LINK_UP = 5;
     private static final int DISABLED = 3;
     private static final int ONE_LANE = 1;
     private static final int SINGLE_DATA_RATE = 1;
 
     private DeviceFacts() {}
+
+    /** Asks the system what is asked for later: a function that C calls must not. */
+    static void prepare() {
+        if (PAGE_BYTES <= 0) {
+            throw new IllegalStateException("pages of " + PAGE_BYTES + " bytes");
+        }
+    }
 
     /** An {@code ibv_device_attr}. */
     static MemorySegment device(ContextObject context) {
@@ -48,7 +57,7 @@ final class DeviceFacts {
         ibv_device_attr.node_guid(attributes, bigEndian(context.device().guid()));
         ibv_device_attr.sys_image_guid(attributes, bigEndian(context.device().guid()));
         ibv_device_attr.max_mr_size(attributes, Long.MAX_VALUE);
-        ibv_device_attr.page_size_cap(attributes, Linux.pageBytes());
+        ibv_device_attr.page_size_cap(attributes, PAGE_BYTES);
         ibv_device_attr.max_qp(attributes, MAX_QUEUE_PAIRS);
         ibv_device_attr.max_qp_wr(attributes, MAX_REQUESTS);
         ibv_device_attr.device_cap_flags(

@@ -24,6 +24,7 @@ public final class SoftLibrary implements SymbolLookup {
 
     /** A library with these devices. */
     public SoftLibrary(List<DeviceObject> devices) {
+        DeviceFacts.prepare();
         length = devices.size();
         list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1); // NULL at its end
         for (var i = 0; i < length; i++) {
