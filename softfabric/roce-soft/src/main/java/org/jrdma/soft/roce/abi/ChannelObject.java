@@ -34,6 +34,10 @@ final class ChannelObject implements Owned {
         return Structures.object(address, ChannelObject.class);
     }
 
+    ContextObject context() {
+        return context;
+    }
+
     MemorySegment structure() {
         return structure;
     }

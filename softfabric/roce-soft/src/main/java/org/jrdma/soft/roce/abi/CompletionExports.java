@@ -27,11 +27,12 @@ final class CompletionExports {
         if (vector != 0) {
             throw new Refusal(Errno.EINVAL);
         }
-        return new CompletionQueueObject(
-                        ContextObject.of(context),
-                        capacity,
-                        userContext,
-                        channel == 0 ? null : ChannelObject.of(channel))
+        var owner = ContextObject.of(context);
+        var events = channel == 0 ? null : ChannelObject.of(channel);
+        if (events != null && events.context() != owner) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return new CompletionQueueObject(owner, capacity, userContext, events)
                 .structure()
                 .address();
     }

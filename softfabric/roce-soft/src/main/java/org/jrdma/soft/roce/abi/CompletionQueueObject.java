@@ -67,6 +67,10 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
         return Structures.object(address, CompletionQueueObject.class);
     }
 
+    ContextObject context() {
+        return context;
+    }
+
     MemorySegment structure() {
         return structure;
     }

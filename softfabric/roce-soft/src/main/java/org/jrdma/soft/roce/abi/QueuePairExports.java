@@ -56,7 +56,11 @@ final class QueuePairExports {
 
     @Exported(value = "ibv_create_ah", failure = Failure.NULL)
     static long createAddressHandle(long domain, long attributes) {
-        var destination = Gids.destination(Memory.at(attributes, ibv_ah_attr.layout()));
+        return createAddressHandle(domain, Memory.at(attributes, ibv_ah_attr.layout()));
+    }
+
+    private static long createAddressHandle(long domain, MemorySegment attributes) {
+        var destination = Gids.destination(attributes);
         return new AddressHandleObject(DomainObject.of(domain), destination).structure().address();
     }
 
@@ -83,7 +87,7 @@ final class QueuePairExports {
         var attributes = ibv_ah_attr.allocate(Arena.ofAuto());
         fillReturnAddress(
                 DomainObject.of(domain).context(), port, completion, routeHeader, attributes);
-        return createAddressHandle(domain, attributes.address());
+        return createAddressHandle(domain, attributes);
     }
 
     /** Fills in the way back to who sent a datagram. */

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -63,6 +64,10 @@ final class QueuePairObject implements Owned, EventSubject {
         this.sendCompletions = CompletionQueueObject.of(ibv_qp_init_attr.send_cq(wanted).address());
         this.receiveCompletions =
                 CompletionQueueObject.of(ibv_qp_init_attr.recv_cq(wanted).address());
+        if (sendCompletions.context() != domain.context()
+                || receiveCompletions.context() != domain.context()) {
+            throw new Refusal(Errno.EINVAL);
+        }
         if (ibv_qp_init_attr.srq(wanted).address() != 0) {
             throw new Refusal(Errno.EOPNOTSUPP);
         }
@@ -160,9 +165,11 @@ final class QueuePairObject implements Owned, EventSubject {
             AddressSpace.setLong(failed, request);
             return Errno.EINVAL;
         }
-        var errno = sends.post(request, failed);
-        port.ring(queuePair);
-        return errno;
+        try {
+            return sends.post(request, failed);
+        } finally {
+            port.ring(queuePair);
+        }
     }
 
     /**
@@ -175,8 +182,10 @@ final class QueuePairObject implements Owned, EventSubject {
             return Errno.EINVAL;
         }
         var errno = receives.post(request, failed);
-        if (state == QueuePairState.ERROR || queuePair.state() == QueuePairState.ERROR) {
-            port.ring(queuePair); // to be flushed
+        // Either the engine, which says so before it flushes, sees the receive, or this sees that.
+        VarHandle.fullFence();
+        if (queuePair.state() == QueuePairState.ERROR) {
+            port.ring(queuePair);
         }
         return errno;
     }
@@ -310,7 +319,7 @@ final class QueuePairObject implements Owned, EventSubject {
 
     /** Lets datagrams to a group reach it. */
     void join(Address group) {
-        if (transport != Transport.DATAGRAM) {
+        if (transport != Transport.DATAGRAM || !group.isMulticast()) {
             throw new Refusal(Errno.EINVAL);
         }
         synchronized (groups) {

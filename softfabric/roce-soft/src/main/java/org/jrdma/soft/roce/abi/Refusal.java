@@ -1,5 +1,7 @@
 package org.jrdma.soft.roce.abi;
 
+import org.jrdma.ffi.Errno;
+
 /** Why a function does not do what its caller asks: an error number of C. */
 final class Refusal extends RuntimeException {
 
@@ -16,7 +18,7 @@ final class Refusal extends RuntimeException {
      */
     Refusal(int errno, String explanation) {
         super(explanation, null, false, false);
-        this.errno = errno;
+        this.errno = errno == 0 ? Errno.EIO : errno; // 0 would be success
     }
 
     int errno() {

@@ -90,7 +90,12 @@ final class SendRequests {
     /** Returns the errno; the address of the first that was not taken is left in {@code failed}. */
     synchronized int post(long first, long failed) {
         for (var request = first; request != 0; request = getLong(request + NEXT)) {
-            var errno = take(request);
+            int errno;
+            try {
+                errno = take(request);
+            } catch (Refusal | IllegalArgumentException | IndexOutOfBoundsException e) {
+                errno = Errno.EINVAL;
+            }
             if (errno != 0) {
                 AddressSpace.setLong(failed, request);
                 return errno;
@@ -105,7 +110,10 @@ final class SendRequests {
         var flags = getInt(request + FLAGS);
         var list = getLong(request + LIST);
         var count = getInt(request + COUNT);
-        if (operation == null || count < 0 || !isPossible(request, operation, flags, list, count)) {
+        if (operation == null
+                || count < 0
+                || count > maxElements
+                || !isPossible(request, operation, flags, list, count)) {
             return Errno.EINVAL;
         }
         var work = queue.claim();
@@ -176,8 +184,6 @@ final class SendRequests {
             if (bytes > maxInline || operation.needsResponse()) {
                 return false;
             }
-        } else if (count > maxElements) {
-            return false;
         }
         return switch (operation) {
             case SEND ->

@@ -53,6 +53,9 @@ final class Structures {
     /** Takes a structure back. */
     static synchronized void release(MemorySegment structure) {
         var number = number(structure.address());
+        if (number == NO_OBJECT) {
+            return; // another thread was first
+        }
         objects[number] = null;
         FREE_NUMBERS.addLast(number);
         AddressSpace.setLong(structure.address() - HEADER_BYTES, NO_OBJECT);
