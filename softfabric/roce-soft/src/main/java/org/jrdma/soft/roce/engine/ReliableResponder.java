@@ -46,6 +46,11 @@ final class ReliableResponder implements Responder {
     /** Whether the peer knows already where to go on: nothing more is said until it does. */
     private boolean gapReported;
 
+    /** Whether a repeated request was not acknowledged, and the last such. */
+    private boolean unsaid;
+
+    private int lastUnsaid;
+
     /** What the message under way is; null between messages. */
     private @Nullable Operation underWay;
 
@@ -312,6 +317,7 @@ final class ReliableResponder implements Responder {
                 for (var age = 1; age <= maxReads; age++) {
                     var known = executed(age);
                     if (known.isAtomic() && known.sequence() == packet.sequence()) {
+                        unsaid = false;
                         responses.addRepeated(known);
                         return;
                     }
@@ -324,6 +330,10 @@ final class ReliableResponder implements Responder {
     /**
      * Acknowledges as much as there is, so that the peer need not repeat all of it, but nothing
      * behind a READ or atomic that follows: to the peer that would mean its response is lost.
+     *
+     * <p>Where one follows, the peer repeats that too, and its answer acknowledges this as well. So
+     * nothing is said unless the peer asks again without it: an acknowledgement that is older than
+     * responses which the peer has part of makes the kernel's rxe take the next part for an error.
      */
     private void repeatAcknowledgement(int sequence) {
         var end = expected;
@@ -334,6 +344,12 @@ final class ReliableResponder implements Responder {
                 end = known.sequence();
             }
         }
+        if (end != expected && !(unsaid && distance(sequence, lastUnsaid) >= 0)) {
+            unsaid = true;
+            lastUnsaid = sequence;
+            return;
+        }
+        unsaid = false;
         responses.acknowledge(plus(end, -1), AcknowledgeHeader.ACKNOWLEDGED, messages);
     }
 
@@ -350,6 +366,7 @@ final class ReliableResponder implements Responder {
                     && header.key() == known.key()
                     && header.address() == known.address() + skippedBytes
                     && bytes <= known.bytes() - skippedBytes) {
+                unsaid = false;
                 responses.repeatRead(
                         known,
                         packet.sequence(),
@@ -481,6 +498,7 @@ final class ReliableResponder implements Responder {
         executedNext = 0;
         messages = 0;
         gapReported = false;
+        unsaid = false;
         underWay = null;
         receiveTaken = false;
         refused = false;

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.function.BiPredicate;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 
@@ -43,6 +44,10 @@ final class Pair {
     final Side left;
     final Side right;
     Trouble trouble = Trouble.NONE;
+
+    /** Which packets pass, before there is trouble. */
+    BiPredicate<Side, PacketBuffer> passes = (to, packet) -> true;
+
     long now;
     long packets;
 
@@ -196,6 +201,9 @@ final class Pair {
 
     private void fly(PacketBuffer packet, Side to) {
         packets++;
+        if (!passes.test(to, packet)) {
+            return;
+        }
         if (random.nextDouble() < trouble.loss) {
             return;
         }
