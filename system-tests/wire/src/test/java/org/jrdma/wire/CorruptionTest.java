@@ -1,0 +1,158 @@
+package org.jrdma.wire;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.CRC32;
+import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.RemoteMemory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Packets made here by hand, right ones and damaged ones, sent from where the peer is. */
+class CorruptionTest {
+
+    private static final int PAYLOAD_BYTES = 64;
+    private static final byte PAYLOAD = 0x7b;
+
+    private static final int WRITE_ONLY = 0x0a;
+    private static final byte MIGRATED = 0x40;
+    private static final int DEFAULT_PARTITION = 0xffff;
+
+    /** In the base header: congestion bits and reserved ones, which routers may change. */
+    private static final int NOT_COVERED = 4;
+
+    @ParameterizedTest
+    @EnumSource(Family.class)
+    void shouldDropWhatIsDamagedAnywhereAndTakeWhatIsRight(Family family) throws Exception {
+        Wire.pathMtu(Mtu.BYTES_1024);
+        try (var software = Side.software(family, 4096);
+                var kernel = Side.kernel(family, 4096)) {
+            software.connect(kernel.endpoint(), Mtu.BYTES_1024);
+            var received = new AtomicInteger();
+            var sent = new AtomicInteger();
+            Side.softDevice(family)
+                    .listen(packet ->
+                            (packet.direction() == TracedPacket.Direction.RECEIVED
+                                            ? received
+                                            : sent)
+                                    .incrementAndGet());
+            var right =
+                    write(
+                            family,
+                            software.queuePair().number(),
+                            software.memory().remote().slice(0, PAYLOAD_BYTES));
+            var wrong = new ArrayList<byte[]>();
+            for (var at = 0; at < right.length; at++) {
+                if (at != NOT_COVERED) {
+                    var damaged = right.clone();
+                    damaged[at] ^= (byte) (1 << at % 8);
+                    wrong.add(damaged);
+                }
+            }
+
+            send(family, wrong);
+
+            await(received, wrong.size());
+            assertThat(sent).hasValue(0);
+            assertThat(software.memory().segment().elements(JAVA_BYTE))
+                    .allMatch(octet -> octet.get(JAVA_BYTE, 0) == 0);
+
+            send(family, List.of(right));
+
+            await(sent, 1); // the acknowledgement
+            var memory = software.memory().segment();
+            assertThat(memory.asSlice(0, PAYLOAD_BYTES).elements(JAVA_BYTE))
+                    .allMatch(octet -> octet.get(JAVA_BYTE, 0) == PAYLOAD);
+            assertThat(memory.asSlice(PAYLOAD_BYTES).elements(JAVA_BYTE))
+                    .allMatch(octet -> octet.get(JAVA_BYTE, 0) == 0);
+        }
+    }
+
+    private static void await(AtomicInteger count, int expected) throws InterruptedException {
+        for (var i = 0; i < 500 && count.get() < expected; i++) {
+            Thread.sleep(Duration.ofMillis(20));
+        }
+        assertThat(count).hasValue(expected);
+    }
+
+    /** A WRITE of one packet, the first that the queue pair expects, which asks for an answer. */
+    private static byte[] write(Family family, int queuePair, RemoteMemory target) {
+        var packet = ByteBuffer.allocate(12 + 16 + PAYLOAD_BYTES + 4);
+        packet.put((byte) WRITE_ONLY).put(MIGRATED).putShort((short) DEFAULT_PARTITION);
+        packet.putInt(queuePair).putInt(1 << 31 | Side.FIRST_SEQUENCE);
+        packet.putLong(target.address()).putInt(target.key()).putInt(PAYLOAD_BYTES);
+        for (var i = 0; i < PAYLOAD_BYTES; i++) {
+            packet.put(PAYLOAD);
+        }
+        packet.order(ByteOrder.LITTLE_ENDIAN).putInt(checksum(family, packet.array()));
+        return packet.array();
+    }
+
+    /**
+     * The ICRC: over what no router changes, with ones in place of what one may. Of the
+     * identification in the IPv4 header, which the sender's kernel fills in, the receiver cannot
+     * know; here it is 0.
+     */
+    private static int checksum(Family family, byte[] packet) {
+        var covered = new ByteArrayOutputStream();
+        var source = InetAddress.ofLiteral(family.kernel()).getAddress();
+        var destination = family.softwareAddress().getAddress();
+        var length = 8 + packet.length;
+        var ip =
+                family == Family.IPV4
+                        ? ByteBuffer.allocate(20)
+                                .putShort((short) 0x45ff)
+                                .putShort((short) (20 + length))
+                                .putInt(0x4000)
+                                .putInt(0xff11ffff)
+                        : ByteBuffer.allocate(40)
+                                .putInt(0x6fffffff)
+                                .putShort((short) length)
+                                .putShort((short) 0x11ff);
+        var udp =
+                ByteBuffer.allocate(8)
+                        .putShort((short) SendDatagrams.SOURCE_PORT)
+                        .putShort((short) SendDatagrams.PORT)
+                        .putShort((short) length)
+                        .putShort((short) 0xffff);
+        var covers = packet.clone();
+        covers[NOT_COVERED] = (byte) 0xff;
+        covered.writeBytes(new byte[] {-1, -1, -1, -1, -1, -1, -1, -1});
+        covered.writeBytes(ip.put(source).put(destination).array());
+        covered.writeBytes(udp.array());
+        covered.writeBytes(Arrays.copyOf(covers, covers.length - 4));
+        var crc = new CRC32();
+        crc.update(covered.toByteArray());
+        return (int) crc.getValue();
+    }
+
+    private static void send(Family family, List<byte[]> packets) throws Exception {
+        var command =
+                new ArrayList<>(
+                        Wire.atKernel(
+                                System.getProperty("java.home") + "/bin/java",
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                SendDatagrams.class.getName(),
+                                family.kernel(),
+                                family.software()));
+        packets.forEach(packet -> command.add(HexFormat.of().formatHex(packet)));
+        try (var program = Program.start(command)) {
+            assertThat(program.await()).as(program.output()).isZero();
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package org.jrdma.wire;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jrdma.verbs.Endpoint;
+import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.RemoteMemory;
+
+/**
+ * What two perftest programs say to each other over TCP. In each exchange the client speaks first.
+ */
+final class PerftestDialogue implements AutoCloseable {
+
+    static final int PORT = 18515;
+
+    /**
+     * From 5.70 on a version is accepted; from 6.28 on it is followed by a structure of the
+     * program's own.
+     */
+    private static final String VERSION = "6.06";
+
+    private static final int VERSION_BYTES = 16;
+    private static final int PAGE_BYTES = 4096;
+    private static final int CACHE_LINE_BYTES = 64;
+    private static final int PATIENCE_MILLIS = 60_000;
+
+    /** What a side tells of its queue pair and its memory. */
+    record Keys(int reads, Endpoint endpoint, RemoteMemory memory) {
+
+        byte[] toMessage() {
+            var gid = endpoint.gid().toHexDigits();
+            var octets =
+                    IntStream.range(0, Gid.BYTES)
+                            .mapToObj(i -> gid.substring(2 * i, 2 * i + 2))
+                            .collect(Collectors.joining(":"));
+            var text =
+                    "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0"
+                            .formatted(
+                                    endpoint.lid(),
+                                    reads,
+                                    endpoint.queuePairNumber(),
+                                    endpoint.packetSequence(),
+                                    memory.key(),
+                                    memory.address(),
+                                    octets,
+                                    0);
+            return text.getBytes(US_ASCII);
+        }
+
+        /** The length of the memory is not said. */
+        static Keys from(byte[] message, long length) {
+            var parts = new String(message, US_ASCII).split(":");
+            var gid = Gid.parse(String.join("", Arrays.asList(parts).subList(6, 6 + Gid.BYTES)));
+            return new Keys(
+                    Integer.parseInt(parts[1], 16),
+                    new Endpoint(
+                            Integer.parseInt(parts[0], 16),
+                            Integer.parseInt(parts[2], 16),
+                            Integer.parseInt(parts[3], 16),
+                            gid),
+                    new RemoteMemory(
+                            Long.parseUnsignedLong(parts[5], 16),
+                            Integer.parseUnsignedInt(parts[4], 16),
+                            length));
+        }
+    }
+
+    private final Socket socket;
+    private final boolean isClient;
+
+    private PerftestDialogue(Socket socket, boolean isClient) throws IOException {
+        this.socket = socket;
+        this.isClient = isClient;
+        socket.setTcpNoDelay(true);
+        socket.setSoTimeout(PATIENCE_MILLIS);
+    }
+
+    static PerftestDialogue withServer(String host) throws IOException {
+        return new PerftestDialogue(new Socket(host, PORT), true);
+    }
+
+    static PerftestDialogue withClientOf(ServerSocket listener) throws IOException {
+        listener.setSoTimeout(PATIENCE_MILLIS);
+        return new PerftestDialogue(listener.accept(), false);
+    }
+
+    /** Begins. Returns the path MTU that both can. */
+    Mtu begin(Mtu mtu) throws IOException {
+        exchange(Arrays.copyOf(VERSION.getBytes(US_ASCII), VERSION_BYTES));
+        exchange(ByteBuffer.allocate(Integer.BYTES).putInt(PAGE_BYTES).array());
+        exchange(ByteBuffer.allocate(Integer.BYTES).putInt(CACHE_LINE_BYTES).array());
+        // In C an MTU is 1 for 256 bytes, 2 for 512, ...
+        var code = Integer.numberOfTrailingZeros(mtu.bytes() / 128);
+        var answer = exchange(new byte[] {(byte) ('0' + code), 0});
+        return Mtu.ofBytes(128 << Math.min(code, answer[0] - '0'));
+    }
+
+    Keys swap(Keys mine) throws IOException {
+        return Keys.from(exchange(mine.toMessage()), Long.MAX_VALUE);
+    }
+
+    /** Tells that this side has come as far as the other; the contents are those of before. */
+    void meet(Keys mine) throws IOException {
+        swap(mine);
+    }
+
+    /** The results of a bandwidth test, which go from the client to the server in five pieces. */
+    void report(long bytes, long iterations) throws IOException {
+        exchange(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array());
+        exchange(ByteBuffer.allocate(Long.BYTES).putLong(iterations).array());
+        for (var value : new double[] {1, 1, 1}) { // peak, average, messages: those of C are shown
+            exchange(ByteBuffer.allocate(Double.BYTES).putDouble(value).array());
+        }
+    }
+
+    /** Ends, as all tests do but those of latency. */
+    void end(Keys mine) throws IOException {
+        meet(mine);
+        socket.getOutputStream().write("done\0".getBytes(US_ASCII));
+    }
+
+    private byte[] exchange(byte[] mine) throws IOException {
+        if (isClient) {
+            socket.getOutputStream().write(mine);
+        }
+        var theirs = socket.getInputStream().readNBytes(mine.length);
+        if (theirs.length < mine.length) {
+            throw new IOException("The C program has left");
+        }
+        if (!isClient) {
+            socket.getOutputStream().write(mine);
+        }
+        return theirs;
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

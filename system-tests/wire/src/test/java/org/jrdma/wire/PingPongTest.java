@@ -1,0 +1,118 @@
+package org.jrdma.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.verbs.Mtu;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The ping-pongs of rdma-core on rxe1, unmodified, and those of the examples on this side. */
+class PingPongTest {
+
+    private static final int PORT = 18515;
+    private static final int ITERATIONS = 500;
+
+    /** Who waits for the other. */
+    enum Server {
+        C,
+        JAVA
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rc, C, IPV4, 1024, ''",
+        "rc, C, IPV4, 1024, -e",
+        "rc, C, IPV4, 4096, ''",
+        "rc, C, IPV4, 4096, -e",
+        "rc, C, IPV6, 1024, ''",
+        "rc, C, IPV6, 4096, -e",
+        "rc, JAVA, IPV4, 1024, ''",
+        "rc, JAVA, IPV4, 1024, -e",
+        "rc, JAVA, IPV4, 4096, ''",
+        "rc, JAVA, IPV4, 4096, -e",
+        "rc, JAVA, IPV6, 1024, ''",
+        "rc, JAVA, IPV6, 4096, -e",
+        "uc, C, IPV4, 1024, ''",
+        "uc, C, IPV6, 4096, -e",
+        "uc, JAVA, IPV4, 4096, -e",
+        "uc, JAVA, IPV6, 1024, ''",
+        "ud, C, IPV4, 1024, ''",
+        "ud, C, IPV6, 4096, -e",
+        "ud, JAVA, IPV4, 4096, -e",
+        "ud, JAVA, IPV6, 1024, ''",
+    })
+    void shouldPlay(String transport, Server server, Family family, int mtu, String options)
+            throws Exception {
+        Wire.pathMtu(Mtu.ofBytes(mtu));
+        var all = new ArrayList<>(List.of("-c", "-n", String.valueOf(ITERATIONS)));
+        if (!transport.equals("ud")) { // whose messages fit into a packet
+            all.addAll(List.of("-m", String.valueOf(mtu)));
+        }
+        if (!options.isEmpty()) {
+            all.add(options);
+        }
+        try (var serving = start(server == Server.C, transport, family, all, List.of())) {
+            serving.awaitListening(PORT);
+            var host = server == Server.C ? Family.IPV4.kernel() : Family.IPV4.software();
+            try (var calling =
+                    start(server == Server.JAVA, transport, family, all, List.of(host))) {
+                assertThatItPlayed(calling);
+                assertThatItPlayed(serving);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "C, loss 1%",
+        "JAVA, loss 1%",
+        "C, delay 200us reorder 25% 50%",
+        "JAVA, delay 200us reorder 25% 50%",
+    })
+    void shouldPlayOnABadWire(Server server, String trouble) throws Exception {
+        Wire.trouble("wire0", trouble);
+        Wire.trouble("wire1", trouble);
+        try {
+            shouldPlay("rc", server, Family.IPV4, 1024, "");
+        } finally {
+            Wire.calm();
+        }
+    }
+
+    /** As the C program at the other end, or as the example at this one. */
+    private static Program start(
+            boolean isC, String transport, Family family, List<String> options, List<String> host)
+            throws IOException {
+        var command = new ArrayList<String>();
+        if (isC) {
+            command.addAll(Wire.atKernel("ibv_" + transport + "_pingpong"));
+            command.addAll(List.of("-d", Wire.KERNEL_DEVICE));
+            command.addAll(List.of("-g", String.valueOf(family.kernelGid())));
+        } else {
+            command.addAll(List.of(System.getProperty("jrdma.root") + "/jrdma", "example"));
+            command.add(transport + "-pingpong");
+        }
+        command.addAll(options);
+        command.addAll(host);
+        return Program.start(
+                Map.of(
+                        "JRDMA_JAVA_OPTIONS",
+                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djrdma.fabric=software"
+                                + " -Djrdma.soft.devices="
+                                + family.software()),
+                command);
+    }
+
+    private static void assertThatItPlayed(Program program) throws Exception {
+        var exitCode = program.await();
+
+        assertThat(exitCode).as(program + ": " + program.output()).isZero();
+        assertThat(program.output())
+                .doesNotContain("invalid data")
+                .containsPattern("(?m)^%d iters in .* usec/iter$".formatted(ITERATIONS));
+    }
+}

@@ -1,0 +1,29 @@
+package org.jrdma.wire;
+
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/** A program that sends packets in hexadecimal digits from one address to another's RoCE port. */
+final class SendDatagrams {
+
+    static final int SOURCE_PORT = 40_000;
+    static final int PORT = 4791;
+
+    private SendDatagrams() {}
+
+    static void main(String... arguments) throws IOException {
+        var source = InetAddress.ofLiteral(arguments[0]);
+        var destination = InetAddress.ofLiteral(arguments[1]);
+        try (var socket = new DatagramSocket(new InetSocketAddress(source, SOURCE_PORT))) {
+            for (var digits : Arrays.asList(arguments).subList(2, arguments.length)) {
+                var bytes = HexFormat.of().parseHex(digits);
+                socket.send(new DatagramPacket(bytes, bytes.length, destination, PORT));
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package org.jrdma.wire;
+
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
+import static org.jrdma.verbs.Access.REMOTE_READ;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import org.jrdma.soft.roce.SoftDevice;
+import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.verbs.AddressVector;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Endpoint;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.RegisteredArena;
+import org.jrdma.verbs.Verbs;
+
+/** A reliable queue pair at one end of the wire, with all it needs. For one thread. */
+final class Side implements AutoCloseable {
+
+    /** What both sides begin with, so that numbers wrap around soon. */
+    static final int FIRST_SEQUENCE = 0xfffff0;
+
+    static final int DEPTH = 128;
+    static final int RECEIVES = 512;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int TRACED = 60;
+
+    /** Libraries stay open for as long as the JVM runs, so there is one. */
+    private static final SoftRoce SOFTWARE =
+            SoftRoce.at(Family.IPV4.softwareAddress(), Family.IPV6.softwareAddress());
+
+    private final Deque<TracedPacket> trace = new ArrayDeque<>();
+    private final Device device;
+    private final ProtectionDomain domain;
+    private final RegisteredArena arena;
+    private final MemoryRegion memory;
+    private final CompletionQueue completions;
+    private final CompletionCursor cursor;
+    private final PolledQueuePair queuePair;
+
+    /** In this JVM, on the software fabric. */
+    static Side software(Family family, int bytes) throws IOException {
+        var verbs = Verbs.from(SOFTWARE);
+        var soft = softDevice(family);
+        var side = new Side(verbs.open(soft.name()), bytes, -1);
+        soft.listen(side::remember);
+        return side;
+    }
+
+    /** On rxe1, through the machine's libibverbs. */
+    static Side kernel(Family family, int bytes) throws IOException {
+        var device = Verbs.system().open(Wire.KERNEL_DEVICE);
+        return new Side(device, bytes, family.kernelGid());
+    }
+
+    static SoftDevice softDevice(Family family) {
+        return SOFTWARE.devices().get(family == Family.IPV4 ? 0 : 1);
+    }
+
+    private Side(Device device, int bytes, int gidIndex) throws IOException {
+        this.device = device;
+        domain = device.newProtectionDomain();
+        arena = domain.newArena(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC);
+        memory = arena.region(bytes);
+        completions =
+                device.newCompletionQueue(CompletionQueueOptions.capacity(DEPTH + RECEIVES + 1));
+        cursor = completions.newCursor(64);
+        var options = QueuePairOptions.reliable(completions).sends(DEPTH).receives(RECEIVES);
+        queuePair = domain.newQueuePair(gidIndex < 0 ? options : options.gidIndex(gidIndex));
+    }
+
+    private synchronized void remember(TracedPacket packet) {
+        if (trace.size() == TRACED) {
+            trace.removeFirst();
+        }
+        trace.addLast(packet);
+    }
+
+    /** The last packets. */
+    synchronized String trace() {
+        var text = new StringBuilder();
+        trace.forEach(packet -> text.append(packet.time()).append(' ').append(packet).append('\n'));
+        return text.toString();
+    }
+
+    PolledQueuePair queuePair() {
+        return queuePair;
+    }
+
+    MemoryRegion memory() {
+        return memory;
+    }
+
+    CompletionCursor cursor() {
+        return cursor;
+    }
+
+    /** What the peer connects to. */
+    Endpoint endpoint() {
+        var endpoint = queuePair.endpoint();
+        return new Endpoint(
+                endpoint.lid(), endpoint.queuePairNumber(), FIRST_SEQUENCE, endpoint.gid());
+    }
+
+    void connect(Endpoint peer, Mtu mtu) throws IOException {
+        connect(peer, mtu, 16, 16);
+    }
+
+    void connect(Endpoint peer, Mtu mtu, int maxReads, int maxDestinationReads) throws IOException {
+        var gid = queuePair.localGid().orElseThrow();
+        var route = new AddressVector.GlobalRoute(peer.gid(), gid.index(), 0, 64, 0);
+        queuePair.modify(
+                QueuePairChange.to(QueuePairState.INIT)
+                        .partitionKeyIndex(0)
+                        .port(1)
+                        .access(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC));
+        queuePair.modify(
+                QueuePairChange.to(QueuePairState.READY_TO_RECEIVE)
+                        .address(new AddressVector(1, 0, 0, 0, 0, Optional.of(route)))
+                        .pathMtu(mtu)
+                        .destinationNumber(peer.queuePairNumber())
+                        .receiveSequence(peer.packetSequence())
+                        .maxDestinationReads(maxDestinationReads)
+                        .receiverNotReadyTimer(12));
+        queuePair.modify(
+                QueuePairChange.to(QueuePairState.READY_TO_SEND)
+                        .timeout(14)
+                        .retries(7)
+                        .receiverNotReadyRetries(7)
+                        .sendSequence(FIRST_SEQUENCE)
+                        .maxReads(maxReads));
+    }
+
+    /** Posts a request, waiting for room. */
+    void post(PreparedRequest<?> request) throws IOException {
+        if (!request.tryPost()) {
+            throw new IOException("There is no room for the request");
+        }
+    }
+
+    /** Posts a request so many times, with as many under way as there is room for. */
+    void postAll(PreparedRequest<?> request, int times) throws IOException {
+        var posted = 0;
+        var completed = 0;
+        while (completed < times) {
+            while (posted < times && request.tryPost()) {
+                posted++;
+            }
+            completed += awaitSome();
+        }
+    }
+
+    /** Waits until so many requests are completed. */
+    void awaitCompletions(int count) throws IOException {
+        for (var completed = 0; completed < count; ) {
+            completed += awaitSome();
+        }
+    }
+
+    /** Waits until something is completed, and takes it. Returns how many there were. */
+    private int awaitSome() throws IOException {
+        awaitAny();
+        var count = 0;
+        while (cursor.next()) {
+            check();
+            count++;
+        }
+        return count;
+    }
+
+    /** Waits until the cursor has something. */
+    void awaitAny() throws IOException {
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (cursor.poll() == 0) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IOException("Nothing was completed\n" + trace());
+            }
+        }
+    }
+
+    /** Refuses the cursor's completion if it is no success. */
+    void check() throws IOException {
+        if (!cursor.isSuccess()) {
+            throw new IOException(
+                    "Request %d: %s\n%s".formatted(cursor.id(), cursor.status(), trace()));
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        cursor.close();
+        device.close();
+    }
+}

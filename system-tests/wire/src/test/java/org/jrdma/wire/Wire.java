@@ -1,0 +1,67 @@
+package org.jrdma.wire;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.verbs.Mtu;
+
+/**
+ * The veth pair between this JVM's network namespace, which has the software fabric, and the first
+ * one, which has rxe1. {@code in-namespace} makes it.
+ */
+final class Wire {
+
+    /** The kernel's RDMA device at the other end. */
+    static final String KERNEL_DEVICE = "rxe1";
+
+    private static final int ETHERNET_MTU = 1500;
+    private static final int JUMBO_MTU = 9000;
+
+    private Wire() {}
+
+    /** Makes links on which this is the greatest path MTU. */
+    static void pathMtu(Mtu mtu) throws IOException, InterruptedException {
+        var bytes = String.valueOf(mtu == Mtu.BYTES_1024 ? ETHERNET_MTU : JUMBO_MTU);
+        run(atKernel("ip", "link", "set", "wire0", "mtu", bytes));
+        run(List.of("ip", "link", "set", "wire1", "mtu", bytes));
+    }
+
+    /**
+     * Does to the packets that an end sends what {@code tc netem} says, from now on.
+     *
+     * @param end wire0, the kernel's, or wire1
+     */
+    static void trouble(String end, String netem) throws IOException, InterruptedException {
+        var command =
+                new ArrayList<>(List.of("tc", "qdisc", "replace", "dev", end, "root", "netem"));
+        command.addAll(List.of(netem.split(" ")));
+        run(at(end, command));
+    }
+
+    /** Lets all packets pass again. */
+    static void calm() throws IOException, InterruptedException {
+        for (var end : List.of("wire0", "wire1")) {
+            var none = List.of("tc", "qdisc", "replace", "dev", end, "root", "pfifo");
+            run(at(end, none));
+        }
+    }
+
+    private static List<String> at(String end, List<String> command) {
+        return end.equals("wire0") ? atKernel(command.toArray(String[]::new)) : command;
+    }
+
+    /** The command for the other end of the wire: that of process 1. */
+    static List<String> atKernel(String... command) {
+        var there = new ArrayList<>(List.of("nsenter", "--net=/proc/1/ns/net"));
+        there.addAll(List.of(command));
+        return there;
+    }
+
+    private static void run(List<String> command) throws IOException, InterruptedException {
+        try (var program = Program.start(command)) {
+            if (program.await() != 0) {
+                throw new IOException(program + ": " + program.output());
+            }
+        }
+    }
+}
