@@ -1,0 +1,118 @@
+package org.jrdma.tck.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executors;
+import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.verbs.Completion;
+import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.Endpoint;
+import org.jrdma.verbs.MemorySlice;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.Verbs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What becomes of those who were connected to a process that is killed. */
+@Timeout(120)
+class KilledPeerTest {
+
+    private static final int TIMEOUT = 14;
+    private static final int RETRIES = 3;
+
+    /** 67 ms: the specification's name for it is the local ACK timeout. */
+    private static final Duration ANSWER = Duration.ofNanos(4_096L << TIMEOUT);
+
+    /** Time that a busy machine may take beyond what is promised. */
+    private static final Duration SLACK = Duration.ofSeconds(1);
+
+    /** A connection to a process of its own. */
+    private record Connection(ChildJvm child, DispatchedQueuePair queuePair, RemoteMemory memory) {
+
+        static Connection to(ChildJvm child, DispatchedQueuePair queuePair) throws IOException {
+            var where = child.line().split(" ", -1);
+            child.tell(queuePair.endpoint().toString());
+            child.line("connected");
+            queuePair.connect(
+                    Endpoint.parse(where[0]),
+                    new ConnectOptions().timeout(TIMEOUT).retries(RETRIES));
+            return new Connection(child, queuePair, RemoteMemory.parse(where[1]));
+        }
+
+        Completion write(MemorySlice source) throws IOException {
+            return queuePair.write(source, memory).awaitCompletion(Duration.ofSeconds(60));
+        }
+    }
+
+    /** How a write ended that was begun at {@code begin}. */
+    private record Ended(Completion completion, long begin, long end) {
+
+        Duration took() {
+            return Duration.ofNanos(end - begin);
+        }
+    }
+
+    private static Ended writeUntilItFails(Connection connection, MemorySlice source)
+            throws IOException {
+        while (true) {
+            var begin = System.nanoTime();
+            var completion = connection.write(source);
+            if (!completion.isSuccess()) {
+                return new Ended(completion, begin, System.nanoTime());
+            }
+        }
+    }
+
+    @Test
+    void shouldTellTheSurvivorInThePromisedTimeAndDisturbNoOtherConnection() throws Exception {
+        try (var doomed = ChildJvm.start(List.of(), Responder.class);
+                var other = ChildJvm.start(List.of(), Responder.class);
+                var device = Verbs.from(SoftRoce.onLoopback(1)).openFirst();
+                var domain = device.newProtectionDomain();
+                var memory = domain.newArena(LOCAL_WRITE);
+                var completions = device.newCompletionDispatcher(64);
+                var toDoomed = domain.newQueuePair(reliable(completions));
+                var toOther = domain.newQueuePair(reliable(completions));
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var source = memory.region(64).slice();
+            var cut = Connection.to(doomed, toDoomed);
+            var kept = Connection.to(other, toOther);
+            assertThat(cut.write(source).isSuccess()).isTrue();
+            assertThat(kept.write(source).isSuccess()).isTrue();
+
+            var failing = threads.submit(() -> writeUntilItFails(cut, source));
+            Thread.sleep(100); // it is killed in the midst of writes
+            assertThat(failing).isNotDone();
+            var killed = System.nanoTime();
+            doomed.kill();
+            var undisturbed = 0;
+            while (!failing.isDone()) {
+                assertThat(kept.write(source).status()).isEqualTo(CompletionStatus.SUCCESS);
+                undisturbed++;
+            }
+
+            var ended = failing.get();
+            assertThat(ended.completion().status()).isEqualTo(CompletionStatus.RETRIES_EXCEEDED);
+            // The specification lets each try wait for up to four times what was asked for.
+            assertThat(ended.took())
+                    .isBetween(
+                            ANSWER.multipliedBy(RETRIES + 1),
+                            ANSWER.multipliedBy(4 * (RETRIES + 1)).plus(SLACK));
+            assertThat(toDoomed.query().state()).isEqualTo(QueuePairState.ERROR);
+            assertThat(undisturbed).isGreaterThan(50);
+            assertThat(kept.write(source).isSuccess()).isTrue();
+            assertThat(toOther.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+            System.out.printf(
+                    "RETRIES_EXCEEDED %d ms after kill -9; %d writes to another process meanwhile%n",
+                    (ended.end() - killed) / 1_000_000, undisturbed);
+        }
+    }
+}

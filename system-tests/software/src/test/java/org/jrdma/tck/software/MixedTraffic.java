@@ -1,0 +1,348 @@
+package org.jrdma.tck.software;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
+import static org.jrdma.verbs.Access.REMOTE_READ;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import org.jrdma.soft.roce.PacketListener;
+import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.soft.roce.TracedPacket.Direction;
+import org.jrdma.tck.software.Script.Kind;
+import org.jrdma.tck.software.Script.Operation;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.Endpoint;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.MemorySlice;
+import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PreparedCompareAndSwap;
+import org.jrdma.verbs.PreparedFetchAndAdd;
+import org.jrdma.verbs.PreparedRead;
+import org.jrdma.verbs.PreparedReceive;
+import org.jrdma.verbs.PreparedSend;
+import org.jrdma.verbs.PreparedWrite;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.Verbs;
+
+/**
+ * One of two processes that do to each other what their {@link Script}s say, and check all that
+ * comes of it. Ends with exit code 0 only if every byte, every completion and every number was
+ * right.
+ */
+final class MixedTraffic {
+
+    private static final int RECEIVES = 64;
+    private static final long RECEIVE = 1L << 32;
+
+    /** 34 ms, doubled twice: a loss that no later packet shows is found sooner than by default. */
+    private static final int TIMEOUT = 13;
+
+    private static final int POLLS = 1_000;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final int operations;
+    private final Script mine;
+    private final Script theirs;
+    private final Operation[] underWay = new Operation[Script.DEPTH];
+    private final MemoryRegion sources;
+    private final MemoryRegion arrivals;
+    private final PolledQueuePair queuePair;
+    private final PreparedReceive[] receives = new PreparedReceive[RECEIVES];
+
+    private final PreparedSend send;
+    private final PreparedSend sendWithImmediate;
+    private final PreparedWrite write;
+    private final PreparedWrite writeWithImmediate;
+    private final PreparedRead read;
+    private final PreparedFetchAndAdd fetchAndAdd;
+    private final PreparedCompareAndSwap compareAndSwap;
+
+    private int completed;
+    private long received;
+
+    /** How many requests the device sent again, or twice, or late. */
+    private static final class Repetitions implements PacketListener {
+
+        private int highest = -1;
+        private int count;
+
+        @Override
+        public void seen(TracedPacket packet) {
+            var name = packet.operation();
+            if (packet.direction() == Direction.RECEIVED
+                    || name.contains("ACKNOWLEDGE")
+                    || name.contains("RESPONSE")) {
+                return;
+            }
+            var ahead = (packet.sequence() - highest) << 8 >> 8;
+            if (highest >= 0 && ahead <= 0) {
+                count++;
+            } else {
+                highest = packet.sequence();
+            }
+        }
+    }
+
+    /** Arguments: how many operations, the seed of its own, the seed of the other side's. */
+    static void main(String... arguments) throws Exception {
+        var operations = Integer.parseInt(arguments[0]);
+        var mine = new Script(Long.parseLong(arguments[1]));
+        var theirs = new Script(Long.parseLong(arguments[2]));
+        var library = new SoftRoce();
+        var repetitions = new Repetitions();
+        library.devices().getFirst().listen(repetitions);
+        try (var device = Verbs.from(library).openFirst();
+                var domain = device.newProtectionDomain();
+                var memory =
+                        domain.newArena(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC);
+                var completions =
+                        device.newCompletionQueue(
+                                CompletionQueueOptions.capacity(Script.DEPTH + RECEIVES)
+                                        .waitable());
+                var cursor = completions.newCursor(32);
+                var queuePair =
+                        domain.newQueuePair(
+                                reliable(completions).sends(Script.DEPTH).receives(RECEIVES))) {
+            var target = memory.region(Script.TARGET_BYTES);
+            IO.println(queuePair.endpoint() + " " + target.remote());
+            var peer = IO.readln().split(" ", -1);
+            queuePair.connect(
+                    Endpoint.parse(peer[0]),
+                    new ConnectOptions().pathMtu(Mtu.ofBytes(Script.MTU)).timeout(TIMEOUT));
+            var traffic =
+                    new MixedTraffic(
+                            operations,
+                            mine,
+                            theirs,
+                            queuePair,
+                            memory.region((long) Script.DEPTH * Script.LONGEST),
+                            memory.region((long) RECEIVES * Script.LONGEST),
+                            RemoteMemory.parse(peer[1]));
+            IO.println("connected");
+            IO.readln();
+            traffic.run(cursor);
+            IO.println("done, with %d requests repeated".formatted(repetitions.count));
+            IO.readln(); // the other side is done too, and all that it wrote is here
+            traffic.check(target);
+            IO.println("all was right");
+            IO.readln(); // until then it answers the other side's repeated requests
+        }
+    }
+
+    private MixedTraffic(
+            int operations,
+            Script mine,
+            Script theirs,
+            PolledQueuePair queuePair,
+            MemoryRegion sources,
+            MemoryRegion arrivals,
+            RemoteMemory remote)
+            throws IOException {
+        this.operations = operations;
+        this.mine = mine;
+        this.theirs = theirs;
+        this.queuePair = queuePair;
+        this.sources = sources;
+        this.arrivals = arrivals;
+        var nothing = sources.slice(0, 0);
+        var number = sources.slice(0, Long.BYTES);
+        var numbers = remote.at(Script.WINDOW);
+        send = queuePair.prepareSend(nothing);
+        sendWithImmediate = queuePair.prepareSend(nothing);
+        write = queuePair.prepareWrite(nothing, remote);
+        writeWithImmediate = queuePair.prepareWrite(nothing, remote);
+        read = queuePair.prepareRead(nothing, remote);
+        fetchAndAdd = queuePair.prepareFetchAndAdd(number, numbers);
+        compareAndSwap = queuePair.prepareCompareAndSwap(number, numbers);
+        for (var slot = 0; slot < RECEIVES; slot++) {
+            receives[slot] =
+                    queuePair.prepareReceive(
+                            arrivals.slice((long) slot * Script.LONGEST, Script.LONGEST));
+            postReceive(slot);
+        }
+    }
+
+    private void postReceive(long number) throws IOException {
+        var receive = receives[(int) (number % RECEIVES)];
+        expect(receive.id(RECEIVE + number).tryPost(), "room for receive " + number);
+    }
+
+    private void run(CompletionCursor cursor) throws IOException {
+        var awaited = nextReceived();
+        while (completed < operations || awaited != null) {
+            while (mine.number() < operations && queuePair.freeSends() > 0) {
+                post(mine.next());
+            }
+            poll(cursor);
+            while (cursor.next()) {
+                expect(
+                        cursor.isSuccess(),
+                        "success, not %s of %x".formatted(cursor.status(), cursor.id()));
+                if (cursor.id() >= RECEIVE) {
+                    expect(awaited != null, "no receive any more");
+                    checkReceived(cursor, awaited);
+                    awaited = nextReceived();
+                } else {
+                    checkCompleted(cursor);
+                }
+            }
+        }
+    }
+
+    /** Polls, which drives the device, as busy programs do; and waits when there is nothing. */
+    private static void poll(CompletionCursor cursor) throws IOException {
+        for (var i = 0; i < POLLS; i++) {
+            if (cursor.poll() > 0) {
+                return;
+            }
+        }
+        expect(cursor.await(PATIENCE) > 0, "a completion in time");
+    }
+
+    /** What the next receive must bring; null if there is none to come. */
+    private Operation nextReceived() {
+        while (theirs.number() < operations) {
+            var operation = theirs.next();
+            if (operation.kind().takesReceive()) {
+                return operation;
+            }
+        }
+        return null;
+    }
+
+    private MemorySlice source(Operation operation) {
+        var slot = operation.number() % Script.DEPTH;
+        return sources.slice((long) slot * Script.LONGEST, operation.bytes().length);
+    }
+
+    private void post(Operation operation) throws IOException {
+        var source = source(operation);
+        if (operation.kind() == Kind.READ) {
+            source.segment().fill((byte) 0x5a);
+        } else {
+            MemorySegment.copy(
+                    operation.bytes(), 0, source.segment(), JAVA_BYTE, 0, source.length());
+        }
+        underWay[operation.number() % Script.DEPTH] = operation;
+        var number = operation.number();
+        var posted =
+                switch (operation.kind()) {
+                    case SEND -> send.local(source).fenced(operation.fenced()).id(number).tryPost();
+                    case SEND_WITH_IMMEDIATE ->
+                            sendWithImmediate
+                                    .local(source)
+                                    .immediate(~number)
+                                    .fenced(operation.fenced())
+                                    .id(number)
+                                    .tryPost();
+                    case WRITE ->
+                            write.remoteOffset(0)
+                                    .local(source)
+                                    .remoteOffset(operation.offset())
+                                    .fenced(operation.fenced())
+                                    .id(number)
+                                    .tryPost();
+                    case WRITE_WITH_IMMEDIATE ->
+                            writeWithImmediate
+                                    .remoteOffset(0)
+                                    .local(source)
+                                    .remoteOffset(operation.offset())
+                                    .immediate(~number)
+                                    .fenced(operation.fenced())
+                                    .id(number)
+                                    .tryPost();
+                    case READ ->
+                            read.remoteOffset(0)
+                                    .local(source)
+                                    .remoteOffset(operation.offset())
+                                    .id(number)
+                                    .tryPost();
+                    case FETCH_AND_ADD ->
+                            fetchAndAdd
+                                    .local(source)
+                                    .remoteOffset(operation.offset() - Script.WINDOW)
+                                    .delta(operation.operand())
+                                    .id(number)
+                                    .tryPost();
+                    case COMPARE_AND_SWAP ->
+                            compareAndSwap
+                                    .local(source)
+                                    .remoteOffset(operation.offset() - Script.WINDOW)
+                                    .values(operation.operand(), operation.replacement())
+                                    .id(number)
+                                    .tryPost();
+                };
+        expect(posted, "room for operation " + number);
+    }
+
+    private void checkCompleted(CompletionCursor cursor) throws IOException {
+        expect(cursor.id() == completed, "completion %d, not %d".formatted(completed, cursor.id()));
+        var operation = underWay[completed % Script.DEPTH];
+        var memory = source(operation).segment();
+        switch (operation.kind()) {
+            case READ -> expectBytes(memory, operation);
+            case FETCH_AND_ADD, COMPARE_AND_SWAP ->
+                    expect(
+                            memory.get(JAVA_LONG, 0) == operation.former(),
+                            "a number of " + operation);
+            default -> {}
+        }
+        completed++;
+    }
+
+    private void checkReceived(CompletionCursor cursor, Operation operation) throws IOException {
+        expect(
+                cursor.id() == RECEIVE + received,
+                "receive %d, not %x".formatted(received, cursor.id()));
+        expect(
+                cursor.bytes() == operation.bytes().length,
+                "%s to bring so many bytes, not %d".formatted(operation, cursor.bytes()));
+        expect(
+                cursor.hasImmediate() == (operation.kind() != Kind.SEND),
+                operation + " with its immediate data or none");
+        if (cursor.hasImmediate()) {
+            expect(cursor.immediate() == ~operation.number(), "the number of " + operation);
+        }
+        if (operation.kind() != Kind.WRITE_WITH_IMMEDIATE) {
+            var slot = received % RECEIVES;
+            expectBytes(
+                    arrivals.slice(slot * Script.LONGEST, operation.bytes().length).segment(),
+                    operation);
+        }
+        postReceive(received++ + RECEIVES);
+    }
+
+    /** What the other side has left in this one's memory. */
+    private void check(MemoryRegion target) {
+        var segment = target.segment();
+        var found = segment.asSlice(0, Script.WINDOW).toArray(JAVA_BYTE);
+        var difference = Arrays.mismatch(found, theirs.window());
+        expect(difference < 0, "what was written; the first wrong byte is " + difference);
+        for (var i = 0; i < Script.NUMBERS; i++) {
+            var number = segment.get(JAVA_LONG, Script.WINDOW + (long) i * Long.BYTES);
+            expect(number == theirs.numbers()[i], "each atomic applied once to number " + i);
+        }
+    }
+
+    private static void expectBytes(MemorySegment memory, Operation operation) {
+        var difference = memory.mismatch(MemorySegment.ofArray(operation.bytes()));
+        expect(difference < 0, "the bytes of %s at %d".formatted(operation, difference));
+    }
+
+    private static void expect(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError("Expected " + what);
+        }
+    }
+}

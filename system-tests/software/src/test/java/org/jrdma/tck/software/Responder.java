@@ -1,0 +1,27 @@
+package org.jrdma.tck.software;
+
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import org.jrdma.verbs.Endpoint;
+import org.jrdma.verbs.Verbs;
+
+/** A process that lets its memory be written, and does nothing itself. */
+final class Responder {
+
+    private Responder() {}
+
+    static void main() throws Exception {
+        try (var device = Verbs.software().openFirst();
+                var domain = device.newProtectionDomain();
+                var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
+                var completions = device.newCompletionDispatcher(4);
+                var queuePair = domain.newQueuePair(reliable(completions))) {
+            IO.println(queuePair.endpoint() + " " + memory.region(64).remote());
+            queuePair.connect(Endpoint.parse(IO.readln()));
+            IO.println("connected");
+            IO.readln();
+        }
+    }
+}
