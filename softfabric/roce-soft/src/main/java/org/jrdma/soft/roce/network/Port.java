@@ -129,13 +129,14 @@ public final class Port implements AutoCloseable {
      */
     public static Port open(PortOptions options) throws FabricException {
         var port = new Port(options);
-        port.thread.start();
+        // Before the thread starts: the errno of its calls would be overwritten.
         LOG.debug(
                 "Port {} on {}: path MTU {}, {} bytes of receive buffer",
                 port.address,
                 port.on.name(),
                 port.pathMtu(),
                 port.socket.receiveBuffer());
+        port.thread.start();
         return port;
     }
 
