@@ -96,28 +96,20 @@ public final class DeviceObject {
     }
 
     private Port openPort() {
-        FabricException failure = null;
-        for (var address : addresses) {
-            try {
-                var opened = Port.open(PortOptions.at(address));
-                addresses = List.of(address);
-                opened.trouble(trouble);
-                opened.listen(listener);
-                opened.linkUp(linkUp);
-                LOG.info("Device {} is at {}", name, address);
-                return opened;
-            } catch (FabricException e) {
-                if (failure == null) {
-                    failure = e;
-                } else {
-                    failure.addSuppressed(e);
-                }
-            }
-        }
-        if (failure == null) {
+        if (addresses.isEmpty()) {
             throw new Refusal(Errno.EADDRNOTAVAIL);
         }
-        throw new Refusal(failure.code(), failure.getMessage());
+        try {
+            var opened = Port.openFirst(addresses.stream().map(PortOptions::at).toList());
+            addresses = List.of(opened.address());
+            opened.trouble(trouble);
+            opened.listen(listener);
+            opened.linkUp(linkUp);
+            LOG.info("Device {} is at {}", name, opened.address());
+            return opened;
+        } catch (FabricException e) {
+            throw new Refusal(e.code(), e.getMessage());
+        }
     }
 
     /** Gives it back for a context. */

@@ -3,10 +3,12 @@ package org.jrdma.soft.roce.network;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.Trouble;
@@ -128,7 +130,40 @@ public final class Port implements AutoCloseable {
      *     be told
      */
     public static Port open(PortOptions options) throws FabricException {
-        var port = new Port(options);
+        return openFirst(List.of(options));
+    }
+
+    /**
+     * The same at the first of several addresses that is free.
+     *
+     * @param candidates one at least
+     * @throws FabricException if none is; the message is about the first
+     */
+    public static Port openFirst(List<PortOptions> candidates) throws FabricException {
+        FabricException failure = null;
+        for (var options : candidates) {
+            try {
+                return start(new Port(options));
+            } catch (FabricException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure == null) {
+            throw new IllegalArgumentException("no address");
+        }
+        if (failure.code() != Errno.EADDRINUSE) {
+            throw failure;
+        }
+        // Now and not with each: it looks at the descriptors of all processes.
+        var owner = PortOwner.describe(candidates.getFirst().address());
+        throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
+    }
+
+    private static Port start(Port port) {
         // Before the thread starts: the errno of its calls would be overwritten.
         LOG.debug(
                 "Port {} on {}: path MTU {}, {} bytes of receive buffer",

@@ -136,12 +136,9 @@ final class UdpSocket {
                 "UDP port %d of %s could not be bound: %s."
                         .formatted(PacketBuffer.UDP_PORT, address, Errno.describe(errno));
         var advice =
-                switch (errno) {
-                    case Errno.EADDRINUSE -> " " + PortOwner.describe(address);
-                    case Errno.EADDRNOTAVAIL ->
-                            " This machine, or this network namespace, has no such address.";
-                    default -> "";
-                };
+                errno == Errno.EADDRNOTAVAIL
+                        ? " This machine, or this network namespace, has no such address."
+                        : "";
         return new FabricException(attempt + advice, errno, null);
     }
 

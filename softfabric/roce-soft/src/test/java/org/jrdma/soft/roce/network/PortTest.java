@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.CompletionKind;
 import org.jrdma.soft.roce.engine.CompletionStatus;
@@ -75,6 +76,21 @@ class PortTest {
             }
             assertThat(right.memory.asSlice(0, bytes).mismatch(left.memory.asSlice(0, bytes)))
                     .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldTakeTheFirstAddressThatIsFree() throws Exception {
+        try (var taken = Station.anywhere();
+                var once = Station.anywhere()) {
+            once.port.close();
+            try (var port =
+                    Port.openFirst(
+                            List.of(
+                                    PortOptions.at(taken.port.address()),
+                                    PortOptions.at(once.port.address())))) {
+                assertThat(port.address()).isEqualTo(once.port.address());
+            }
         }
     }
 
