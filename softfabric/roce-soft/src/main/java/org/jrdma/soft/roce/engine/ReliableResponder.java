@@ -448,6 +448,13 @@ final class ReliableResponder implements Responder {
                                 packet.memory(),
                                 headers() + opCode.headerBytes(),
                                 bytes)) {
+            if (response.isRepeated()) {
+                // Asked for twice by the network, as a rule, and deregistered by one who knows the
+                // first answer has arrived. A refusal would end a healthy connection; a peer that
+                // did lose the answer ends by itself.
+                responses.removeFirst();
+                return;
+            }
             // Deregistered since. The peer learns it in place of this packet.
             encode(AcknowledgeHeader.REMOTE_ACCESS_ERROR, response.messages(), packet);
             queuePair.send(packet, OpCode.RC_ACKNOWLEDGE, false, 0, false, sequence);

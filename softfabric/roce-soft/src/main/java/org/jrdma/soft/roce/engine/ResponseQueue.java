@@ -79,6 +79,11 @@ final class ResponseQueue {
             repeated = false;
         }
 
+        /** Whether the peer was answered before, or begun to be. */
+        boolean isRepeated() {
+            return repeated;
+        }
+
         boolean isUsed() {
             return kind != Kind.UNUSED;
         }

@@ -482,4 +482,37 @@ class ReliableConnectionTest {
             left.queuePair.resumeSending();
         }
     }
+
+    /** The network delivers a READ twice; its answer has come, and its memory is taken back. */
+    @Test
+    void shouldSurviveARepeatedReadOfWhatIsDeregisteredSince() {
+        for (var seed = 1; seed <= 50; seed++) {
+            var twice = new Pair(Transport.RELIABLE, seed);
+            twice.connect(1024, 0);
+            twice.trouble = new Pair.Trouble(0, 1, 1, 0);
+            var once =
+                    twice.right.registry.register(
+                            twice.right.domain, twice.right.memory, twice.right.start, Pair.ALL);
+            twice.left
+                    .work(1, SendOperation.READ)
+                    .buffer(twice.left.start, 64, twice.left.region.key())
+                    .remote(twice.right.start, once.key());
+            twice.left.post();
+            while (twice.left.done.isEmpty()) {
+                twice.run(twice.now + 100);
+            }
+            twice.right.registry.deregister(once);
+            twice.run();
+            assertThat(twice.right.events).isEmpty();
+            twice.left
+                    .work(2, SendOperation.WRITE)
+                    .buffer(twice.left.start, 64, twice.left.region.key())
+                    .remote(twice.right.start, twice.right.region.key());
+            twice.left.post();
+            twice.run();
+            assertThat(twice.left.done)
+                    .extracting(Pair.Done::status)
+                    .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
+        }
+    }
 }
