@@ -36,7 +36,7 @@ final class Tracer {
     private void show(TracedPacket.Direction direction, PacketBuffer packet) {
         try {
             listener.seen(trace(direction, packet));
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // an Error too: what it saw is no concern of the packet's
             if (!failed) {
                 failed = true;
                 LOG.warn("The packet listener {} failed; said once", listener, e);

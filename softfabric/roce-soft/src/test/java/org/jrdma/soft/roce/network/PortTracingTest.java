@@ -10,10 +10,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.PcapWriter;
 import org.jrdma.soft.roce.TracedPacket;
 import org.jrdma.soft.roce.TracedPacket.Direction;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,6 +50,25 @@ class PortTracingTest {
             assertThat(seen.getLast().detail()).isEqualTo("ACK");
             assertThat(seen.getFirst().source()).isEqualTo(left.port.address().inet());
             assertThat(seen.getLast().source()).isEqualTo(right.port.address().inet());
+        }
+    }
+
+    @Test
+    void shouldGoOnWhereAListenerThrowsAnError() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            PacketListener failing =
+                    _ -> {
+                        throw new AssertionError("injected");
+                    };
+            left.port.listen(failing);
+            right.port.listen(failing);
+            left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
+            // Nobody polls: the threads of both ports must have survived.
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+            left.move(pair[0], 2, SendOperation.READ, 0, 1500, right);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
 
