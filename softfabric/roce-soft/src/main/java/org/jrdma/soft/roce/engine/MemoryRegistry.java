@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The regions of a device. Every access of a packet to memory goes through here and is checked
- * against the region's liveness, protection domain, rights and bounds, each time.
+ * against the region's liveness, protection domain, rights and bounds, each time. A mapped file
+ * that was cut shorter, where the JVM throws an InternalError, is as not permitted.
  *
  * <p>Keys are random in all 32 bits. Regions come and go on any thread; look-ups take no lock.
  */
@@ -150,6 +151,8 @@ public final class MemoryRegistry {
         try {
             MemorySegment.copy(
                     region.memory(), region.offset(address), target, targetOffset, length);
+        } catch (InternalError gone) {
+            return false;
         } finally {
             region.exit();
         }
@@ -172,6 +175,8 @@ public final class MemoryRegistry {
         try {
             MemorySegment.copy(
                     source, sourceOffset, region.memory(), region.offset(address), length);
+        } catch (InternalError gone) {
+            return false;
         } finally {
             region.exit();
         }
@@ -213,6 +218,8 @@ public final class MemoryRegistry {
                                 (long) LONG.compareAndExchange(memory, offset, compare, swapOrAdd);
                         case FETCH_AND_ADD -> (long) LONG.getAndAdd(memory, offset, swapOrAdd);
                     };
+        } catch (InternalError gone) {
+            return false;
         } finally {
             region.exit();
         }
