@@ -56,6 +56,9 @@ public final class Port implements AutoCloseable {
 
     private static final long ASIDE_AT_MOST_NANOS = 250_000;
 
+    /** What fails each time must not fill the log at full speed. */
+    private static final long AFTER_FAILURE_NANOS = 100_000_000;
+
     private final Address address;
     private final LocalInterface on;
     private final int socketBuffer;
@@ -446,42 +449,65 @@ public final class Port implements AutoCloseable {
     private void run() {
         var pause = ASIDE_NANOS;
         while (!closed) {
-            if (!tryLock()) {
-                stepAside(ASIDE_NANOS);
-                continue;
-            }
-            boolean othersPoll;
-            boolean blocked;
-            long wait;
-            UdpSocket[] watched;
             try {
-                othersPoll = doOthersPoll();
-                if (othersPoll) {
-                    threadWakesAt = Long.MIN_VALUE; // it looks again soon
-                    wait = 0;
-                } else {
-                    round();
-                    threadWakesAt = nextDeadline();
-                    wait = threadWakesAt == Long.MAX_VALUE ? threadWakesAt : threadWakesAt - now();
-                }
-                blocked = outgoing.isBlocked();
-                watched = sockets;
-            } finally {
-                lock.unlock();
-            }
-            answer();
-            if (othersPoll) {
-                stepAside(pause);
-                pause = Math.min(2 * pause, ASIDE_AT_MOST_NANOS);
-            } else {
-                pause = ASIDE_NANOS;
-                if (blocked) {
-                    readiness.await(watched, true, ASIDE_AT_MOST_NANOS);
-                } else if (wait > 0) {
-                    readiness.await(watched, false, wait);
-                }
+                pause = drive(pause);
+            } catch (Throwable e) {
+                tell(e);
+                LockSupport.parkNanos(this, AFTER_FAILURE_NANOS);
             }
         }
+    }
+
+    /** Goes on in any case: those who wait for completions have nobody else. */
+    private void tell(Throwable failure) {
+        try {
+            LOG.error("The thread of port {} failed, and goes on", address, failure);
+        } catch (OutOfMemoryError untold) {
+            // What there is no room to tell is not told.
+        }
+    }
+
+    /**
+     * Drives the engine once, unless others do, and waits.
+     *
+     * @param pause how long to keep out of the way of those who poll
+     * @return the same for the next time
+     */
+    private long drive(long pause) {
+        if (!tryLock()) {
+            stepAside(ASIDE_NANOS);
+            return pause;
+        }
+        boolean othersPoll;
+        boolean blocked;
+        long wait;
+        UdpSocket[] watched;
+        try {
+            othersPoll = doOthersPoll();
+            if (othersPoll) {
+                threadWakesAt = Long.MIN_VALUE; // it looks again soon
+                wait = 0;
+            } else {
+                round();
+                threadWakesAt = nextDeadline();
+                wait = threadWakesAt == Long.MAX_VALUE ? threadWakesAt : threadWakesAt - now();
+            }
+            blocked = outgoing.isBlocked();
+            watched = sockets;
+        } finally {
+            lock.unlock();
+        }
+        answer();
+        if (othersPoll) {
+            stepAside(pause);
+            return Math.min(2 * pause, ASIDE_AT_MOST_NANOS);
+        }
+        if (blocked) {
+            readiness.await(watched, true, ASIDE_AT_MOST_NANOS);
+        } else if (wait > 0) {
+            readiness.await(watched, false, wait);
+        }
+        return ASIDE_NANOS;
     }
 
     private boolean doOthersPoll() {
