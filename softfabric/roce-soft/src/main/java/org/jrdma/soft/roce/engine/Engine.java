@@ -10,6 +10,8 @@ import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The queue pairs of one device. For one thread at a time; see the package.
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * answered with {@link #transmit}.
  */
 public final class Engine {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
     /** The destination of a datagram to a group. */
     private static final int MULTICAST = 0xff_ffff;
@@ -125,7 +129,15 @@ public final class Engine {
         }
         var queuePair = find(incoming.destinationQueuePair());
         if (queuePair != null && queuePair.expects(incoming) && checksum.matches(packet)) {
+            deliver(queuePair);
+        }
+    }
+
+    private void deliver(QueuePair queuePair) {
+        try {
             queuePair.receive(incoming);
+        } catch (Throwable e) {
+            failed(queuePair, e);
         }
     }
 
@@ -138,7 +150,7 @@ public final class Engine {
             if (member.group().high() == packet.destinationHigh()
                     && member.group().low() == packet.destinationLow()
                     && member.queuePair().expects(incoming)) {
-                member.queuePair().receive(incoming);
+                deliver(member.queuePair());
             }
         }
     }
@@ -165,8 +177,12 @@ public final class Engine {
     private void answerDoorbells() {
         for (var rung = doorbells.takeAll(); rung != null; ) {
             var next = doorbells.next(rung);
-            rung.flush();
-            activate(rung);
+            try {
+                rung.flush();
+                activate(rung);
+            } catch (Throwable e) {
+                failed(rung, e);
+            }
             rung = next;
         }
     }
@@ -186,7 +202,11 @@ public final class Engine {
      */
     public void expireTimers() {
         for (var due = timers.poll(now); due != null; due = timers.poll(now)) {
-            due.timerExpired();
+            try {
+                due.timerExpired();
+            } catch (Throwable e) {
+                failed(due, e);
+            }
         }
     }
 
@@ -210,11 +230,7 @@ public final class Engine {
     public boolean transmit() {
         answerDoorbells();
         for (var next = nextActive(); next != null; next = nextActive()) {
-            var outcome = Transmission.SENT;
-            for (var i = 0; i < options.burst() && outcome == Transmission.SENT; i++) {
-                outcome = next.send();
-            }
-            switch (outcome) {
+            switch (turn(next)) {
                 case SENT -> active.addLast(next);
                 case IDLE -> next.active = false;
                 case LINK_FULL -> {
@@ -224,6 +240,43 @@ public final class Engine {
             }
         }
         return true;
+    }
+
+    /** Lets a queue pair send until its turn is over. */
+    private Transmission turn(QueuePair queuePair) {
+        var outcome = Transmission.SENT;
+        try {
+            for (var i = 0; i < options.burst() && outcome == Transmission.SENT; i++) {
+                outcome = queuePair.send();
+            }
+            return outcome;
+        } catch (Throwable e) {
+            failed(queuePair, e);
+            return Transmission.IDLE;
+        }
+    }
+
+    /**
+     * Something went wrong at a queue pair that nobody foresaw: here, in who is told of completions
+     * and events, or for want of memory. It fails, and the others go on.
+     */
+    private void failed(QueuePair queuePair, Throwable cause) {
+        try {
+            if (queuePair.state() != QueuePairState.ERROR) { // else in failing, perhaps
+                queuePair.fail();
+            }
+        } catch (Throwable again) {
+            tell(queuePair, again);
+        }
+        tell(queuePair, cause);
+    }
+
+    private static void tell(QueuePair queuePair, Throwable cause) {
+        try {
+            LOG.error("Queue pair {} failed", queuePair.number(), cause);
+        } catch (OutOfMemoryError untold) {
+            // The others go on all the same.
+        }
     }
 
     /** One with a turn coming; else one that has waited for its path and finds room there. */
@@ -263,8 +316,8 @@ public final class Engine {
 
     void activate(QueuePair queuePair) {
         if (!queuePair.active) {
-            queuePair.active = true;
             active.addLast(queuePair);
+            queuePair.active = true; // after what may find no memory
         }
     }
 

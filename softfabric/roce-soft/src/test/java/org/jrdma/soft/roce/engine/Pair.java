@@ -92,12 +92,16 @@ final class Pair {
         }
 
         QueuePair newQueuePair(ProtectionDomain owner) {
+            return newQueuePair(owner, this::add);
+        }
+
+        QueuePair newQueuePair(ProtectionDomain owner, CompletionSink completions) {
             return engine.newQueuePair(
                     new QueuePairOptions(
                             transport,
                             owner,
-                            this::add,
-                            this::add,
+                            completions,
+                            completions,
                             events::add,
                             256,
                             256,
@@ -137,6 +141,26 @@ final class Pair {
         void post() {
             queuePair.sends().post();
             engine.doorbell(queuePair);
+        }
+
+        /** Posts a WRITE by any queue pair. */
+        void write(QueuePair from, long id, int bytes, Side peer) {
+            from.sends()
+                    .claim()
+                    .begin(id, SendOperation.WRITE)
+                    .signaled()
+                    .buffer(start, bytes, region.key())
+                    .remote(peer.start, peer.region.key());
+            from.sends().post();
+            engine.doorbell(from);
+        }
+
+        /** Connects a queue pair to whoever has a number at the peer. */
+        void connect(QueuePair one, Side peer, int number, int timeout, int retries) {
+            one.initialize(ALL, 0xffff, 0x1234);
+            one.readyToReceive(
+                    new ReceiveParameters(address, peer.address, number, 4096, 0, 4, 12));
+            one.readyToSend(new SendParameters(0, timeout, retries, 7, 4));
         }
 
         void receive(long id, long offset, int bytes) {

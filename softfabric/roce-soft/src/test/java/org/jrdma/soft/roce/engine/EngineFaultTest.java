@@ -1,0 +1,62 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** An exception that nobody foresaw ends one queue pair and no other. */
+class EngineFaultTest {
+
+    private static final long MILLISECOND = 1_000_000;
+
+    /** When its answer comes in, or when its packet goes out. */
+    @ParameterizedTest
+    @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
+    void shouldFailTheOneWhoseCompletionCannotBeToldAndGoOnWithOthers(Transport transport) {
+        var pair = new Pair(transport, 1);
+        pair.connect(4096, 0);
+        var broken = broken(pair.left);
+        var other = pair.right.newQueuePair(pair.right.domain);
+        pair.left.connect(broken, pair.right, other.number(), 14, 7);
+        pair.right.connect(other, pair.left, broken.number(), 14, 7);
+        // The second time, what is posted to one in error cannot be flushed.
+        for (var time = 1; time <= 2; time++) {
+            pair.left.write(pair.left.queuePair, time, 100, pair.right);
+            pair.left.write(broken, 0, 100, pair.right);
+            pair.left.write(pair.left.queuePair, 10 + time, 100, pair.right);
+            pair.run(pair.now + MILLISECOND);
+            assertThat(broken.state()).isEqualTo(QueuePairState.ERROR);
+        }
+        assertThat(pair.left.done).extracting(Pair.Done::id).containsExactly(1L, 11L, 2L, 12L);
+        assertThat(pair.left.done)
+                .extracting(Pair.Done::status)
+                .containsOnly(CompletionStatus.SUCCESS);
+    }
+
+    @Test
+    void shouldFailTheOneWhoseTimerFailsAndGoOnWithOthers() {
+        var pair = new Pair(Transport.RELIABLE, 1);
+        pair.connect(4096, 0);
+        var broken = broken(pair.left);
+        pair.left.connect(broken, pair.right, 0x99_0055, 8, 0);
+        pair.left.write(broken, 0, 100, pair.right);
+        pair.run(2 * MILLISECOND);
+        assertThat(broken.state()).isEqualTo(QueuePairState.ERROR);
+        pair.left.write(pair.left.queuePair, 1, 100, pair.right);
+        pair.run();
+        assertThat(pair.left.done)
+                .extracting(Pair.Done::status)
+                .containsExactly(CompletionStatus.SUCCESS);
+    }
+
+    private static QueuePair broken(Pair.Side side) {
+        return side.newQueuePair(
+                side.domain,
+                _ -> {
+                    throw new AssertionError("injected");
+                });
+    }
+}
