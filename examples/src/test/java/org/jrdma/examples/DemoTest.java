@@ -67,6 +67,26 @@ class DemoTest {
         }
     }
 
+    @Test
+    void shouldShowTheReasonOfASideThatFails(@TempDir Path jdk) throws Exception {
+        fakeJdk(
+                jdk,
+                """
+                #!/bin/bash
+                if [[ $* == *localhost ]]; then echo 'the other side failed'; exit 1; fi
+                echo "waiting for the other side on port 1"
+                sleep 1
+                echo 'the cable is out'
+                exit 1
+                """);
+
+        try (var demo = Program.launchWith(jdk, "demo")) {
+            assertThat(demo.await()).as(demo.output()).isEqualTo(1);
+            assertThat(demo.output())
+                    .contains("reader: the other side failed", "writer: the cable is out");
+        }
+    }
+
     private static void fakeJdk(Path jdk, String java) throws IOException {
         Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
         var bin = Files.createDirectory(jdk.resolve("bin"));
