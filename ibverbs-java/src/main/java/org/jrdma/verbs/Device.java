@@ -60,7 +60,7 @@ public final class Device extends NativeObject {
         this.description = description;
         this.sysfs = sysfs;
         this.context = context;
-        this.hotPath = new HotPath(context, critical, library.library().isProvided());
+        this.hotPath = HotPath.of(context, critical, library.library().isProvided());
         try {
             this.events = new EventSource(context.asyncDescriptor());
         } catch (FabricException e) {

@@ -19,7 +19,7 @@ import org.jrdma.ffi.linkage.StackRoom;
  * <p>Pointers are passed as numbers: a segment of a shared arena would be kept alive by an atomic
  * instruction in each call, which the SDK's guard makes needless.
  */
-public final class HotPath {
+public sealed class HotPath {
 
     private static final FunctionDescriptor POST =
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -37,7 +37,6 @@ public final class HotPath {
     private final MemorySegment pollCompletions;
     private final MemorySegment requestNotification;
     private final boolean critical;
-    private final boolean provided;
 
     /**
      * The functions of a device's context.
@@ -45,14 +44,17 @@ public final class HotPath {
      * @param critical whether they are called critically
      * @param provided whether they may be Java
      */
-    public HotPath(VerbsContext context, boolean critical, boolean provided) {
+    public static HotPath of(VerbsContext context, boolean critical, boolean provided) {
+        return provided ? new IntoJava(context) : new HotPath(context, critical);
+    }
+
+    private HotPath(VerbsContext context, boolean critical) {
         var ops = ibv_context.ops(context.address());
         this.postSend = ops.get(ADDRESS, ibv_context_ops.post_send$offset());
         this.postReceive = ops.get(ADDRESS, ibv_context_ops.post_recv$offset());
         this.pollCompletions = ops.get(ADDRESS, ibv_context_ops.poll_cq$offset());
         this.requestNotification = ops.get(ADDRESS, ibv_context_ops.req_notify_cq$offset());
         this.critical = critical;
-        this.provided = provided;
     }
 
     /** Returns the errno; the address of the request that failed is written to {@code failed}. */
@@ -67,20 +69,10 @@ public final class HotPath {
 
     /** Returns the number of completions written, or a negative number. */
     public int poll(long queue, int capacity, long completions) {
-        makeRoom();
         try {
-            var count =
-                    critical
-                            ? (int)
-                                    Critical.POLL.invokeExact(
-                                            pollCompletions, queue, capacity, completions)
-                            : (int)
-                                    PLAIN_POLL.invokeExact(
-                                            pollCompletions, queue, capacity, completions);
-            if (provided && count > 0) {
-                StackRoom.didSomething();
-            }
-            return count;
+            return critical
+                    ? (int) Critical.POLL.invokeExact(pollCompletions, queue, capacity, completions)
+                    : (int) PLAIN_POLL.invokeExact(pollCompletions, queue, capacity, completions);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -88,7 +80,6 @@ public final class HotPath {
 
     /** Asks for an event at the next completion. Returns the errno. */
     public int requestNotification(long queue, boolean solicitedOnly) {
-        makeRoom();
         try {
             return (int)
                     PLAIN_NOTIFY.invokeExact(requestNotification, queue, solicitedOnly ? 1 : 0);
@@ -101,16 +92,9 @@ public final class HotPath {
      * Makes sure of room on the stack for a library that is Java. To be called before a post, and
      * before anything is noted of it: it may throw a {@link StackOverflowError}.
      */
-    public void makeRoom() {
-        if (provided) {
-            StackRoom.ensureForHotPath();
-        }
-    }
+    public void makeRoom() {}
 
-    private int post(MemorySegment function, long queuePair, long request, long failed) {
-        if (provided) {
-            StackRoom.didSomething();
-        }
+    int post(MemorySegment function, long queuePair, long request, long failed) {
         try {
             return critical
                     ? (int) Critical.POST.invokeExact(function, queuePair, request, failed)
@@ -124,5 +108,40 @@ public final class HotPath {
     private static final class Critical {
         static final MethodHandle POST = Downcalls.critical(HotPath.POST);
         static final MethodHandle POLL = Downcalls.critical(HotPath.POLL);
+    }
+
+    /** A class of its own, so that calls into C do not even ask whether they are. */
+    private static final class IntoJava extends HotPath {
+
+        IntoJava(VerbsContext context) {
+            super(context, false);
+        }
+
+        @Override
+        public void makeRoom() {
+            StackRoom.ensureForHotPath();
+        }
+
+        @Override
+        int post(MemorySegment function, long queuePair, long request, long failed) {
+            StackRoom.didSomething();
+            return super.post(function, queuePair, request, failed);
+        }
+
+        @Override
+        public int poll(long queue, int capacity, long completions) {
+            makeRoom();
+            var count = super.poll(queue, capacity, completions);
+            if (count > 0) {
+                StackRoom.didSomething();
+            }
+            return count;
+        }
+
+        @Override
+        public int requestNotification(long queue, boolean solicitedOnly) {
+            makeRoom();
+            return super.requestNotification(queue, solicitedOnly);
+        }
     }
 }
