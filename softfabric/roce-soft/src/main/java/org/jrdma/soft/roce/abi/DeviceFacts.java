@@ -10,6 +10,7 @@ import org.jrdma.abi.rdma.ibv_port_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.soft.roce.engine.MessageLimits;
 
 /** What a device says of itself. The one home of the limits, which others check against. */
 final class DeviceFacts {
@@ -19,7 +20,6 @@ final class DeviceFacts {
     static final int MAX_INLINE_BYTES = 1_024;
     static final int MAX_READS = 128;
     static final int MAX_COMPLETIONS = 1 << 20;
-    static final long MAX_MESSAGE_BYTES = 1L << 31;
     static final int GIDS = 1;
     static final int PARTITION_KEYS = 1;
     static final int DEFAULT_PARTITION_KEY = 0xffff;
@@ -119,7 +119,7 @@ final class DeviceFacts {
         ibv_port_attr.max_mtu(attributes, rdma_h.IBV_MTU_4096());
         ibv_port_attr.active_mtu(attributes, PathMtu.code(context.port().pathMtu()));
         ibv_port_attr.gid_tbl_len(attributes, GIDS);
-        ibv_port_attr.max_msg_sz(attributes, (int) MAX_MESSAGE_BYTES);
+        ibv_port_attr.max_msg_sz(attributes, (int) MessageLimits.MAX_BYTES);
         ibv_port_attr.pkey_tbl_len(attributes, (short) PARTITION_KEYS);
         ibv_port_attr.max_vl_num(attributes, (byte) 1);
         ibv_port_attr.active_width(attributes, (byte) ONE_LANE);

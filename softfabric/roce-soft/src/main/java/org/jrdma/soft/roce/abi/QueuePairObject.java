@@ -262,7 +262,6 @@ final class QueuePairObject implements Owned, EventSubject {
                 ibv_qp_attr.qp_access_flags(attributes),
                 DeviceFacts.DEFAULT_PARTITION_KEY,
                 ibv_qp_attr.qkey(attributes));
-        sends.queueKey(ibv_qp_attr.qkey(attributes));
     }
 
     /** What may change in a state that stays. */
@@ -275,7 +274,6 @@ final class QueuePairObject implements Owned, EventSubject {
         }
         if ((mask & rdma_h.IBV_QP_QKEY()) != 0) {
             queuePair.queueKey(ibv_qp_attr.qkey(attributes));
-            sends.queueKey(ibv_qp_attr.qkey(attributes));
         }
     }
 

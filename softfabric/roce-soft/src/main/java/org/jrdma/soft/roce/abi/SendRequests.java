@@ -10,6 +10,7 @@ import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.soft.roce.engine.MessageLimits;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.jrdma.soft.roce.engine.SendQueue;
 import org.jrdma.soft.roce.engine.SendWork;
@@ -58,7 +59,6 @@ final class SendRequests {
     private final boolean allSignaled;
 
     private volatile int pathMtu;
-    private volatile int queueKey;
 
     /**
      * @param room an {@code ibv_qp_cap}
@@ -80,11 +80,6 @@ final class SendRequests {
     /** How long a datagram may be. */
     void pathMtu(int bytes) {
         pathMtu = bytes;
-    }
-
-    /** What a datagram carries whose request leaves the choice to the queue pair. */
-    void queueKey(int key) {
-        queueKey = key;
     }
 
     /** Returns the errno; the address of the first that was not taken is left in {@code failed}. */
@@ -177,7 +172,7 @@ final class SendRequests {
     private boolean isPossible(
             long request, SendOperation operation, int flags, long list, int count) {
         var bytes = Elements.totalLength(list, count);
-        if (bytes > DeviceFacts.MAX_MESSAGE_BYTES) {
+        if (bytes > MessageLimits.MAX_BYTES) {
             return false;
         }
         if ((flags & INLINE) != 0) {
@@ -198,12 +193,12 @@ final class SendRequests {
         };
     }
 
-    private void addressDatagram(SendWork work, long request) {
+    private static void addressDatagram(SendWork work, long request) {
         var handle = AddressHandleObject.of(getLong(request + HANDLE));
-        // With its highest bit set it stands for the queue pair's own.
-        var key = getInt(request + REMOTE_QUEUE_KEY);
         work.datagram(
-                handle.destination(), getInt(request + REMOTE_NUMBER), key < 0 ? queueKey : key);
+                handle.destination(),
+                getInt(request + REMOTE_NUMBER),
+                getInt(request + REMOTE_QUEUE_KEY));
     }
 
     private static void addElements(SendWork work, long list, int count, boolean inline) {

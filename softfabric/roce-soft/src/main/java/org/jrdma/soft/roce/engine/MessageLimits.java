@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
 /** How long a message may be. */
-final class MessageLimits {
+public final class MessageLimits {
 
-    static final long MAX_BYTES = 1L << 31;
+    public static final long MAX_BYTES = 1L << 31;
 
     private MessageLimits() {}
 }
