@@ -1,6 +1,6 @@
 package org.jrdma.verbs;
 
-/** What happened. In C: {@code enum ibv_event_type}. */
+/** What happened. In C: {@code enum ibv_event_type}, {@code ibv_event_type_str}. */
 public enum AsyncEventType {
     /** A completion queue overran; its queue pairs are of no more use. */
     COMPLETION_QUEUE_ERROR(Subject.OBJECT),

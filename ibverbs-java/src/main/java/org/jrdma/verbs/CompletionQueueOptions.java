@@ -29,7 +29,7 @@ public record CompletionQueueOptions(
         return new CompletionQueueOptions(capacity, false, false, 0);
     }
 
-    /** The same, and it can be waited for. */
+    /** The same, and it can be waited for. In C: {@code ibv_create_comp_channel}. */
     public CompletionQueueOptions waitable() {
         return new CompletionQueueOptions(capacity, true, solicitedOnly, vector);
     }

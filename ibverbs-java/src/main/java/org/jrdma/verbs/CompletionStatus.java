@@ -71,7 +71,9 @@ public enum CompletionStatus {
         this.meaning = meaning;
     }
 
-    /** What it means in plain English, and what commonly causes it. */
+    /**
+     * What it means in plain English, and what commonly causes it. In C: {@code ibv_wc_status_str}.
+     */
     public String meaning() {
         return meaning;
     }

@@ -22,8 +22,7 @@ import org.jrdma.verbs.internal.MemoryFunctions;
  * <p>Owned by the arena or the domain that made it; its memory lives as long as that arena or
  * buffer, also when the region is closed before. Only {@link #address()} and work requests refuse a
  * closed region; its keys and its length are plain numbers, and stay. Safe for use by several
- * threads. Closing it takes the adapter's access away; operations under way then fail. In C: {@code
- * struct ibv_mr}.
+ * threads. Closing it takes the adapter's access away; operations under way then fail. In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
  */
 public final class MemoryRegion extends NativeObject {
 

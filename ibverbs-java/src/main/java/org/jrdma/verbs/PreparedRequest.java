@@ -95,7 +95,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     }
 
     /**
-     * Posts the request, if there is a free slot. Does not wait.
+     * Posts the request, if there is a free slot. Does not wait. In C: {@code ibv_post_send}, {@code ibv_post_recv}.
      *
      * @return false if every slot is taken: then take completions first. Slots of unsignalled
      *     requests become free by a later signalled one's completion, so if none is signalled they

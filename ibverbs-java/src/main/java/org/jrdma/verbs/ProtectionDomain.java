@@ -12,7 +12,7 @@ import org.jrdma.verbs.internal.Attempt;
 /**
  * What belongs together on a device: a queue pair reaches only memory registered in its own domain.
  *
- * <p>Owned by its {@link Device}. Safe for use by several threads. In C: {@code struct ibv_pd}.
+ * <p>Owned by its {@link Device}. Safe for use by several threads. In C: {@code struct ibv_pd}; {@link #close()} is {@code ibv_dealloc_pd}.
  */
 public final class ProtectionDomain extends NativeObject {
 
@@ -73,7 +73,7 @@ public final class ProtectionDomain extends NativeObject {
 
     /**
      * Registers a direct buffer, from its position to its limit. The region keeps the buffer from
-     * being collected. In C: {@code ibv_reg_mr}.
+     * being collected. In C: {@code ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
      *
      * @throws IllegalArgumentException if the buffer is not direct; read-only although written to;
      *     empty; or a view of a segment whose arena can be closed, which nothing here could prevent
@@ -100,7 +100,7 @@ public final class ProtectionDomain extends NativeObject {
     /**
      * Registers memory whose life the SDK does not know. The caller answers for it: if the memory
      * is freed before the region is closed, an adapter may write into whatever has taken its place.
-     * In C: {@code ibv_reg_mr}.
+     * In C: {@code ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
      *
      * @throws IllegalArgumentException if the segment is on the heap or empty
      * @throws VerbsException if the system refuses; the message says how much memory may be locked

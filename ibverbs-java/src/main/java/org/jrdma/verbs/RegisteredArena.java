@@ -78,8 +78,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * Memory with a registration of its own: page aligned, zeroed, of any length. In C: {@code
-     * ibv_reg_mr}.
+     * Memory with a registration of its own: page aligned, zeroed, of any length. In C: {@code ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
      *
      * @throws VerbsException if the system refuses; the message says how much memory may be locked
      */

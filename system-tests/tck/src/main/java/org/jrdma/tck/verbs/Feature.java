@@ -1,7 +1,7 @@
 package org.jrdma.tck.verbs;
 
 /** What a provider may lack without being wrong; tests that need it are then skipped. */
-enum Feature {
+public enum Feature {
     /** Queue pairs are brought to each other by {@code ibv_modify_qp}. */
     CONNECTING_BY_MODIFY,
     /** Queue pairs of the type UC. */

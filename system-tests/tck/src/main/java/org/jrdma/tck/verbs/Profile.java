@@ -118,7 +118,8 @@ public enum Profile {
         return lacks;
     }
 
-    boolean has(Feature feature) {
+    /** Whether tests that need it run. */
+    public boolean has(Feature feature) {
         return !lacks.containsKey(feature);
     }
 

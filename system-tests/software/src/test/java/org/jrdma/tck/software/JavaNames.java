@@ -1,0 +1,148 @@
+package org.jrdma.tck.software;
+
+import com.sun.source.tree.ClassTree;
+import com.sun.source.tree.MethodTree;
+import com.sun.source.tree.Tree;
+import com.sun.source.util.DocTrees;
+import com.sun.source.util.JavacTask;
+import com.sun.source.util.TreePathScanner;
+import java.io.IOException;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+
+/**
+ * What the Javadoc of ibverbs-java says after "In C:", which is the name of the function that the
+ * method stands for. Behind {@code {@link #close()} is}, it is the function that close() stands
+ * for; behind {@code @param}, that of a record's component.
+ */
+final class JavaNames {
+
+    private static final Path SOURCES = Path.of("../../ibverbs-java/src/main/java/org/jrdma/verbs");
+    private static final Pattern PARAMETER = Pattern.compile("@param (\\w+) (.*)");
+    private static final Pattern IN_C = Pattern.compile("In C: (.*?)(?:\\.(?= |$)|$)");
+    private static final Pattern NAME =
+            Pattern.compile("\\{@link #(\\w+)\\(\\)\\} is|\\{@code (\\w+)\\}");
+
+    private final Map<String, Set<JavaName>> names = new HashMap<>();
+
+    /**
+     * A type or a member of the API.
+     *
+     * @param type as it is written in Java, without the package
+     * @param member a method, or nothing where the type itself is meant
+     */
+    record JavaName(String type, String member) {
+
+        Class<?> load() {
+            try {
+                return Class.forName("org.jrdma.verbs." + type.replace('.', '$'));
+            } catch (ClassNotFoundException e) {
+                throw new AssertionError("a source without its class", e);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return member.isEmpty() ? type : type + "#" + member;
+        }
+    }
+
+    /** Reads the sources. */
+    static JavaNames read() throws IOException {
+        var result = new JavaNames();
+        var compiler = ToolProvider.getSystemJavaCompiler();
+        try (var files = compiler.getStandardFileManager(null, null, null);
+                var sources = Files.list(SOURCES)) {
+            var units =
+                    files.getJavaFileObjectsFromPaths(
+                            sources.filter(file -> file.toString().endsWith(".java")).toList());
+            var task = (JavacTask) compiler.getTask(null, files, null, null, null, units);
+            var scanner = result.new Scanner(DocTrees.instance(task));
+            task.parse().forEach(unit -> scanner.scan(unit, null));
+        }
+        return result;
+    }
+
+    /** The Java names of a function; of a private base class's, those of the public subclasses. */
+    List<JavaName> of(String function) {
+        return names.getOrDefault(function, Set.of()).stream()
+                .flatMap(JavaNames::visible)
+                .toList();
+    }
+
+    private static Stream<JavaName> visible(JavaName name) {
+        var type = name.load();
+        return Modifier.isPublic(type.getModifiers())
+                ? Stream.of(name)
+                : Stream.of(type.getPermittedSubclasses())
+                        .map(subclass -> new JavaName(subclass.getSimpleName(), name.member()));
+    }
+
+    /** Every C name that is mentioned, functions and others. */
+    Set<String> mentioned() {
+        return Collections.unmodifiableSet(names.keySet());
+    }
+
+    private final class Scanner extends TreePathScanner<Void, Void> {
+
+        private final DocTrees trees;
+        private final Deque<String> types = new ArrayDeque<>();
+
+        Scanner(DocTrees trees) {
+            this.trees = trees;
+        }
+
+        @Override
+        public Void visitClass(ClassTree type, Void unused) {
+            types.addLast(type.getSimpleName().toString());
+            read("");
+            super.visitClass(type, null);
+            types.removeLast();
+            return null;
+        }
+
+        @Override
+        public Void visitMethod(MethodTree method, Void unused) {
+            read(method.getName().toString());
+            return null; // classes in it are nobody's business
+        }
+
+        private void read(String member) {
+            var comment = trees.getDocComment(getCurrentPath());
+            if (comment == null) {
+                return;
+            }
+            var isRecord = getCurrentPath().getLeaf().getKind() == Tree.Kind.RECORD;
+            for (var part : comment.replaceAll("\\s+", " ").strip().split(" (?=@[a-z])", -1)) {
+                var parameter = PARAMETER.matcher(part);
+                var component = isRecord && parameter.matches() ? parameter.group(1) : member;
+                IN_C.matcher(part).results().forEach(said -> add(component, said.group(1)));
+            }
+        }
+
+        private void add(String member, String said) {
+            var name = NAME.matcher(said);
+            var meant = member;
+            while (name.find()) {
+                if (name.group(1) != null) {
+                    meant = name.group(1);
+                } else {
+                    names.computeIfAbsent(name.group(2), _ -> new LinkedHashSet<>())
+                            .add(new JavaName(String.join(".", types), meant));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package org.jrdma.tck.software;
+
+import java.io.IOException;
+import java.lang.classfile.Annotation;
+import java.lang.classfile.AnnotationValue;
+import java.lang.classfile.AttributedElement;
+import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.instruction.FieldInstruction;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.constant.DirectMethodHandleDesc;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jrdma.tck.software.JavaNames.JavaName;
+import org.jrdma.tck.verbs.Feature;
+import org.jrdma.tck.verbs.Profile;
+
+/**
+ * Which methods of the API the tests of the conformance kit call, directly or through what the kit
+ * has for them, and on which fabrics these tests run. Read from the kit's class files.
+ */
+final class KitCalls {
+
+    private static final Path CLASSES = Path.of("../tck/target/classes");
+    private static final String KIT = "org/jrdma/tck/verbs/";
+    private static final String API = "org/jrdma/verbs/";
+    private static final Set<String> TESTS = Set.of("Test", "ParameterizedTest", "RepeatedTest");
+    private static final Set<String> AROUND_TESTS =
+            Set.of("BeforeEach", "BeforeAll", "AfterEach", "AfterAll");
+
+    /** A method or a constant, by the class that its user names, which may inherit it. */
+    private record Member(String owner, String name, String descriptor) {}
+
+    /** What a method of the kit does. */
+    private record Body(Set<Member> uses, Set<Feature> needs) {}
+
+    private final Map<Member, Body> bodies = new HashMap<>();
+    private final List<Test> tests = new ArrayList<>();
+
+    /** A test: where it begins, and where it runs. */
+    private record Test(List<Member> roots, boolean changesTheMachine) {}
+
+    private final Set<Member> usedOnKernel = new HashSet<>();
+    private final Set<Member> usedOnSoftware = new HashSet<>();
+
+    /** Reads the class files. */
+    static KitCalls read() throws IOException {
+        var result = new KitCalls();
+        try (var files = Files.walk(CLASSES)) {
+            for (var file : files.filter(path -> path.toString().endsWith(".class")).toList()) {
+                result.read(ClassFile.of().parse(file));
+            }
+        }
+        result.tests.forEach(result::follow);
+        return result;
+    }
+
+    /** Whether a test that runs on rxe or siw calls it; of a type, anything of it. */
+    boolean onKernel(JavaName name) {
+        return isAmong(usedOnKernel, name);
+    }
+
+    /** Whether a test that runs on the software fabric calls it; of a type, anything of it. */
+    boolean onSoftware(JavaName name) {
+        return isAmong(usedOnSoftware, name);
+    }
+
+    private static boolean isAmong(Set<Member> uses, JavaName name) {
+        var type = name.load();
+        return uses.stream()
+                .filter(use -> name.member().isEmpty() || use.name.equals(name.member()))
+                .anyMatch(use -> type.isAssignableFrom(load(use.owner)));
+    }
+
+    private static Class<?> load(String internalName) {
+        try {
+            return Class.forName(internalName.replace('/', '.'));
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError("the kit calls what there is not", e);
+        }
+    }
+
+    private void read(ClassModel type) {
+        var owner = type.thisClass().asInternalName();
+        var around = new ArrayList<Member>();
+        var inside = new ArrayList<MethodModel>();
+        for (var method : type.methods()) {
+            var name = name(owner, method);
+            bodies.put(name, body(method));
+            if (isAnnotated(method, AROUND_TESTS) || name.name.endsWith("init>")) {
+                around.add(name);
+            } else if (isAnnotated(method, TESTS)) {
+                inside.add(method);
+            }
+        }
+        for (var test : inside) {
+            var roots = new ArrayList<>(around);
+            roots.add(name(owner, test));
+            tests.add(new Test(roots, changesTheMachine(type) || changesTheMachine(test)));
+        }
+    }
+
+    private static Member name(String owner, MethodModel method) {
+        return new Member(
+                owner, method.methodName().stringValue(), method.methodType().stringValue());
+    }
+
+    private static Body body(MethodModel method) {
+        var body = new Body(new HashSet<>(), new HashSet<>());
+        var feature = "";
+        for (var element : method.code().map(code -> code.elementList()).orElse(List.of())) {
+            switch (element) {
+                case FieldInstruction field -> {
+                    if (field.owner().asInternalName().equals(KIT + "Feature")) {
+                        feature = field.name().stringValue();
+                    }
+                    body.uses.add(
+                            new Member(
+                                    field.owner().asInternalName(),
+                                    field.name().stringValue(),
+                                    field.type().stringValue()));
+                }
+                case InvokeInstruction call -> {
+                    if (call.name().equalsString("needs")) {
+                        body.needs.add(Feature.valueOf(feature));
+                    }
+                    body.uses.add(
+                            new Member(
+                                    call.owner().asInternalName(),
+                                    call.name().stringValue(),
+                                    call.type().stringValue()));
+                }
+                case InvokeDynamicInstruction lambda ->
+                        lambda.bootstrapArgs().forEach(argument -> {
+                            if (argument instanceof DirectMethodHandleDesc handle) {
+                                body.uses.add(method(handle));
+                            }
+                        });
+                default -> {}
+            }
+        }
+        return body;
+    }
+
+    private static Member method(DirectMethodHandleDesc handle) {
+        var owner = handle.owner().descriptorString();
+        return new Member(
+                owner.substring(1, owner.length() - 1),
+                handle.methodName(),
+                handle.lookupDescriptor());
+    }
+
+    private static List<Annotation> annotations(AttributedElement element) {
+        return element.findAttribute(Attributes.runtimeVisibleAnnotations())
+                .map(found -> found.annotations())
+                .orElse(List.of());
+    }
+
+    private static boolean isAnnotated(MethodModel method, Set<String> names) {
+        return annotations(method).stream()
+                .map(annotation -> annotation.classSymbol().displayName())
+                .anyMatch(names::contains);
+    }
+
+    /** Then it is for a guest, and not for the software fabric. */
+    private static boolean changesTheMachine(AttributedElement element) {
+        return annotations(element).stream()
+                .filter(annotation -> annotation.classSymbol().displayName().equals("Tag"))
+                .flatMap(annotation -> annotation.elements().stream())
+                .anyMatch(value ->
+                        value.value() instanceof AnnotationValue.OfString text
+                                && text.stringValue().equals("machine"));
+    }
+
+    /** Adds what a test calls to what is called where it runs. */
+    private void follow(Test test) {
+        var seen = new HashSet<Member>();
+        var needs = new HashSet<Feature>();
+        var open = new ArrayDeque<>(test.roots);
+        while (!open.isEmpty()) {
+            var method = open.pop();
+            if (seen.add(method) && method.owner.startsWith(KIT)) {
+                declarations(method).forEach(body -> {
+                    open.addAll(body.uses);
+                    needs.addAll(body.needs);
+                });
+            }
+        }
+        seen.removeIf(method -> !method.owner.startsWith(API));
+        if (runsOn(Profile.RXE, needs) || runsOn(Profile.SIW, needs)) {
+            usedOnKernel.addAll(seen);
+        }
+        if (runsOn(Profile.SOFTWARE, needs) && !test.changesTheMachine) {
+            usedOnSoftware.addAll(seen);
+        }
+    }
+
+    private static boolean runsOn(Profile profile, Set<Feature> needs) {
+        return needs.stream().allMatch(profile::has);
+    }
+
+    /** The method itself, or where it is inherited or abstract, all it may be. */
+    private Stream<Body> declarations(Member method) {
+        var body = bodies.get(method);
+        return body != null && !body.uses.isEmpty()
+                ? Stream.of(body)
+                : bodies.entrySet().stream()
+                        .filter(entry -> entry.getKey().name.equals(method.name))
+                        .filter(entry -> entry.getKey().descriptor.equals(method.descriptor))
+                        .map(Map.Entry::getValue);
+    }
+}

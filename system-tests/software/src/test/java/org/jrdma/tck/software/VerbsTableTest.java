@@ -1,0 +1,156 @@
+package org.jrdma.tck.software;
+
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jrdma.tck.software.JavaNames.JavaName;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * docs/verbs.md: the Java form of every function of verbs.h, made from the list beside the headers,
+ * from the Javadoc of ibverbs-java, and from the class files of the conformance kit.
+ */
+class VerbsTableTest {
+
+    private static final Path FUNCTIONS = Path.of("../../headers/rdma/functions.txt");
+    private static final Path LINKAGE =
+            Path.of("../../ibverbs-java/src/main/java/org/jrdma/verbs/internal");
+    private static final Path TABLE = Path.of("../../docs/verbs.md");
+    private static final String COMMAND =
+            "mvn test -pl system-tests/software -am -Dtest=VerbsTableTest -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false";
+
+    /** What Java has no use for. */
+    private static final Map<String, String> NOT_NEEDED =
+            Map.of(
+                    "ibv_static_providers", "not needed: for programs that link libibverbs statically",
+                    "verbs_get_ctx", "not needed: finds what the functions in this header call");
+
+    /** As the binding names the functions it links, and the function pointers it reads. */
+    private static final Pattern LINKED =
+            Pattern.compile(
+                    "rdma_h\\.(\\w+)\\$descriptor|(?:ibv_context_ops|verbs_context)\\.(\\w+)\\$offset");
+
+    private static List<String> functions;
+    private static JavaNames java;
+    private static KitCalls kit;
+
+    @BeforeAll
+    static void read() throws IOException {
+        functions = Files.readAllLines(FUNCTIONS);
+        java = JavaNames.read();
+        kit = KitCalls.read();
+    }
+
+    @Test
+    void shouldHoldWhatTheCodeSays() throws IOException {
+        var table = table();
+        if (Boolean.getBoolean("jrdma.write")) {
+            Files.writeString(TABLE, table);
+        }
+
+        assertThat(TABLE).as("To write it anew: " + COMMAND).hasContent(table);
+    }
+
+    /** Otherwise the table would show as not yet what is there. */
+    @Test
+    void shouldFindEveryFunctionThatTheBindingCallsInAComment() throws IOException {
+        var linked = new HashSet<String>();
+        try (var files = Files.list(LINKAGE)) {
+            for (var file : files.toList()) {
+                LINKED.matcher(Files.readString(file))
+                        .results()
+                        .map(found ->
+                                found.group(1) == null ? "ibv_" + found.group(2) : found.group(1))
+                        .forEach(name -> linked.add(plain(name)));
+            }
+        }
+
+        linked.retainAll(functions); // the structures have other members too
+        assertThat(linked).contains("ibv_open_device", "ibv_post_send", "ibv_query_device_ex");
+        assertThat(java.mentioned()).containsAll(linked);
+    }
+
+    /** As in a comment that was not changed with its name. */
+    @Test
+    void shouldFindNoFunctionInACommentThatTheHeaderHasNot() {
+        var known = new HashSet<>(functions);
+
+        assertThat(java.mentioned())
+                .filteredOn(name -> name.matches("(ibv|mult|mbps|verbs)_.*"))
+                .isSubsetOf(known);
+    }
+
+    /** What everyone in it calls, and what nobody does, since it is told what to test. */
+    @Test
+    void shouldTellWhatTheKitCallsFromWhatItDoesNot() {
+        var open = new JavaName("Verbs", "open");
+        var software = new JavaName("Verbs", "software");
+
+        assertThat(kit.onKernel(open)).isTrue();
+        assertThat(kit.onSoftware(open)).isTrue();
+        assertThat(kit.onSoftware(software)).isFalse();
+    }
+
+    private static String table() {
+        var rows = new ArrayList<String>();
+        var covered = 0;
+        for (var function : functions) {
+            var names = java.of(plain(function));
+            covered += names.isEmpty() ? 0 : 1;
+            rows.add(
+                    "| %s | %s | %s |"
+                            .formatted(
+                                    code(function),
+                                    names.isEmpty()
+                                            ? NOT_NEEDED.getOrDefault(function, "not yet")
+                                            : names.stream()
+                                                    .map(name -> code(name.toString()))
+                                                    .collect(joining(", ")),
+                                    names.isEmpty() ? "" : tested(names)));
+        }
+        return """
+        # From C to Java
+
+        Every function that verbs.h declares, exported or written out in the header, and the Java form of it: the type, or the method of a type, whose Javadoc names it. "Tested" is
+        where a test of the conformance kit calls that form: on the kernel's rxe or siw, on the software fabric, or not at all. Java has %d of %d.
+
+        This file is generated. To write it anew:
+
+            %s
+
+        | C | Java | tested |
+        |---|---|---|
+        %s
+        """
+                .formatted(covered, functions.size(), COMMAND, String.join("\n", rows));
+    }
+
+    private static String tested(List<JavaName> names) {
+        var where = new ArrayList<String>();
+        if (names.stream().anyMatch(kit::onKernel)) {
+            where.add("kernel");
+        }
+        if (names.stream().anyMatch(kit::onSoftware)) {
+            where.add("software");
+        }
+        return where.isEmpty() ? "not" : String.join(", ", where);
+    }
+
+    private static String code(String text) {
+        return "`" + text + "`";
+    }
+
+    /** With underscores before it, it is what a macro or a function of the plain name calls. */
+    private static String plain(String function) {
+        return function.replaceFirst("^_+", "");
+    }
+}
