@@ -37,6 +37,7 @@ public final class Engine {
     private final MemoryRegistry memory;
     private final EngineOptions options;
     private final RandomGenerator random;
+    private final FaultSink faults;
     private final InvariantCrc checksum = new InvariantCrc();
     private final IncomingPacket incoming = new IncomingPacket();
     private final Completion completion = new Completion();
@@ -64,10 +65,21 @@ public final class Engine {
      * @param random where the high bits of queue pair numbers come from
      */
     public Engine(Link link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
+        this(link, memory, options, random, Engine::log);
+    }
+
+    /** As the other, and tells {@code faults} instead of the log. */
+    Engine(
+            Link link,
+            MemoryRegistry memory,
+            EngineOptions options,
+            RandomGenerator random,
+            FaultSink faults) {
         this.link = link;
         this.memory = memory;
         this.options = options;
         this.random = random;
+        this.faults = faults;
         for (var i = 0; i < FIRST_INDEX; i++) {
             queuePairs.add(null);
         }
@@ -266,12 +278,12 @@ public final class Engine {
                 queuePair.fail();
             }
         } catch (Throwable again) {
-            tell(queuePair, again);
+            faults.failed(queuePair, again);
         }
-        tell(queuePair, cause);
+        faults.failed(queuePair, cause);
     }
 
-    private static void tell(QueuePair queuePair, Throwable cause) {
+    private static void log(QueuePair queuePair, Throwable cause) {
         try {
             LOG.error("Queue pair {} failed", queuePair.number(), cause);
         } catch (OutOfMemoryError untold) {

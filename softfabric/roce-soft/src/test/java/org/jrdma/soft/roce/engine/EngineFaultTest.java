@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EngineFaultTest {
 
     private static final long MILLISECOND = 1_000_000;
+    private static final String INJECTED = "injected";
 
     /** When its answer comes in, or when its packet goes out. */
     @ParameterizedTest
@@ -34,6 +35,7 @@ class EngineFaultTest {
         assertThat(pair.left.done)
                 .extracting(Pair.Done::status)
                 .containsOnly(CompletionStatus.SUCCESS);
+        assertOnlyInjected(pair);
     }
 
     @Test
@@ -50,13 +52,19 @@ class EngineFaultTest {
         assertThat(pair.left.done)
                 .extracting(Pair.Done::status)
                 .containsExactly(CompletionStatus.SUCCESS);
+        assertOnlyInjected(pair);
+    }
+
+    /** And not silently. */
+    private static void assertOnlyInjected(Pair pair) {
+        assertThat(pair.faults).extracting(Throwable::getMessage).containsOnly(INJECTED);
     }
 
     private static QueuePair broken(Pair.Side side) {
         return side.newQueuePair(
                 side.domain,
                 _ -> {
-                    throw new AssertionError("injected");
+                    throw new AssertionError(INJECTED);
                 });
     }
 }

@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.engine;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -48,6 +49,9 @@ final class Pair {
     /** Which packets pass, before there is trouble. */
     BiPredicate<Side, PacketBuffer> passes = (to, packet) -> true;
 
+    /** What the engines met that nobody foresaw. */
+    final List<Throwable> faults = new ArrayList<>();
+
     long now;
     long packets;
 
@@ -55,12 +59,17 @@ final class Pair {
     private final PriorityQueue<Flight> flights =
             new PriorityQueue<>(
                     Comparator.comparingLong(Flight::arrival).thenComparingLong(Flight::order));
+    private final ArrayDeque<PacketBuffer> landed = new ArrayDeque<>();
     private long order;
 
     Pair(Transport transport, long seed) {
+        this(transport, seed, Address.ipv4(0x7f000001), Address.ipv4(0x7f000002));
+    }
+
+    Pair(Transport transport, long seed, Address leftAddress, Address rightAddress) {
         random = new Random(seed);
-        left = new Side(Address.ipv4(0x7f000001), transport, 0x10000);
-        right = new Side(Address.ipv4(0x7f000002), transport, 0x8000_0000L);
+        left = new Side(leftAddress, transport, 0x10000);
+        right = new Side(rightAddress, transport, 0x8000_0000L);
     }
 
     /** One engine with a queue pair, and a region between two guards full of canaries. */
@@ -87,7 +96,13 @@ final class Pair {
             all.fill(CANARY);
             memory.fill((byte) 0);
             region = registry.register(domain, memory, start, ALL);
-            engine = new Engine(this, registry, EngineOptions.DEFAULTS, random);
+            engine =
+                    new Engine(
+                            this,
+                            registry,
+                            EngineOptions.DEFAULTS,
+                            random,
+                            (_, cause) -> faults.add(cause));
             queuePair = newQueuePair(domain);
         }
 
@@ -96,9 +111,13 @@ final class Pair {
         }
 
         QueuePair newQueuePair(ProtectionDomain owner, CompletionSink completions) {
+            return newQueuePair(transport, owner, completions);
+        }
+
+        QueuePair newQueuePair(Transport kind, ProtectionDomain owner, CompletionSink completions) {
             return engine.newQueuePair(
                     new QueuePairOptions(
-                            transport,
+                            kind,
                             owner,
                             completions,
                             completions,
@@ -233,7 +252,7 @@ final class Pair {
         }
         var copies = random.nextDouble() < trouble.duplication ? 2 : 1;
         for (var i = 0; i < copies; i++) {
-            var copy = new PacketBuffer();
+            var copy = landed.isEmpty() ? new PacketBuffer() : landed.removeLast();
             copy.copyFrom(packet);
             var delay = 1_000L;
             if (random.nextDouble() < trouble.reordering) {
@@ -271,6 +290,7 @@ final class Pair {
             while (!flights.isEmpty() && flights.element().arrival() <= now) {
                 var flight = flights.remove();
                 flight.to().engine.receive(flight.packet());
+                landed.addLast(flight.packet());
             }
             left.engine.expireTimers();
             right.engine.expireTimers();
