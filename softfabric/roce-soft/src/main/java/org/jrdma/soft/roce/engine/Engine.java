@@ -54,6 +54,7 @@ public final class Engine {
     /** Those in use; there are few. */
     private final List<Path> paths = new ArrayList<>();
 
+    private long pathsAgeAt = TimerQueue.NEVER;
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
     private long now;
@@ -213,6 +214,9 @@ public final class Engine {
      * what is late for the thread is not late for the peer.
      */
     public void expireTimers() {
+        if (now >= pathsAgeAt) {
+            agePaths();
+        }
         for (var due = timers.poll(now); due != null; due = timers.poll(now)) {
             try {
                 due.timerExpired();
@@ -231,7 +235,20 @@ public final class Engine {
      * When to {@link #expireTimers} next though nothing came in; {@link Long#MAX_VALUE} for never.
      */
     public long nextDeadline() {
-        return timers.next();
+        return Math.min(timers.next(), pathsAgeAt);
+    }
+
+    /** Someone waits for room on a path. */
+    void awaitRoom(Path path) {
+        pathsAgeAt = Math.min(pathsAgeAt, path.deadline());
+    }
+
+    private void agePaths() {
+        pathsAgeAt = TimerQueue.NEVER;
+        for (var path : paths) {
+            path.age(now);
+            awaitRoom(path);
+        }
     }
 
     /**

@@ -10,6 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The window is in bytes as Linux charges them to a socket. It grows with what is acknowledged
  * and is halved when something was lost.
+ *
+ * <p>What is not answered for a while is no longer taken to be under way: it was lost, or has
+ * arrived where nobody answers. Its queue pair may have to wait long until it knows, and others
+ * would wait with it.
  */
 final class Path {
 
@@ -18,6 +22,12 @@ final class Path {
 
     /** What is lost at a time is one loss. */
     private static final long BETWEEN_CUTS_NANOS = 500_000;
+
+    /** What was sent is under way for one to two periods at most. */
+    private static final long PERIOD_NANOS = 30_000_000;
+
+    /** The same where nobody has had an answer for a period: few are sent then, and to nobody. */
+    private static final long SILENT_PERIOD_NANOS = 1_000_000;
 
     /** What each datagram is charged beside twice its length: its bookkeeping. */
     private static final int OVERHEAD = 768;
@@ -29,7 +39,19 @@ final class Path {
     /** Up to where the window grows quickly: where it was before something was lost. */
     private long threshold;
 
-    private long underWay;
+    /** The number of this period. */
+    private int period;
+
+    private long periodStart;
+
+    /** Whether anybody had an answer in this period, or in the one before. */
+    private boolean heard;
+
+    private boolean heardBefore = true;
+
+    /** What was sent in this period, and in the one before. */
+    private final Share underWay = new Share();
+
     private long cutAt = Long.MIN_VALUE / 2;
     private int users;
 
@@ -41,6 +63,35 @@ final class Path {
 
     /** Whether the first of those that wait found no room. */
     private boolean full;
+
+    /** What of the path is taken: by a queue pair, or by all. */
+    static final class Share {
+
+        private int period;
+        private long recent;
+        private long older;
+
+        private void enter(int next) {
+            if (next != period) {
+                older = next == period + 1 ? recent : 0;
+                recent = 0;
+                period = next;
+            }
+        }
+
+        boolean isNothing() {
+            return recent == 0 && older == 0;
+        }
+
+        private long charge() {
+            return recent + older;
+        }
+
+        private void take(long ofRecent, long ofOlder) {
+            recent -= ofRecent;
+            older -= ofOlder;
+        }
+    }
 
     Path(Address remote, long greatest) {
         this.remote = remote;
@@ -75,7 +126,7 @@ final class Path {
     /** Whether a queue pair may send so much now. If not, it is {@linkplain #next called}. */
     boolean admits(QueuePair queuePair, long charge) {
         if (queuePair == served || waiting.isEmpty()) {
-            if (underWay + charge <= window || underWay == 0) {
+            if (underWay.charge() + charge <= window || underWay.charge() == 0) {
                 return true;
             }
             full = true;
@@ -111,27 +162,69 @@ final class Path {
      * with nothing acknowledged to come would wait for a timeout.
      */
     boolean asks(long charge, long chargedSince) {
-        return 4 * chargedSince >= window || underWay + 2 * charge > window;
+        return 4 * chargedSince >= window || underWay.charge() + 2 * charge > window;
     }
 
-    void sent(long charge) {
-        underWay += charge;
+    /**
+     * Whether who may send to nobody leaves room for others with so much more. Of one packet
+     * anybody has the right.
+     */
+    boolean leavesRoom(Share share, long charge) {
+        share.enter(period);
+        return share.isNothing() || 4 * (share.charge() + charge) <= window;
     }
 
-    /** So much has arrived, been given up, or is to be sent again. */
-    void released(long charge) {
-        underWay -= charge;
-        full = false;
+    /** When to {@link #age}; {@link TimerQueue#NEVER} while nobody waits for room. */
+    long deadline() {
+        return full && !waiting.isEmpty() ? periodStart + periodNanos() : TimerQueue.NEVER;
     }
 
-    /** So much has arrived. */
-    void acknowledged(long charge) {
-        released(charge);
+    private long periodNanos() {
+        return heard || heardBefore ? PERIOD_NANOS : SILENT_PERIOD_NANOS;
+    }
+
+    /** Begins the next period if this one has lasted long enough. */
+    void age(long now) {
+        if (now - periodStart >= periodNanos()) {
+            periodStart = now;
+            period++;
+            underWay.enter(period);
+            heardBefore = heard;
+            heard = false;
+            full = false;
+        }
+    }
+
+    void sent(Share share, long charge) {
+        share.enter(period);
+        share.recent += charge;
+        underWay.recent += charge;
+    }
+
+    /** All of it has been given up, or is to be sent again. */
+    void released(Share share) {
+        release(share, 1, 1);
+    }
+
+    /** {@code part} of {@code all} that was under way has arrived. */
+    void acknowledged(Share share, long part, long all) {
+        heard = true;
+        var charge = release(share, part, all);
         if (window < greatest) {
             // Doubles with each window that got through at first; later grows by 16 KiB with each.
             var growth = window < threshold ? charge : (charge << 14) / window;
             window = Math.min(greatest, window + growth);
         }
+    }
+
+    private long release(Share share, long part, long all) {
+        share.enter(period);
+        var charge = share.charge() * part / all;
+        var ofOlder = Math.min(charge, share.older);
+        share.take(charge - ofOlder, ofOlder);
+        underWay.take(charge - ofOlder, ofOlder);
+        full = false;
+        return charge;
     }
 
     void lost(long now) {

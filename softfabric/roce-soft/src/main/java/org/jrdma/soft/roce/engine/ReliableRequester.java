@@ -66,7 +66,7 @@ final class ReliableRequester implements Requester {
     private int readsIncomplete;
 
     /** What is charged to the path for what is under way, from {@code chargedFrom} on. */
-    private long charged;
+    private final Path.Share charged = new Path.Share();
 
     private int chargedFrom;
 
@@ -78,6 +78,9 @@ final class ReliableRequester implements Requester {
 
     /** Whether the peer must be asked for an acknowledgement with the next packet. */
     private boolean askAtOnce;
+
+    /** Whether there was no answer in time, nor since. */
+    private boolean unanswered;
 
     /** Whether the peer asked to be left alone until the timer expires. */
     private boolean waiting;
@@ -101,6 +104,7 @@ final class ReliableRequester implements Requester {
         readsIncomplete = 0;
         recovering = false;
         askAtOnce = false;
+        unanswered = false;
         waiting = false;
         retriesLeft = wanted.retries();
         notReadyRetriesLeft = wanted.notReadyRetries();
@@ -118,7 +122,7 @@ final class ReliableRequester implements Requester {
             return Transmission.IDLE;
         }
         var charge = charge(work);
-        if (!queuePair.path().admits(queuePair, charge)) {
+        if (!isAdmitted(work, charge)) {
             return Transmission.IDLE;
         }
         var packet = engine.claim();
@@ -142,12 +146,25 @@ final class ReliableRequester implements Requester {
             default -> throw new IllegalStateException("operation " + work.operation);
         }
         moveCursor(work, sequenceNumbers);
-        charged += charge;
-        queuePair.path().sent(charge);
+        queuePair.path().sent(charged, charge);
         if (queuePair.deadline == TimerQueue.NEVER) {
             startTimer();
         }
         return Transmission.SENT;
+    }
+
+    private boolean isAdmitted(SendWork work, long charge) {
+        var path = queuePair.path();
+        if (unanswered && !path.leavesRoom(charged, charge)) {
+            return false;
+        }
+        if (path.admits(queuePair, charge)) {
+            return true;
+        }
+        engine.awaitRoom(path);
+        // Who waits for others without having asked for an answer may ask.
+        askAtOnce |= chargedSinceRequest > 0;
+        return chargedSinceRequest > 0 && !work.operation.needsResponse();
     }
 
     /** What the packet at the cursor, or what it asks for, is charged to the path. */
@@ -167,17 +184,14 @@ final class ReliableRequester implements Requester {
     /** Takes off what has been answered: of what is under way, in proportion. */
     private void acknowledgeCharge() {
         var answered = distance(chargedFrom, unacknowledged);
-        var rest = distance(unacknowledged, next);
-        var part = rest <= 0 ? charged : charged * answered / (answered + rest);
-        charged -= part;
+        var rest = Math.max(0, distance(unacknowledged, next));
         chargedFrom = unacknowledged;
-        queuePair.path().acknowledged(part);
+        queuePair.path().acknowledged(charged, answered, answered + rest);
     }
 
     private void releaseCharge() {
-        if (charged != 0) {
+        if (!charged.isNothing()) {
             queuePair.path().released(charged);
-            charged = 0;
         }
         chargedFrom = unacknowledged;
     }
@@ -293,6 +307,7 @@ final class ReliableRequester implements Requester {
         if (distance(unacknowledged, sequence) < 0 || distance(sequence, neverSent) <= 0) {
             return; // answered already, or never asked
         }
+        unanswered = false;
         switch (packet.opCode().operation()) {
             case ACKNOWLEDGE -> acknowledge(packet);
             case READ_RESPONSE -> readResponse(packet);
@@ -302,14 +317,17 @@ final class ReliableRequester implements Requester {
     }
 
     private void acknowledge(IncomingPacket packet) {
-        var header = packet.acknowledgement();
         var sequence = packet.sequence();
-        if (header.isAcknowledgement()) {
-            if (!advance(plus(sequence, 1))) {
-                lost();
-            }
-            return;
+        // Decoded apart from the refusals, which keep it: else the compiler, which does not look
+        // into what happens seldom, allocates one for each acknowledgement.
+        if (!packet.acknowledgement().isAcknowledgement()) {
+            refused(packet.acknowledgement(), sequence);
+        } else if (!advance(plus(sequence, 1))) {
+            lost();
         }
+    }
+
+    private void refused(AcknowledgeHeader header, int sequence) {
         // A refusal acknowledges all before it. If a response is missing there, that comes first.
         if (!advance(sequence)) {
             lost();
@@ -550,6 +568,7 @@ final class ReliableRequester implements Requester {
             waiting = false;
         } else {
             recovering = false;
+            unanswered = true;
             retry();
         }
     }

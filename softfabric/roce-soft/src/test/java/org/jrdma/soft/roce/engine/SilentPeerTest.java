@@ -1,0 +1,91 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What one that has no answer takes from others to the same address. */
+class SilentPeerTest {
+
+    private static final long MILLISECOND = 1_000_000;
+    private static final int PACKET = 4096;
+
+    private final Pair pair = new Pair(Transport.RELIABLE, 1);
+    private final Pair.Side left = pair.left;
+    private final Pair.Side right = pair.right;
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 8, 14, 20})
+    void shouldNotHoldOthersUpForLongWhereOneIsNotAnswered(int timeout) {
+        pair.connect(PACKET, 0);
+        var unanswered = left.newQueuePair(left.domain);
+        left.connect(unanswered, right, right.newQueuePair(right.domain).number(), timeout, 7);
+        for (var i = 0; i < 200; i++) {
+            left.write(unanswered, 1, PACKET, right);
+        }
+        pair.run(40 * MILLISECOND);
+        left.done.clear();
+        for (var round = 0; round < 1_000; round++) {
+            for (var i = 0; i < 64; i++) {
+                left.write(left.queuePair, 2, PACKET, right);
+            }
+            pair.run(pair.now + MILLISECOND);
+            assertThat(left.done)
+                    .filteredOn(done -> done.id() == 2)
+                    .as("in round %d", round)
+                    .hasSize(64)
+                    .extracting(Pair.Done::status)
+                    .containsOnly(CompletionStatus.SUCCESS);
+            left.done.clear();
+        }
+    }
+
+    @Test
+    void shouldGiveUpHundredsToAPeerThatIsGoneInTheTimePromisedToOne() {
+        var count = 200;
+        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        for (var i = 0; i < count; i++) {
+            var queuePair = left.newQueuePair(left.domain);
+            left.connect(queuePair, right, i + 2, 14, 7);
+            left.write(queuePair, i, PACKET, right);
+        }
+        pair.run();
+        assertThat(left.done)
+                .hasSize(count)
+                .extracting(Pair.Done::status)
+                .containsOnly(CompletionStatus.RETRIES_EXCEEDED);
+        var promised = (1 + 2 + 6 * 4) * (4_096L << 14);
+        assertThat(pair.now).isBetween(promised, promised + 100 * MILLISECOND);
+    }
+
+    /** For ever without a timeout: the next message shows the peer that it lacks one. */
+    @Test
+    void shouldFindOutWithMoreWorkWhatWasLostWithoutATimeout() {
+        pair.connect(PACKET, 0, 0, 7, 7, 4, Pair.ALL);
+        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        left.write(left.queuePair, 1, PACKET, right);
+        pair.run(100 * MILLISECOND);
+        pair.trouble = Pair.Trouble.NONE;
+        left.write(left.queuePair, 2, 20 * PACKET, right);
+        pair.run(pair.now + MILLISECOND);
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void shouldGoOnAtOnceWhenAPeerComesBack() {
+        pair.connect(PACKET, 0);
+        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        left.write(left.queuePair, 1, 100 * PACKET, right);
+        pair.run(150 * MILLISECOND);
+        assertThat(left.done).isEmpty();
+        pair.trouble = Pair.Trouble.NONE;
+        pair.run(pair.now + 4 * (4_096L << 14));
+        assertThat(left.done).extracting(Pair.Done::status).containsOnly(CompletionStatus.SUCCESS);
+        left.write(left.queuePair, 2, 100 * PACKET, right);
+        pair.run(pair.now + MILLISECOND);
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+    }
+}
