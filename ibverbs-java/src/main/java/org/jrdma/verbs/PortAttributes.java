@@ -15,9 +15,18 @@ package org.jrdma.verbs;
  * @param subnetManagerLid the subnet manager's address
  * @param lidMask how many low bits of the LID it ignores, in C {@code lmc}
  * @param activeWidth the link's width, in C's encoding
- * @param activeSpeed the speed of a lane, in C's encoding
+ * @param activeSpeed the speed of a lane, in C's encoding; {@code active_speed_ex} where the library
+ *     tells it
  * @param physicalState the state of the wire, in C's encoding
  * @param capabilityFlags in C {@code port_cap_flags}
+ * @param moreCapabilityFlags in C {@code port_cap_flags2}
+ * @param virtualLanes how many virtual lanes, in C's encoding
+ * @param badPartitionKeys how many packets came with a partition key of others
+ * @param badQueueKeys how many came with a wrong queue key
+ * @param subnetManagerServiceLevel the priority of what goes to the subnet manager
+ * @param subnetTimeout how long a packet can be under way in the subnet, as an exponent: 4.096 us
+ *     times 2 to this
+ * @param initialisationReply what the subnet manager did at start, in C's bits
  */
 public record PortAttributes(
         int port,
@@ -34,4 +43,11 @@ public record PortAttributes(
         int activeWidth,
         int activeSpeed,
         int physicalState,
-        int capabilityFlags) {}
+        int capabilityFlags,
+        int moreCapabilityFlags,
+        int virtualLanes,
+        int badPartitionKeys,
+        int badQueueKeys,
+        int subnetManagerServiceLevel,
+        int subnetTimeout,
+        int initialisationReply) {}

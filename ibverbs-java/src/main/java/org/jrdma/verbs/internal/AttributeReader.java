@@ -5,11 +5,17 @@ import org.jrdma.abi.rdma.ibv_cq_moderation_caps;
 import org.jrdma.abi.rdma.ibv_device_attr;
 import org.jrdma.abi.rdma.ibv_device_attr_ex;
 import org.jrdma.abi.rdma.ibv_odp_caps;
+import org.jrdma.abi.rdma.ibv_packet_pacing_caps;
 import org.jrdma.abi.rdma.ibv_port_attr;
+import org.jrdma.abi.rdma.ibv_rss_caps;
+import org.jrdma.abi.rdma.ibv_tm_caps;
 import org.jrdma.abi.rdma.ibv_tso_caps;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.DeviceAttributes;
 import org.jrdma.verbs.ExtendedDeviceAttributes;
+import org.jrdma.verbs.ExtendedDeviceAttributes.PacketPacing;
+import org.jrdma.verbs.ExtendedDeviceAttributes.ReceiveSideScaling;
+import org.jrdma.verbs.ExtendedDeviceAttributes.TagMatching;
 import org.jrdma.verbs.PortAttributes;
 
 /** The structures that queries fill, as the API's records. */
@@ -40,18 +46,27 @@ final class AttributeReader {
                 ibv_device_attr.max_qp_rd_atom(attr),
                 ibv_device_attr.max_qp_init_rd_atom(attr),
                 ibv_device_attr.max_res_rd_atom(attr),
+                ibv_device_attr.max_ee_rd_atom(attr),
+                ibv_device_attr.max_ee_init_rd_atom(attr),
                 Codes.ATOMIC_CAPABILITY.of(ibv_device_attr.atomic_cap(attr)),
                 ibv_device_attr.max_mw(attr),
+                ibv_device_attr.max_ee(attr),
+                ibv_device_attr.max_rdd(attr),
+                ibv_device_attr.max_raw_ipv6_qp(attr),
+                ibv_device_attr.max_raw_ethy_qp(attr),
                 ibv_device_attr.max_mcast_grp(attr),
                 ibv_device_attr.max_mcast_qp_attach(attr),
                 ibv_device_attr.max_total_mcast_qp_attach(attr),
                 ibv_device_attr.max_ah(attr),
+                ibv_device_attr.max_fmr(attr),
+                ibv_device_attr.max_map_per_fmr(attr),
                 ibv_device_attr.max_srq(attr),
                 ibv_device_attr.max_srq_wr(attr),
                 ibv_device_attr.max_srq_sge(attr),
                 Short.toUnsignedInt(ibv_device_attr.max_pkeys(attr)),
                 Byte.toUnsignedInt(ibv_device_attr.local_ca_ack_delay(attr)),
-                Codes.DEVICE_CAPABILITY.ofBits(ibv_device_attr.device_cap_flags(attr)));
+                Codes.DEVICE_CAPABILITY.ofBits(ibv_device_attr.device_cap_flags(attr)),
+                ibv_device_attr.device_cap_flags(attr));
     }
 
     /** An {@link ibv_device_attr_ex}. */
@@ -59,6 +74,10 @@ final class AttributeReader {
         var onDemand = ibv_device_attr_ex.odp_caps(attr);
         var transports = ibv_odp_caps.per_transport_caps(onDemand);
         var general = ibv_odp_caps.general_caps(onDemand);
+        var segmentation = ibv_device_attr_ex.tso_caps(attr);
+        var scaling = ibv_device_attr_ex.rss_caps(attr);
+        var pacing = ibv_device_attr_ex.packet_pacing_caps(attr);
+        var tags = ibv_device_attr_ex.tm_caps(attr);
         var moderation = ibv_device_attr_ex.cq_mod_caps(attr);
         return new ExtendedDeviceAttributes(
                 (general & rdma_h.IBV_ODP_SUPPORT()) != 0,
@@ -66,9 +85,28 @@ final class AttributeReader {
                 ibv_odp_caps.per_transport_caps.rc_odp_caps(transports),
                 ibv_odp_caps.per_transport_caps.uc_odp_caps(transports),
                 ibv_odp_caps.per_transport_caps.ud_odp_caps(transports),
+                ibv_device_attr_ex.xrc_odp_caps(attr),
                 ibv_device_attr_ex.completion_timestamp_mask(attr),
                 ibv_device_attr_ex.hca_core_clock(attr),
-                ibv_tso_caps.max_tso(ibv_device_attr_ex.tso_caps(attr)),
+                ibv_tso_caps.max_tso(segmentation),
+                ibv_tso_caps.supported_qpts(segmentation),
+                new ReceiveSideScaling(
+                        ibv_rss_caps.supported_qpts(scaling),
+                        ibv_rss_caps.max_rwq_indirection_tables(scaling),
+                        ibv_rss_caps.max_rwq_indirection_table_size(scaling),
+                        ibv_rss_caps.rx_hash_fields_mask(scaling),
+                        Byte.toUnsignedInt(ibv_rss_caps.rx_hash_function(scaling))),
+                ibv_device_attr_ex.max_wq_type_rq(attr),
+                new PacketPacing(
+                        Integer.toUnsignedLong(ibv_packet_pacing_caps.qp_rate_limit_min(pacing)),
+                        Integer.toUnsignedLong(ibv_packet_pacing_caps.qp_rate_limit_max(pacing)),
+                        ibv_packet_pacing_caps.supported_qpts(pacing)),
+                new TagMatching(
+                        ibv_tm_caps.max_rndv_hdr_size(tags),
+                        ibv_tm_caps.max_num_tags(tags),
+                        ibv_tm_caps.flags(tags),
+                        ibv_tm_caps.max_ops(tags),
+                        ibv_tm_caps.max_sge(tags)),
                 Short.toUnsignedInt(ibv_cq_moderation_caps.max_cq_count(moderation)),
                 Short.toUnsignedInt(ibv_cq_moderation_caps.max_cq_period(moderation)),
                 ibv_device_attr_ex.max_dm_size(attr),
@@ -78,6 +116,7 @@ final class AttributeReader {
 
     /** An {@link ibv_port_attr}. */
     static PortAttributes port(int port, MemorySegment attr) {
+        var newSpeed = ibv_port_attr.active_speed_ex(attr);
         return new PortAttributes(
                 port,
                 Codes.PORT_STATE.of(ibv_port_attr.state(attr)),
@@ -91,8 +130,15 @@ final class AttributeReader {
                 Short.toUnsignedInt(ibv_port_attr.sm_lid(attr)),
                 ibv_port_attr.lmc(attr),
                 Byte.toUnsignedInt(ibv_port_attr.active_width(attr)),
-                Byte.toUnsignedInt(ibv_port_attr.active_speed(attr)),
+                newSpeed == 0 ? Byte.toUnsignedInt(ibv_port_attr.active_speed(attr)) : newSpeed,
                 Byte.toUnsignedInt(ibv_port_attr.phys_state(attr)),
-                ibv_port_attr.port_cap_flags(attr));
+                ibv_port_attr.port_cap_flags(attr),
+                Short.toUnsignedInt(ibv_port_attr.port_cap_flags2(attr)),
+                Byte.toUnsignedInt(ibv_port_attr.max_vl_num(attr)),
+                ibv_port_attr.bad_pkey_cntr(attr),
+                ibv_port_attr.qkey_viol_cntr(attr),
+                Byte.toUnsignedInt(ibv_port_attr.sm_sl(attr)),
+                Byte.toUnsignedInt(ibv_port_attr.subnet_timeout(attr)),
+                Byte.toUnsignedInt(ibv_port_attr.init_type_reply(attr)));
     }
 }

@@ -85,6 +85,18 @@ class DeviceTest {
     }
 
     @Test
+    void shouldTellWhatItCanDoInWordsAndInBits() throws VerbsException {
+        var attributes = device.attributes();
+
+        assertThat(attributes.capabilities()).isNotEmpty();
+        assertThat(Integer.bitCount(attributes.capabilityFlags()))
+                .isGreaterThanOrEqualTo(attributes.capabilities().size());
+        fabric.needs(Feature.EXTENDED_ATTRIBUTES);
+        assertThat((int) device.extendedAttributes().extendedCapabilities())
+                .isEqualTo(attributes.capabilityFlags());
+    }
+
+    @Test
     void shouldTellItsExtendedAttributes() throws VerbsException {
         fabric.needs(Feature.EXTENDED_ATTRIBUTES);
 
@@ -92,6 +104,8 @@ class DeviceTest {
 
         assertThat(extended.reliableOnDemand() != 0).isEqualTo(extended.onDemand());
         assertThat(extended.deviceMemoryBytes()).isNotNegative();
+        var pacing = extended.packetPacing();
+        assertThat(pacing.minKilobits()).isBetween(0L, pacing.maxKilobits());
     }
 
     @Test
@@ -104,6 +118,9 @@ class DeviceTest {
             assertThat(port.activeMtu()).isLessThanOrEqualTo(port.maxMtu());
         }
         assertThat(port.gidTableLength()).isPositive();
+        assertThat(port.virtualLanes()).isBetween(0, 5);
+        assertThat(port.activeSpeed()).isPositive();
+        assertThat(port.badQueueKeys()).isNotNegative();
         assertThat(port.linkLayer()).isNotEqualTo(LinkLayer.UNSPECIFIED);
     }
 
