@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The examples as their users run them, on the rxe0 of a guest: against each other, and against the
@@ -192,6 +193,33 @@ class RealKernelTest {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output()).contains(message).doesNotContain("\tat ");
         }
+    }
+
+    /** Without options it tells of all devices. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "", "-v", "-d rxe0", "-d siw0", "-vd rxe0", "-v --ib-dev=siw0 -i 1", "-l", "--list"
+            })
+    void shouldTellWhatTheCProgramTells(String options) throws Exception {
+        var arguments = options.isEmpty() ? List.<String>of() : List.of(options.split(" "));
+        var command = new ArrayList<>(List.of("ibv_devinfo"));
+        command.addAll(arguments);
+        try (var c = Program.start(command);
+                var java = example("devinfo", arguments)) {
+            assertThat(c.await()).as(c.output()).isZero();
+            assertThat(java.await()).as(java.output()).isZero();
+            assertThat(inTheWordsOf(c.output(), java.output()).lines())
+                    .containsExactlyElementsOf(c.output().lines().toList());
+        }
+    }
+
+    /** An older program has no names for two flags, and tells them as a number. */
+    private static String inTheWordsOf(String c, String java) {
+        var unnamed = "Unknown flags: 0xC0";
+        return c.contains(unnamed)
+                ? java.replaceAll("SUPPORT_FLUSH\\n\\s*SUPPORT_ATOMIC_WRITE", unnamed)
+                : java;
     }
 
     @Test

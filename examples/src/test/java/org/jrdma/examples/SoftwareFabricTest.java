@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jrdma.examples.devinfo.DevInfo;
 import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
@@ -18,6 +19,7 @@ import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -98,6 +100,54 @@ class SoftwareFabricTest {
         }
     }
 
+    @Test
+    void shouldTellWhatADeviceIs() throws Exception {
+        try (var program = Program.example(DevInfo.class, "-f", "software", "-d", "soft0")) {
+            assertThat(program.await()).isZero();
+            assertThat(program.output())
+                    .startsWith(CHOSEN + "hca_id:\tsoft0\n\ttransport:\t\t\tInfiniBand (0)\n")
+                    .contains("\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n")
+                    .doesNotContain("max_qp", "GID")
+                    .endsWith("\tEthernet\n\n");
+        }
+    }
+
+    @Test
+    void shouldTellAllThatADeviceTellsOfItself() throws Exception {
+        try (var program = Program.example(DevInfo.class, "-vf", "software", "--ib-port=1")) {
+            assertThat(program.await()).isZero();
+            assertThat(program.output())
+                    .contains("hca_id:\tsoft0\n", "\n\tmax_qp:\t\t\t\t", "\tRC_RNR_NAK_GEN\n")
+                    .contains("\n\tatomic_cap:\t\t\tATOMIC_GLOB (2)\n", "\n\t\t\tphys_state:\t\tLINK_UP (5)\n")
+                    .containsPattern("\n\t\t\tGID\\[  0\\]:\t\t::ffff:127\\.0\\.0\\.\\d+, RoCE v2\n\n$");
+        }
+    }
+
+    @Test
+    void shouldListTheDevices() throws Exception {
+        try (var program = Program.example(DevInfo.class, "-l", "-f", "software")) {
+            assertThat(program.await()).isZero();
+            assertThat(program.output()).isEqualTo(CHOSEN + "1 HCA found:\n\tsoft0\n\n");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-i 2, soft0 has no port 2",
+        "-i 0, 'ports count from 1, so there is no \"0\"'",
+        "-i x, 'ports count from 1, so there is no \"x\"'",
+        "-d, -d needs a value",
+        "soft0, '\"soft0\" is not understood'",
+    })
+    void shouldRefuseToTellOfWhatThereIsNot(String options, String message) throws Exception {
+        var arguments = new ArrayList<>(List.of("-f", "software"));
+        arguments.addAll(List.of(options.split(" ")));
+        try (var program = Program.example(DevInfo.class, arguments.toArray(String[]::new))) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output()).contains(message).doesNotContain("\tat ", "hca_id");
+        }
+    }
+
     /** Neither silently: a device is used where there is one, and software is named. */
     @Test
     void shouldChooseTheSoftwareFabricWhereThereIsNoDeviceAndOnlyThere() throws Exception {
@@ -124,7 +174,7 @@ class SoftwareFabricTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, DevInfo.class})
     void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(1);
