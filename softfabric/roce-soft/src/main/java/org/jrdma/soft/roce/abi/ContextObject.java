@@ -58,6 +58,7 @@ final class ContextObject {
         ibv_context_ops.req_notify_cq(ops, HotExports.MEMBERS.findOrThrow("req_notify_cq"));
         ibv_context_ops.post_send(ops, HotExports.MEMBERS.findOrThrow("post_send"));
         ibv_context_ops.post_recv(ops, HotExports.MEMBERS.findOrThrow("post_recv"));
+        ibv_context_ops.post_srq_recv(ops, HotExports.MEMBERS.findOrThrow("post_srq_recv"));
     }
 
     static ContextObject of(long address) {

@@ -65,7 +65,8 @@ final class DeviceFacts {
                 rdma_h.IBV_DEVICE_CURR_QP_STATE_MOD()
                         | rdma_h.IBV_DEVICE_PORT_ACTIVE_EVENT()
                         | rdma_h.IBV_DEVICE_SYS_IMAGE_GUID()
-                        | rdma_h.IBV_DEVICE_RC_RNR_NAK_GEN());
+                        | rdma_h.IBV_DEVICE_RC_RNR_NAK_GEN()
+                        | rdma_h.IBV_DEVICE_SRQ_RESIZE());
         ibv_device_attr.max_sge(attributes, MAX_ELEMENTS);
         ibv_device_attr.max_sge_rd(attributes, MAX_ELEMENTS);
         ibv_device_attr.max_cq(attributes, MANY);
@@ -80,6 +81,9 @@ final class DeviceFacts {
         ibv_device_attr.max_mcast_qp_attach(attributes, MANY_MEMBERS);
         ibv_device_attr.max_total_mcast_qp_attach(attributes, MAX_GROUPS * MANY_MEMBERS);
         ibv_device_attr.max_ah(attributes, MANY);
+        ibv_device_attr.max_srq(attributes, MANY);
+        ibv_device_attr.max_srq_wr(attributes, MAX_REQUESTS);
+        ibv_device_attr.max_srq_sge(attributes, MAX_ELEMENTS);
         ibv_device_attr.max_pkeys(attributes, (short) PARTITION_KEYS);
         ibv_device_attr.phys_port_cnt(attributes, (byte) 1);
     }
@@ -92,7 +96,10 @@ final class DeviceFacts {
         var onDemand = ibv_device_attr_ex.odp_caps(attributes);
         ibv_odp_caps.general_caps(onDemand, rdma_h.IBV_ODP_SUPPORT());
         var transports = ibv_odp_caps.per_transport_caps(onDemand);
-        var messages = rdma_h.IBV_ODP_SUPPORT_SEND() | rdma_h.IBV_ODP_SUPPORT_RECV();
+        var messages =
+                rdma_h.IBV_ODP_SUPPORT_SEND()
+                        | rdma_h.IBV_ODP_SUPPORT_RECV()
+                        | rdma_h.IBV_ODP_SUPPORT_SRQ_RECV();
         var connected = messages | rdma_h.IBV_ODP_SUPPORT_WRITE();
         ibv_odp_caps.per_transport_caps.ud_odp_caps(transports, messages);
         ibv_odp_caps.per_transport_caps.uc_odp_caps(transports, connected);

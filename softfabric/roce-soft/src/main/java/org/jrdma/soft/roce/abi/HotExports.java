@@ -24,6 +24,13 @@ final class HotExports {
                 : Errno.EINVAL;
     }
 
+    @Exported(value = "post_srq_recv", failure = Failure.ERRNO)
+    static int postSharedReceive(long sharedQueue, long request, long failed) {
+        return Structures.find(sharedQueue) instanceof SharedReceiveQueueObject found
+                ? found.post(request, failed)
+                : Errno.EINVAL;
+    }
+
     @Exported(value = "poll_cq", failure = Failure.MINUS_ONE)
     static int pollCompletions(long queue, int most, long target) {
         return most >= 0 && Structures.find(queue) instanceof CompletionQueueObject found

@@ -23,6 +23,7 @@ import org.jrdma.soft.roce.engine.ReceiveParameters;
 import org.jrdma.soft.roce.engine.SendParameters;
 import org.jrdma.soft.roce.network.Port;
 import org.jrdma.soft.roce.packet.Transport;
+import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_qp}. */
 final class QueuePairObject implements Owned, EventSubject {
@@ -34,6 +35,7 @@ final class QueuePairObject implements Owned, EventSubject {
     private final Transport transport;
     private final CompletionQueueObject sendCompletions;
     private final CompletionQueueObject receiveCompletions;
+    private final @Nullable SharedReceiveQueueObject sharedReceives;
     private final MemorySegment structure;
 
     /** An {@code ibv_qp_attr}: what was set so far. */
@@ -64,14 +66,18 @@ final class QueuePairObject implements Owned, EventSubject {
         this.sendCompletions = CompletionQueueObject.of(ibv_qp_init_attr.send_cq(wanted).address());
         this.receiveCompletions =
                 CompletionQueueObject.of(ibv_qp_init_attr.recv_cq(wanted).address());
+        var shared = ibv_qp_init_attr.srq(wanted).address();
+        this.sharedReceives = shared == 0 ? null : SharedReceiveQueueObject.of(shared);
         if (sendCompletions.context() != domain.context()
-                || receiveCompletions.context() != domain.context()) {
+                || receiveCompletions.context() != domain.context()
+                || (sharedReceives != null && sharedReceives.context() != domain.context())) {
             throw new Refusal(Errno.EINVAL);
         }
-        if (ibv_qp_init_attr.srq(wanted).address() != 0) {
-            throw new Refusal(Errno.EOPNOTSUPP);
-        }
         var room = ibv_qp_init_attr.cap(wanted);
+        if (sharedReceives != null) {
+            ibv_qp_cap.max_recv_wr(room, 0); // whatever was asked for
+            ibv_qp_cap.max_recv_sge(room, 0);
+        }
         refuseUnlessPossible(room);
         initial.copyFrom(wanted);
         ibv_qp_attr.cap(attributes, room);
@@ -87,7 +93,7 @@ final class QueuePairObject implements Owned, EventSubject {
                         ibv_qp_cap.max_send_sge(room),
                         ibv_qp_cap.max_recv_sge(room),
                         ibv_qp_cap.max_inline_data(room),
-                        null);
+                        sharedReceives == null ? null : sharedReceives.queue());
         this.structure = Structures.allocate(ibv_qp.layout(), this);
         this.queuePair = port.control(engine -> engine.newQueuePair(options));
         this.sends =
@@ -103,11 +109,15 @@ final class QueuePairObject implements Owned, EventSubject {
         ibv_qp.pd(structure, domain.structure());
         ibv_qp.send_cq(structure, sendCompletions.structure());
         ibv_qp.recv_cq(structure, receiveCompletions.structure());
+        ibv_qp.srq(structure, ibv_qp_init_attr.srq(wanted));
         ibv_qp.qp_num(structure, queuePair.number());
         ibv_qp.qp_type(structure, ibv_qp_init_attr.qp_type(wanted));
         domain.users().add();
         sendCompletions.users().add();
         receiveCompletions.users().add();
+        if (sharedReceives != null) {
+            sharedReceives.users().add();
+        }
         domain.context().own(this);
     }
 
@@ -177,7 +187,7 @@ final class QueuePairObject implements Owned, EventSubject {
      * {@code failed}.
      */
     int postReceive(long request, long failed) {
-        if (state == QueuePairState.RESET) {
+        if (state == QueuePairState.RESET || sharedReceives != null) {
             AddressSpace.setLong(failed, request);
             return Errno.EINVAL;
         }
@@ -399,6 +409,9 @@ final class QueuePairObject implements Owned, EventSubject {
         domain.users().remove();
         sendCompletions.users().remove();
         receiveCompletions.users().remove();
+        if (sharedReceives != null) {
+            sharedReceives.users().remove();
+        }
         domain.context().disown(this);
         Structures.release(structure);
     }

@@ -33,6 +33,11 @@ final class ReceiveRequests {
         return 0;
     }
 
+    /** Runs an action that no post comes between. */
+    synchronized void whileNonePosts(Runnable action) {
+        action.run();
+    }
+
     private int take(long request) {
         var count = AddressSpace.getInt(request + COUNT);
         if (count < 0 || count > maxElements) {

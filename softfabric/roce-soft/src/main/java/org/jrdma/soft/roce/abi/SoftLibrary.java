@@ -16,7 +16,8 @@ public final class SoftLibrary implements SymbolLookup {
                     DeviceExports.class,
                     MemoryExports.class,
                     CompletionExports.class,
-                    QueuePairExports.class);
+                    QueuePairExports.class,
+                    SharedReceiveQueueExports.class);
 
     private final SymbolLookup symbols;
     private final MemorySegment list;

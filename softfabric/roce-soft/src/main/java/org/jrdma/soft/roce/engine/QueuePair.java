@@ -211,10 +211,11 @@ public final class QueuePair {
 
     /** To ERR: all work is flushed. */
     public void fail() {
+        var first = state != QueuePairState.ERROR;
         state = QueuePairState.ERROR;
         engine.cancelTimer(this);
         flush();
-        if (receivesShared) {
+        if (receivesShared && first) {
             events.raised(QueuePairEvent.LAST_RECEIVE_REACHED);
         }
         engine.activate(this);

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 public final class ReceiveQueue extends WorkRing<ReceiveWork> {
 
     private final int maxBuffers;
-    private volatile int limit;
     private final Runnable limitReached;
+    private int limit;
 
     /**
      * @param limitReached run on the engine's thread when fewer are left than the limit set
@@ -21,9 +21,17 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
         this.limitReached = limitReached;
     }
 
-    /** Asks to be told, once, when fewer than {@code receives} are left; 0 never. */
+    /**
+     * Asks to be told, once, when one is taken and fewer than {@code receives} are left; 0 never.
+     * For the engine's thread.
+     */
     public void limit(int receives) {
         limit = receives;
+    }
+
+    /** What is asked for; 0 from when it was told. For the engine's thread. */
+    public int limit() {
+        return limit;
     }
 
     int maxBuffers() {

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.engine;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -26,9 +27,10 @@ abstract class WorkRing<W> {
         }
     }
 
-    private final List<W> slots;
-    private final int mask;
-    private final int capacity;
+    private final Supplier<W> newSlot;
+    private List<W> slots;
+    private int mask;
+    private int capacity;
 
     /** The oldest slot in use. Written by the engine. */
     private long head;
@@ -37,6 +39,7 @@ abstract class WorkRing<W> {
     private long tail;
 
     WorkRing(int capacity, Supplier<W> newSlot) {
+        this.newSlot = newSlot;
         var length = length(capacity);
         this.slots = Stream.generate(newSlot).limit(length).toList();
         this.mask = length - 1;
@@ -46,6 +49,34 @@ abstract class WorkRing<W> {
     /** How many slots there are: a power of two. */
     static int length(int capacity) {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+    }
+
+    /** How many slots can be filled. */
+    public final int capacity() {
+        return capacity;
+    }
+
+    /**
+     * Changes the capacity, and keeps what is in the slots. For the engine's thread, while nobody
+     * posts.
+     *
+     * @return false, and nothing changed, if more slots are in use
+     */
+    public final boolean resize(int newCapacity) {
+        if (tail() - head > newCapacity) {
+            return false;
+        }
+        var length = length(newCapacity);
+        var kept = (int) (tail() - head);
+        var resized = new ArrayList<W>(length);
+        for (var i = 0; i < length; i++) {
+            var index = head + ((i - head) & (length - 1)); // the one that belongs into place i
+            resized.add(index - head < kept ? slot(index) : newSlot.get());
+        }
+        slots = List.copyOf(resized);
+        mask = length - 1;
+        capacity = newCapacity;
+        return true;
     }
 
     /** The slot to fill next, or null if all are in use. Nothing happens until {@link #post()}. */

@@ -28,7 +28,8 @@ class ExportsTest {
                         DeviceExports.class,
                         MemoryExports.class,
                         CompletionExports.class,
-                        QueuePairExports.class)
+                        QueuePairExports.class,
+                        SharedReceiveQueueExports.class)
                 .flatMap(type -> Stream.of(type.getDeclaredMethods()))
                 .filter(method -> method.isAnnotationPresent(Exported.class));
     }

@@ -1,0 +1,141 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_srq;
+import org.jrdma.abi.rdma.ibv_srq_attr;
+import org.jrdma.abi.rdma.ibv_srq_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.engine.ReceiveQueue;
+
+/** Behind an {@code ibv_srq}. */
+final class SharedReceiveQueueObject implements Owned, EventSubject {
+
+    private final DomainObject domain;
+    private final MemorySegment structure;
+    private final ReceiveQueue queue;
+    private final ReceiveRequests requests;
+    private final int maxElements;
+    private final EventCount asyncEvents = new EventCount();
+    private final Users users = new Users();
+
+    /**
+     * @param wanted an {@code ibv_srq_init_attr}, which is told what it got
+     */
+    SharedReceiveQueueObject(DomainObject domain, MemorySegment wanted) {
+        this.domain = domain;
+        var room = ibv_srq_init_attr.attr(wanted);
+        var capacity = ibv_srq_attr.max_wr(room);
+        var limit = ibv_srq_attr.srq_limit(room);
+        refuseUnlessPossible(capacity, limit);
+        if (ibv_srq_attr.max_sge(room) < 0
+                || ibv_srq_attr.max_sge(room) > DeviceFacts.MAX_ELEMENTS) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        this.maxElements = Math.max(1, ibv_srq_attr.max_sge(room));
+        this.queue = new ReceiveQueue(capacity, maxElements, this::limitReached);
+        this.requests = new ReceiveRequests(queue, maxElements);
+        queue.limit(limit);
+        ibv_srq_attr.max_sge(room, maxElements);
+        this.structure = Structures.allocate(ibv_srq.layout(), this);
+        ibv_srq.context(structure, domain.context().address());
+        ibv_srq.srq_context(structure, ibv_srq_init_attr.srq_context(wanted));
+        ibv_srq.pd(structure, domain.structure());
+        domain.users().add();
+        domain.context().own(this);
+    }
+
+    private static void refuseUnlessPossible(int capacity, int limit) {
+        if (capacity < 1 || capacity > DeviceFacts.MAX_REQUESTS || limit < 0 || limit > capacity) {
+            throw new Refusal(Errno.EINVAL);
+        }
+    }
+
+    static SharedReceiveQueueObject of(long address) {
+        return Structures.object(address, SharedReceiveQueueObject.class);
+    }
+
+    ContextObject context() {
+        return domain.context();
+    }
+
+    MemorySegment structure() {
+        return structure;
+    }
+
+    ReceiveQueue queue() {
+        return queue;
+    }
+
+    /** Queue pairs that receive from here. */
+    Users users() {
+        return users;
+    }
+
+    @Override
+    public EventCount asyncEvents() {
+        return asyncEvents;
+    }
+
+    /**
+     * Returns the errno; 0 if all were taken. The address of the first that was not is left in
+     * {@code failed}.
+     */
+    int post(long request, long failed) {
+        return requests.post(request, failed);
+    }
+
+    /** Changes what an {@code ibv_srq_attr} and its mask say: all of it, or nothing. */
+    void modify(MemorySegment wanted, int mask) {
+        var resizes = (mask & rdma_h.IBV_SRQ_MAX_WR()) != 0;
+        var limits = (mask & rdma_h.IBV_SRQ_LIMIT()) != 0;
+        requests.whileNonePosts(() ->
+                context()
+                        .port()
+                        .control(_ -> {
+                            var capacity = resizes ? ibv_srq_attr.max_wr(wanted) : queue.capacity();
+                            var limit = limits ? ibv_srq_attr.srq_limit(wanted) : queue.limit();
+                            refuseUnlessPossible(capacity, limit);
+                            if (resizes && !queue.resize(capacity)) {
+                                throw new Refusal(Errno.EINVAL);
+                            }
+                            queue.limit(limit);
+                            return true;
+                        }));
+    }
+
+    /** Fills an {@code ibv_srq_attr}. */
+    void query(MemorySegment target) {
+        context()
+                .port()
+                .control(_ -> {
+                    ibv_srq_attr.max_wr(target, queue.capacity());
+                    ibv_srq_attr.max_sge(target, maxElements);
+                    ibv_srq_attr.srq_limit(target, queue.limit());
+                    return true;
+                });
+    }
+
+    private void limitReached() {
+        context()
+                .raise(
+                        new AsyncEvent(
+                                rdma_h.IBV_EVENT_SRQ_LIMIT_REACHED(),
+                                structure.address(),
+                                asyncEvents));
+    }
+
+    @Override
+    public void stop() {
+        users.refuseIfAny(Errno.EBUSY);
+        context().forgetEvents(asyncEvents);
+    }
+
+    @Override
+    public void destroy() {
+        stop();
+        domain.users().remove();
+        context().disown(this);
+        Structures.release(structure);
+    }
+}

@@ -1,0 +1,94 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Receives in a queue that is shared: in their order, whatever its size; and how few are left. */
+class ReceiveQueueTest {
+
+    private final AtomicInteger told = new AtomicInteger();
+    private final ReceiveQueue queue = new ReceiveQueue(4, 2, told::incrementAndGet);
+    private final ReceiveWork taken = new ReceiveWork(2);
+    private long posted;
+    private long expected;
+
+    private void post(int count) {
+        for (var i = 0; i < count; i++) {
+            queue.claim().begin(posted++).buffer(posted, 8, 1);
+            queue.post();
+        }
+    }
+
+    private void take(int count) {
+        for (var i = 0; i < count; i++) {
+            assertThat(queue.take(taken)).isTrue();
+            assertThat(taken.id).isEqualTo(expected++);
+            assertThat(taken.buffers.bytes()).isEqualTo(8);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, 9", "3, 0, 9", "7, 4, 5", "7, 4, 100", "9, 2, 2", "9, 3, 3", "9, 1, 1"})
+    void shouldKeepReceivesWhenItsSizeChanges(int before, int waiting, int capacity) {
+        for (var i = 0; i < before; i++) {
+            post(1);
+            take(1);
+        }
+        post(waiting);
+
+        assertThat(queue.resize(capacity)).isTrue();
+
+        assertThat(queue.capacity()).isEqualTo(capacity);
+        post(capacity - waiting);
+        assertThat(queue.claim()).as("one more").isNull();
+        take(capacity);
+        assertThat(queue.take(taken)).isFalse();
+        post(capacity);
+        take(capacity);
+    }
+
+    @Test
+    void shouldStayAsItIsWhenItHasMoreThanTheNewSize() {
+        post(3);
+
+        assertThat(queue.resize(2)).isFalse();
+
+        assertThat(queue.capacity()).isEqualTo(4);
+        post(1);
+        take(4);
+    }
+
+    @Test
+    void shouldTellOnceWhenFewerAreLeftThanTheLimit() {
+        post(4);
+        queue.limit(3);
+
+        take(1);
+        assertThat(told).hasValue(0);
+        take(1);
+        assertThat(told).hasValue(1);
+        assertThat(queue.limit()).isZero();
+        take(2);
+        assertThat(told).hasValue(1);
+
+        post(1);
+        queue.limit(1);
+        take(1);
+        assertThat(told).hasValue(2);
+    }
+
+    @Test
+    void shouldTellNothingWithoutALimit() {
+        post(4);
+        queue.limit(4);
+        queue.limit(0);
+
+        take(4);
+
+        assertThat(told).hasValue(0);
+    }
+}
