@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How one work request ended. In C: {@code struct ibv_wc}.
@@ -14,6 +15,7 @@ import org.jrdma.verbs.internal.WorkCompletions;
  *     {@link GlobalRouteHeader#BYTES} bytes before it
  * @param immediate the sender's immediate data, where a receive took some
  * @param source where a datagram came from, for a receive of one that succeeded
+ * @param queuePairNumber the queue pair's; of a receive from a shared queue, that of who took it
  * @param vendorError the vendor's own code for a failure
  */
 public record Completion(
@@ -22,10 +24,12 @@ public record Completion(
         int bytes,
         OptionalInt immediate,
         Optional<DatagramSource> source,
+        int queuePairNumber,
         int vendorError) {
 
-    /** Of a batch. */
-    static Completion of(WorkCompletions batch, int index, boolean isDatagram) {
+    /** Of a batch, and of a request of {@code work}; null if that is closed. */
+    static Completion of(WorkCompletions batch, int index, @Nullable WorkQueue work) {
+        var isDatagram = work != null && work.isOfDatagrams(batch.queuePairNumber(index));
         var status = Codes.COMPLETION_STATUS.of(batch.status(index));
         return new Completion(
                 status,
@@ -37,6 +41,7 @@ public record Completion(
                 isDatagram && status == CompletionStatus.SUCCESS && batch.isReceive(index)
                         ? Optional.of(source(batch, index))
                         : Optional.empty(),
+                batch.queuePairNumber(index),
                 batch.vendorError(index));
     }
 

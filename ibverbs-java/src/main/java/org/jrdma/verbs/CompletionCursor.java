@@ -171,7 +171,10 @@ public final class CompletionCursor implements AutoCloseable {
         return batch.immediate(current);
     }
 
-    /** The number of the queue pair that the request was posted to. */
+    /**
+     * The number of the queue pair that the request was posted to, or that took it from a shared
+     * receive queue.
+     */
     public int queuePairNumber() {
         checkPosition();
         return batch.queuePairNumber(current);
@@ -205,7 +208,7 @@ public final class CompletionCursor implements AutoCloseable {
     public Completion completion() {
         checkPosition();
         var work = table.find(batch.requestNumber(current));
-        return Completion.of(batch, current, work != null && work.isOfDatagrams());
+        return Completion.of(batch, current, work);
     }
 
     /** Ends the cursor. Completions it has taken and not given are lost. */

@@ -23,7 +23,10 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
     private static final int POLLS = 8;
 
     CompletionDispatcher(Device device, int capacity) throws VerbsException {
-        super(device, CompletionQueueOptions.capacity(capacity).waitable());
+        super(
+                device,
+                CompletionQueueOptions.capacity(capacity).waitable(),
+                device.sharedDispatched());
         try {
             new Loop(nativeQueue(), attachments().table(), Math.min(BATCH, capacity)).start();
         } catch (FabricException e) {
@@ -104,7 +107,7 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
             var transfer = work == null ? null : work.complete((int) number);
             if (transfer != null) {
                 try {
-                    transfer.complete(Completion.of(batch, index, work.isOfDatagrams()));
+                    transfer.complete(Completion.of(batch, index, work));
                 } finally {
                     work.returnSlot();
                 }

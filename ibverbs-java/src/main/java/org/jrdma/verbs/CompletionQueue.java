@@ -21,7 +21,7 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
     private final @Nullable DescriptorWaiter waiter;
 
     CompletionQueue(Device device, CompletionQueueOptions options) throws VerbsException {
-        super(device, options);
+        super(device, options, device.sharedPolled());
         try {
             this.waiter =
                     options.withEvents() ? nativeQueue().newWaiter(DescriptorWaiter::on) : null;

@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -13,54 +15,78 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
     private final NativeCompletionQueue nativeQueue;
     private final Attachments<W> attachments;
 
-    CompletionSource(Device device, CompletionQueueOptions options) throws VerbsException {
+    /**
+     * @param shared the device's shared receive queues that can complete here
+     */
+    CompletionSource(Device device, CompletionQueueOptions options, CompletionTable<W> shared)
+            throws VerbsException {
         this(
                 device,
                 device.inCall(() -> new NativeCompletionQueue(device, options)),
-                options.capacity());
+                new Attachments<>(options.capacity(), shared));
     }
 
-    private CompletionSource(Device device, NativeCompletionQueue nativeQueue, int capacity) {
+    private CompletionSource(
+            Device device, NativeCompletionQueue nativeQueue, Attachments<W> attachments) {
         super(nativeQueue.address(), nativeQueue.lifetime());
         this.device = device;
         this.nativeQueue = nativeQueue;
-        this.attachments = new Attachments<>(capacity);
+        this.attachments = attachments;
         device.announce(this);
     }
 
     /** The work queues that complete into a queue, and the room that they leave. */
     static final class Attachments<W extends WorkQueue> {
 
-        private final CompletionTable<W> table = new CompletionTable<>();
+        private final CompletionTable<W> table;
+        private final Set<W> shared = ConcurrentHashMap.newKeySet();
         private final AtomicReference<@Nullable W> drained = new AtomicReference<>();
         private volatile int taken;
         private volatile int capacity;
 
-        Attachments(int capacity) {
+        Attachments(int capacity, CompletionTable<W> shared) {
             this.capacity = capacity;
+            this.table = new CompletionTable<>(shared);
         }
 
         CompletionTable<W> table() {
             return table;
         }
 
+        /** The shared receive queues some of whose queue pairs complete their receives here. */
+        Set<W> shared() {
+            return shared;
+        }
+
         int room() {
             return capacity - taken;
         }
 
-        /** Takes room for a queue's requests. False if there is not so much. */
-        synchronized boolean attach(W queue, boolean evenWithoutRoom) {
-            if (queue.capacity() > room() && !evenWithoutRoom) {
+        /** Takes room for so many requests. False if there is not so much. */
+        synchronized boolean takeRoom(int requests, boolean evenWithoutRoom) {
+            if (requests > room() && !evenWithoutRoom) {
                 return false;
             }
-            taken += queue.capacity();
+            taken += requests;
+            return true;
+        }
+
+        synchronized void returnRoom(int requests) {
+            taken -= requests;
+        }
+
+        /** Takes room for a queue's requests. False if there is not so much. */
+        boolean attach(W queue, boolean evenWithoutRoom) {
+            if (!takeRoom(queue.capacity(), evenWithoutRoom)) {
+                return false;
+            }
             table.add(queue);
             return true;
         }
 
-        synchronized void detach(W queue) {
+        void detach(W queue) {
             table.remove(queue);
-            taken -= queue.capacity();
+            returnRoom(queue.capacity());
             returnSpare(queue);
         }
 

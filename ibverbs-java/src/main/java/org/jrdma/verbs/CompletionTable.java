@@ -8,21 +8,42 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which work queues complete into a completion queue, so that a completion finds its own.
  *
- * <p>A request carries 64 bits through the adapter. Its upper half names the work queue: 20 bits of
- * place in this table and 12 of how often the place was used before, so that a late completion of a
- * closed queue pair is not taken for one of its successor's. The lower half is the request's
- * position in its queue.
+ * <p>A request carries 64 bits through the adapter. Its upper half names the work queue: a bit that
+ * is set for shared receive queues, which have a table of their own; 19 bits of place in the table;
+ * and 12 of how often the place was used before, so that a late completion of a closed queue pair
+ * is not taken for one of its successor's. The lower half is the request's position in its queue,
+ * or the number of its slot in a shared one.
  */
 final class CompletionTable<W extends WorkQueue> {
 
     private static final int GENERATION_BITS = 12;
     private static final int GENERATIONS = 1 << GENERATION_BITS;
-    private static final int PLACES = 1 << (Integer.SIZE - GENERATION_BITS);
+    private static final int PLACES = 1 << (Integer.SIZE - 1 - GENERATION_BITS);
+    private static final int SHARED = Integer.MIN_VALUE;
+
+    private final CompletionTable<W> shared;
+    private final int mark;
 
     /** Replaced as a whole, so that whoever polls reads it without a lock. */
     private volatile Route<?>[] routes = {};
 
     private final ArrayDeque<Integer> freePlaces = new ArrayDeque<>();
+
+    /** A table of a completion queue, whose device has this one of shared receive queues. */
+    CompletionTable(CompletionTable<W> shared) {
+        this.shared = shared;
+        this.mark = 0;
+    }
+
+    private CompletionTable() {
+        this.shared = this;
+        this.mark = SHARED;
+    }
+
+    /** A table of shared receive queues, which complete into any queue of a device. */
+    static <W extends WorkQueue> CompletionTable<W> ofShared() {
+        return new CompletionTable<>();
+    }
 
     private record Route<W>(int generation, @Nullable W queue) {}
 
@@ -32,13 +53,13 @@ final class CompletionTable<W extends WorkQueue> {
         var place = freePlaces.isEmpty() ? before.length : freePlaces.remove();
         if (place == PLACES) {
             throw new IllegalStateException(
-                    "A completion queue serves %,d work queues at most".formatted(PLACES));
+                    "There is a place for %,d work queues at most".formatted(PLACES));
         }
         var generation = place < before.length ? (before[place].generation + 1) % GENERATIONS : 0;
         var after = Arrays.copyOf(before, Math.max(before.length, place + 1));
         after[place] = new Route<>(generation, queue);
         routes = after;
-        queue.tagged((long) ((place << GENERATION_BITS) | generation) << Integer.SIZE);
+        queue.tagged((long) (mark | (place << GENERATION_BITS) | generation) << Integer.SIZE);
     }
 
     /** Takes the place away. Completions that still come for the queue are nobody's. */
@@ -66,8 +87,8 @@ final class CompletionTable<W extends WorkQueue> {
     @SuppressWarnings("unchecked") // only add() fills the table
     @Nullable W find(long requestNumber) {
         var upper = (int) (requestNumber >>> Integer.SIZE);
-        var place = upper >>> GENERATION_BITS;
-        var current = routes;
+        var place = (upper & ~SHARED) >>> GENERATION_BITS;
+        var current = (upper < 0 ? shared : this).routes;
         if (place >= current.length) {
             return null;
         }

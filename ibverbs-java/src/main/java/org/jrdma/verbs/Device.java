@@ -47,6 +47,9 @@ public final class Device extends NativeObject {
     private final VerbsContext context;
     private final HotPath hotPath;
     private final EventSource events;
+    private final CompletionTable<PolledWorkQueue> sharedPolled = CompletionTable.ofShared();
+    private final CompletionTable<DispatchedWorkQueue> sharedDispatched =
+            CompletionTable.ofShared();
 
     Device(
             VerbsLibrary library,
@@ -292,6 +295,16 @@ public final class Device extends NativeObject {
 
     HotPath hotPath() {
         return hotPath;
+    }
+
+    /** Its shared receive queues that complete into queues that are polled. */
+    CompletionTable<PolledWorkQueue> sharedPolled() {
+        return sharedPolled;
+    }
+
+    /** Its shared receive queues that complete into dispatchers. */
+    CompletionTable<DispatchedWorkQueue> sharedDispatched() {
+        return sharedDispatched;
     }
 
     Lifetime ownLifetime() {

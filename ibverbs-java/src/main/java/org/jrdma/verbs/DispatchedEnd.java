@@ -60,6 +60,7 @@ abstract sealed class DispatchedEnd extends QueuePair
                         completions,
                         sends,
                         receives,
+                        null,
                         options,
                         () -> {
                             sends.abandon();

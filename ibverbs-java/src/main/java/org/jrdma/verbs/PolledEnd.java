@@ -50,7 +50,15 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
             throws VerbsException {
         super(
                 domain,
-                make(domain, ofSends, ofReceives, sends, receives, options, () -> {}),
+                make(
+                        domain,
+                        ofSends,
+                        ofReceives,
+                        sends,
+                        receives,
+                        sharing(options),
+                        options,
+                        () -> {}),
                 options);
         this.sends = sends;
         this.receives = receives;
@@ -60,13 +68,29 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
         this.hotPath = device().hotPath();
     }
 
-    /** A place to receive a message into. */
+    private static @Nullable Sharing<PolledWorkQueue> sharing(QueuePairOptions<?> options) {
+        return switch (options.sharedReceives()) {
+            case null -> null;
+            case PolledSharedReceiveQueue polled -> polled.sharing();
+        };
+    }
+
+    /**
+     * A place to receive a message into.
+     *
+     * @throws UnsupportedOperationException if it has its receives from a shared queue
+     */
     public final PreparedReceive prepareReceive(MemorySlice local) {
         return prepareReceive(List.of(local));
     }
 
-    /** Places to receive a message into; none, to hear of a write with immediate data. */
+    /**
+     * Places to receive a message into; none, to hear of a write with immediate data.
+     *
+     * @throws UnsupportedOperationException if it has its receives from a shared queue
+     */
     public final PreparedReceive prepareReceive(List<MemorySlice> local) {
+        refuseIfShared();
         return new PreparedReceive(this, local);
     }
 
@@ -185,21 +209,22 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
 
     /** The queue of sends, for the one thread that may use it: the first to ask, until it ends. */
     final synchronized PolledWorkQueue sendsOfThisThread() {
-        sender = claim(sender, "requests to send");
+        sender = claim(sender, "requests to send", this);
         return sends;
     }
 
     /** The queue of receives, likewise. */
     final synchronized PolledWorkQueue receivesOfThisThread() {
-        receiver = claim(receiver, "receives");
+        receiver = claim(receiver, "receives", this);
         return receives;
     }
 
-    private Thread claim(@Nullable Thread claimed, String what) {
+    /** The current thread, if no other that lives was the first to ask. */
+    static Thread claim(@Nullable Thread claimed, String what, Object queue) {
         var current = Thread.currentThread();
         if (claimed != null && claimed != current && claimed.isAlive()) {
             throw new WrongThreadException(
-                    "The %s of %s are prepared by %s".formatted(what, this, claimed));
+                    "The %s of %s are prepared by %s".formatted(what, queue, claimed));
         }
         return current;
     }

@@ -4,7 +4,7 @@ package org.jrdma.verbs;
  * A direction of a queue pair whose completions the user polls: slots hold the numbers that the
  * user gave to requests.
  */
-final class PolledWorkQueue extends WorkQueue {
+sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceives {
 
     private final long[] ids;
     private final int mask;
@@ -17,15 +17,27 @@ final class PolledWorkQueue extends WorkQueue {
     }
 
     PolledWorkQueue(int capacity, boolean isOfDatagrams) {
+        this(
+                capacity,
+                Integer.highestOneBit(capacity) * 2, // the marker has a slot beyond the capacity
+                isOfDatagrams);
+    }
+
+    /** Of those who keep their slots themselves. */
+    PolledWorkQueue(int capacity, int slots) {
+        this(capacity, slots, false);
+    }
+
+    private PolledWorkQueue(int capacity, int slots, boolean isOfDatagrams) {
         super(capacity, isOfDatagrams);
-        var slots =
-                Integer.highestOneBit(capacity) * 2; // the marker has a slot beyond the capacity
         this.ids = new long[slots];
         this.mask = slots - 1;
     }
 
-    void remember(long position, long id) {
+    /** Keeps the user's number of the request at a position, and gives it the adapter's. */
+    long number(long position, long id) {
         ids[(int) position & mask] = id;
+        return requestNumber(position);
     }
 
     /** Releases what a completion releases, and returns the user's number of its request. */

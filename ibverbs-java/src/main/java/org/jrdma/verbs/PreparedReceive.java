@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A place to receive a message into; or, with no bytes, to hear of a write with immediate data. In
@@ -10,11 +11,30 @@ import org.jrdma.verbs.internal.WorkRequest;
  */
 public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
+    /** Null for a shared queue's. */
+    private final @Nullable PolledEnd queuePair;
+
     PreparedReceive(PolledEnd queuePair, List<MemorySlice> pieces) {
         super(
                 queuePair,
+                queuePair.ownLifetime(),
+                queuePair.hotPath(),
+                queuePair.nativeAddress(),
                 queuePair.receivesOfThisThread(),
                 new WorkRequest.Receive(queuePair.receiveElements()));
+        this.queuePair = queuePair;
+        local(pieces);
+    }
+
+    PreparedReceive(PolledSharedReceiveQueue sharedQueue, List<MemorySlice> pieces) {
+        super(
+                sharedQueue,
+                sharedQueue.ownLifetime(),
+                sharedQueue.domain().device().hotPath(),
+                sharedQueue.nativeAddress(),
+                sharedQueue.receivesOfThisThread(),
+                new WorkRequest.Receive(sharedQueue.elements()));
+        this.queuePair = null;
         local(pieces);
     }
 
@@ -25,19 +45,22 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
     @Override
     void checkState() throws VerbsException {
-        if (!queuePair().takesReceives()) {
-            throw queuePair().wrongState("ibv_post_recv", "receives are taken from INIT on");
+        if (queuePair != null && !queuePair.takesReceives()) {
+            throw queuePair.wrongState(function(), "receives are taken from INIT on");
         }
     }
 
     @Override
-    int call(HotPath hotPath, long queuePairAddress, WorkRequest first) {
-        return hotPath.postReceive(queuePairAddress, first.address(), first.refusedAddress());
+    int call(HotPath hotPath, long targetAddress, WorkRequest first) {
+        return queuePair == null
+                ? hotPath.postSharedReceive(targetAddress, first.address(), first.refusedAddress())
+                : hotPath.postReceive(targetAddress, first.address(), first.refusedAddress());
     }
 
+    /** In C {@code ibv_post_recv}, or {@code ibv_post_srq_recv}. */
     @Override
     String function() {
-        return "ibv_post_recv";
+        return queuePair == null ? "ibv_post_srq_recv" : "ibv_post_recv";
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 
@@ -14,8 +15,8 @@ import org.jrdma.verbs.internal.WorkRequest;
  * allocating. It can be changed between posts: a post copies it.
  *
  * <p>Belongs to the thread that prepared it, which also is the only one to prepare and post
- * requests of this direction of its queue pair; others get WrongThreadException. It needs no
- * closing.
+ * requests of this direction of its queue pair, or of its shared receive queue; others get
+ * WrongThreadException. It needs no closing.
  *
  * @param <S> the request itself
  */
@@ -26,17 +27,30 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
 
     private final Thread owner = Thread.currentThread();
     private final CallGuard guard = CallGuard.ofCurrentThread();
-    private final PolledEnd queuePair;
+    private final NativeObject target;
     private final Lifetime lifetime;
+    private final HotPath hotPath;
+    private final long targetAddress;
     private final PolledWorkQueue queue;
     private final WorkRequest request;
     private Lifetime[] used = {};
     private long id;
     private boolean chained;
 
-    PreparedRequest(PolledEnd queuePair, PolledWorkQueue queue, WorkRequest request) {
-        this.queuePair = queuePair;
-        this.lifetime = queuePair.ownLifetime();
+    /**
+     * @param target what it is posted to
+     */
+    PreparedRequest(
+            NativeObject target,
+            Lifetime lifetime,
+            HotPath hotPath,
+            long targetAddress,
+            PolledWorkQueue queue,
+            WorkRequest request) {
+        this.target = target;
+        this.lifetime = lifetime;
+        this.hotPath = hotPath;
+        this.targetAddress = targetAddress;
         this.queue = queue;
         this.request = request;
     }
@@ -62,14 +76,14 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     /**
      * Takes other pieces of memory.
      *
-     * @throws IllegalArgumentException if they are more than the queue pair was made for
+     * @throws IllegalArgumentException if they are more than the queue was made for
      */
     public final S local(List<MemorySlice> pieces) {
         checkThread();
         if (pieces.size() > request.maxElements()) {
             throw new IllegalArgumentException(
                     "%s takes %d pieces of memory at most, not %d"
-                            .formatted(queuePair, request.maxElements(), pieces.size()));
+                            .formatted(target, request.maxElements(), pieces.size()));
         }
         checkLocal(pieces);
         writePieces(request, pieces);
@@ -102,7 +116,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
      *     never do
      * @throws PostException if the provider refuses the request
      * @throws VerbsException if the queue pair is not in a state to take it
-     * @throws IllegalStateException if the queue pair or a region is closed
+     * @throws IllegalStateException if the queue or a region is closed
      */
     public final boolean tryPost() throws VerbsException {
         checkThread();
@@ -114,7 +128,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
             return false; // asked here: the provider's answer would cost a call, and is ENOMEM
         }
         fillSlot(0);
-        queuePair.hotPath().makeRoom();
+        hotPath.makeRoom();
         queue.take(1);
         var errno = callGuarded(this);
         if (errno != 0) {
@@ -134,7 +148,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         for (var index = 0; index < chain.length; index++) {
             chain[index].fillSlot(index);
         }
-        queuePair.hotPath().makeRoom();
+        hotPath.makeRoom();
         queue.take(chain.length);
         var errno = callGuarded(chain);
         if (errno != 0) {
@@ -157,7 +171,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
             link.checkThread();
             if (link.queue != queue) {
                 throw new IllegalArgumentException(
-                        "A chain is posted to one direction of one queue pair");
+                        "A chain is posted to one direction of one queue pair, or to one shared receive queue");
             }
             if (link.chained || Arrays.stream(chain).filter(other -> other == link).count() > 1) {
                 throw new IllegalArgumentException(
@@ -173,9 +187,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     }
 
     private void fillSlot(int offset) {
-        var position = queue.nextPosition() + offset;
-        queue.remember(position, id);
-        request.number(queue.requestNumber(position));
+        request.number(queue.number(queue.nextPosition() + offset, id));
     }
 
     private int callGuarded(PreparedRequest<?>[] chain) {
@@ -186,7 +198,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
                     return CLOSED;
                 }
             }
-            return call(queuePair.hotPath(), queuePair.nativeAddress(), request);
+            return call(hotPath, targetAddress, request);
         } finally {
             guard.exit();
             Reference.reachabilityFence(chain);
@@ -196,9 +208,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     private int callGuarded(PreparedRequest<S> single) {
         guard.enter();
         try {
-            return isClosed()
-                    ? CLOSED
-                    : call(queuePair.hotPath(), queuePair.nativeAddress(), request);
+            return isClosed() ? CLOSED : call(hotPath, targetAddress, request);
         } finally {
             guard.exit();
             Reference.reachabilityFence(single);
@@ -231,10 +241,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         }
         var place = chainLength == 1 ? "" : ", request %d of %d".formatted(index + 1, chainLength);
         return new PostException(
-                function(),
-                "for a %s on %s%s".formatted(describe(), queuePair, place),
-                index,
-                errno);
+                function(), "for a %s on %s%s".formatted(describe(), target, place), index, errno);
     }
 
     /**
@@ -257,10 +264,6 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         }
     }
 
-    final PolledEnd queuePair() {
-        return queuePair;
-    }
-
     /** The type argument is the class itself: all that can extend this are in this package. */
     @SuppressWarnings("unchecked")
     final S self() {
@@ -280,11 +283,11 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     /** Refuses pieces that do not suit the request. */
     abstract void checkLocal(List<MemorySlice> pieces);
 
-    /** Refuses a queue pair that is not in a state to take the request. */
+    /** Refuses a target that is not in a state to take the request. */
     abstract void checkState() throws VerbsException;
 
     /** Calls the provider. Returns the errno. */
-    abstract int call(HotPath hotPath, long queuePairAddress, WorkRequest request);
+    abstract int call(HotPath hotPath, long targetAddress, WorkRequest request);
 
     abstract String function();
 

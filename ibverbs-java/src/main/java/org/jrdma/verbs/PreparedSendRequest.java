@@ -15,6 +15,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         extends PreparedRequest<S>
         permits PreparedSend, PreparedDatagram, PreparedRdma, PreparedAtomic {
 
+    private final PolledEnd queuePair;
     private final Operation operation;
     private final Send request;
     private long length;
@@ -25,7 +26,14 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     }
 
     private PreparedSendRequest(PolledEnd queuePair, Operation operation, Send request) {
-        super(queuePair, queuePair.sendsOfThisThread(), request);
+        super(
+                queuePair,
+                queuePair.ownLifetime(),
+                queuePair.hotPath(),
+                queuePair.nativeAddress(),
+                queuePair.sendsOfThisThread(),
+                request);
+        this.queuePair = queuePair;
         this.operation = operation;
         this.request = request;
         request.operation(operation);
@@ -77,6 +85,10 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         return flag(Send.INLINE, wanted);
     }
 
+    final PolledEnd queuePair() {
+        return queuePair;
+    }
+
     final Operation operation() {
         return operation;
     }
@@ -105,20 +117,19 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     }
 
     private void checkInline(long bytes) {
-        if (bytes > queuePair().inlineBytes()) {
+        if (bytes > queuePair.inlineBytes()) {
             throw new IllegalArgumentException(
                     "%s sends %d bytes inline at most, not %d; ask for more in its options"
-                            .formatted(queuePair(), queuePair().inlineBytes(), bytes));
+                            .formatted(queuePair, queuePair.inlineBytes(), bytes));
         }
     }
 
     @Override
     final void checkState() throws VerbsException {
-        if (!queuePair().takesSends()) {
-            throw queuePair()
-                    .wrongState(
-                            "ibv_post_send",
-                            "requests to send are taken from READY_TO_SEND on; connect it first");
+        if (!queuePair.takesSends()) {
+            throw queuePair.wrongState(
+                    "ibv_post_send",
+                    "requests to send are taken from READY_TO_SEND on; connect it first");
         }
     }
 

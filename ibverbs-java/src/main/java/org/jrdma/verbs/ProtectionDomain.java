@@ -125,6 +125,27 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
+     * Makes a receive queue that queue pairs whose completions are polled can share. In C: {@code
+     * ibv_create_srq}.
+     *
+     * @param capacity how many receives it must have room for
+     * @throws VerbsException if the device refuses it
+     */
+    public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity) throws VerbsException {
+        return newSharedReceiveQueue(capacity, 1);
+    }
+
+    /**
+     * The same, for receives that scatter.
+     *
+     * @param elements how many pieces of memory a receive can scatter to
+     */
+    public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity, int elements)
+            throws VerbsException {
+        return new PolledSharedReceiveQueue(this, capacity, elements);
+    }
+
+    /**
      * Resolves the way to a port or to a multicast group, for datagrams of this domain's queue
      * pairs; see {@link DatagramQueuePair#addressOf(Endpoint)}. May wait for the network to find
      * the peer. In C: {@code ibv_create_ah}.

@@ -31,6 +31,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
     private final QueuePairType type;
     private final int port;
     private final LocalAddress local;
+    private final @Nullable SharedReceiveQueue sharedReceives;
     private final int sendSequence = ThreadLocalRandom.current().nextInt(1 << 24);
     private final ReentrantLock modifying = new ReentrantLock();
     private volatile QueuePairState state = QueuePairState.RESET;
@@ -46,6 +47,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         this.type = options.type();
         this.port = options.port();
         this.local = made.local;
+        this.sharedReceives = options.sharedReceives();
         device.announce(this);
     }
 
@@ -63,29 +65,46 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
 
     /** Attaches a work queue to a completion queue, and undoes it. */
     record Attachment<W extends WorkQueue>(
-            CompletionSource.Attachments<W> attachments, W queue, String source) {
+            CompletionSource.Attachments<W> attachments,
+            W queue,
+            @Nullable Sharing<W> sharing,
+            String source) {
 
         void attach(boolean mayOverrun) throws VerbsException {
-            if (!attachments.attach(queue, mayOverrun)) {
+            if (sharing == null
+                    ? !attachments.attach(queue, mayOverrun)
+                    : !sharing.attach(attachments, mayOverrun)) {
                 throw new VerbsException(
                         "ibv_create_qp",
                         "A queue pair with %,d requests could overrun the %s, which has room for %,d more. Make it larger, ask for fewer sends and receives, or say completionQueueMayOverrun()."
-                                .formatted(queue.capacity(), source, attachments.room()));
+                                .formatted(
+                                        sharing == null ? queue.capacity() : sharing.capacity(),
+                                        source,
+                                        attachments.room()));
             }
         }
 
         void detach() {
-            attachments.detach(queue);
+            if (sharing == null) {
+                attachments.detach(queue);
+            } else {
+                sharing.detach(attachments);
+            }
         }
     }
 
-    /** Makes the native queue pair. One slot more than asked is for the marker of {@code drain}. */
+    /**
+     * Makes the native queue pair. One slot more than asked is for the marker of {@code drain}.
+     *
+     * @param sharing of the shared receive queue that it receives from; null for {@code receives}
+     */
     static <W extends WorkQueue> Made make(
             ProtectionDomain domain,
             CompletionSource<W> sendSource,
             CompletionSource<W> receiveSource,
             W sends,
             W receives,
+            @Nullable Sharing<W> sharing,
             QueuePairOptions<?> options,
             Runnable afterwards)
             throws VerbsException {
@@ -100,16 +119,26 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                 domain.ownLifetime(),
                                 sendSource.ownLifetime(),
                                 receiveSource.ownLifetime()));
+        var shared = options.sharedReceives();
+        if (shared != null) {
+            if (shared.domain() != domain) {
+                throw new IllegalArgumentException(
+                        "%s is of %s, and cannot be used by queue pairs of %s"
+                                .formatted(shared, shared.domain(), domain));
+            }
+            owners.add(shared.ownLifetime());
+        }
         Lifetime.holdAll(owners);
         var undo = new ArrayList<Runnable>();
         try {
             for (var attachment :
                     List.of(
                             new Attachment<>(
-                                    sendSource.attachments(), sends, sendSource.toString()),
+                                    sendSource.attachments(), sends, null, sendSource.toString()),
                             new Attachment<>(
                                     receiveSource.attachments(),
                                     receives,
+                                    sharing,
                                     receiveSource.toString()))) {
                 attachment.attach(options.mayOverrun());
                 undo.add(attachment::detach);
@@ -130,6 +159,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                     domain.address(),
                                     sendSource.address(),
                                     receiveSource.address(),
+                                    shared == null ? MemorySegment.NULL : shared.address(),
                                     asked,
                                     new Attempt(
                                             "ibv_create_qp",
@@ -142,6 +172,10 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                             LockedMemory::advice)));
             var address = created.queuePair();
             var number = QueuePairFunctions.number(address);
+            if (sharing != null) {
+                sharing.joined(number, options.type());
+                undo.add(() -> sharing.left(number));
+            }
             var name = "queue pair %d of %s".formatted(number, device.name());
             var forget = device.forgetting(address.address());
             var groups = new MulticastGroups(device.library().datagrams(), address, name);
@@ -199,6 +233,11 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
     /** The domain it belongs to. */
     public final ProtectionDomain domain() {
         return domain;
+    }
+
+    /** Where it has its receives from, if not from a queue of its own. */
+    public final Optional<SharedReceiveQueue> sharedReceives() {
+        return Optional.ofNullable(sharedReceives);
     }
 
     /** What it promises, and to how many peers it speaks. */
@@ -373,6 +412,15 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
             throw new IllegalArgumentException(
                     "%s is of %s, and %s of %s"
                             .formatted(to.address(), to.address().domain(), this, domain));
+        }
+    }
+
+    /** Refuses a receive of its own, if it has none. */
+    final void refuseIfShared() {
+        if (sharedReceives != null) {
+            throw new UnsupportedOperationException(
+                    "%s has its receives from the %s; post them there"
+                            .formatted(this, sharedReceives));
         }
     }
 

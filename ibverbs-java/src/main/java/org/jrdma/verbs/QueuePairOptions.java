@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.time.Duration;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a queue pair is made. Built by its own methods.
@@ -27,6 +28,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     private int inlineBytes;
     private int port = 1;
     private OptionalInt gidIndex = OptionalInt.empty();
+    private @Nullable SharedReceiveQueue sharedReceives;
     private boolean mayOverrun;
     private Duration slotTimeout = Duration.ofSeconds(10);
 
@@ -132,6 +134,16 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return this;
     }
 
+    /**
+     * Receives from a queue that other queue pairs use as well, instead of one of its own: what
+     * {@link #receives} and {@link #receiveElements} say is then of no meaning. It is of the same
+     * domain, and for the same kind of completion queue.
+     */
+    public QueuePairOptions<Q> sharedReceives(SharedReceiveQueue queue) {
+        this.sharedReceives = queue;
+        return this;
+    }
+
     /** How many pieces of memory a request to send can gather; 1 by default. */
     public QueuePairOptions<Q> sendElements(int count) {
         this.sendElements = atLeast(1, count, "send elements");
@@ -196,8 +208,13 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return sends;
     }
 
+    /** Its own. */
     int receives() {
-        return receives;
+        return sharedReceives == null ? receives : 0;
+    }
+
+    @Nullable SharedReceiveQueue sharedReceives() {
+        return sharedReceives;
     }
 
     int sendElements() {
@@ -205,7 +222,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     int receiveElements() {
-        return receiveElements;
+        return sharedReceives == null ? receiveElements : 0;
     }
 
     int inlineBytes() {

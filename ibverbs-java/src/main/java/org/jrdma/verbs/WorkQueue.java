@@ -26,8 +26,8 @@ abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
         }
     }
 
-    private final int capacity;
     private final boolean isOfDatagrams;
+    private int capacity;
 
     /** What the number of each request begins with, from the completion queue's table. */
     private long tag;
@@ -43,13 +43,17 @@ abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
         this.isOfDatagrams = isOfDatagrams;
     }
 
-    /** Whether its completions say where a datagram came from. */
-    final boolean isOfDatagrams() {
+    /** Whether completions of a queue pair's receives here say where a datagram came from. */
+    boolean isOfDatagrams(int queuePairNumber) {
         return isOfDatagrams;
     }
 
     final int capacity() {
         return capacity;
+    }
+
+    final void capacity(int newCapacity) {
+        capacity = newCapacity;
     }
 
     final void tagged(long number) {
@@ -96,9 +100,19 @@ abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
      * are free after {@link #release}.
      */
     final long positionOf(int low) {
-        POSTED.getAcquire(this); // what was stored with the slot is visible from here on
+        acquirePosted();
         var first = released;
         return first + (low - (int) first);
+    }
+
+    /** What was stored with a slot is visible from here on. */
+    final void acquirePosted() {
+        POSTED.getAcquire(this);
+    }
+
+    /** Frees one slot, whichever: for requests that complete in any order and on any thread. */
+    final void releaseOne() {
+        RELEASED.getAndAdd(this, 1L);
     }
 
     final void release(long position) {

@@ -10,7 +10,8 @@ class CompletionTableTest {
 
     private static final int GENERATIONS = 4096;
 
-    private final CompletionTable<PolledWorkQueue> table = new CompletionTable<>();
+    private final CompletionTable<PolledWorkQueue> table =
+            new CompletionTable<>(CompletionTable.ofShared());
 
     @Test
     void shouldFindEachOfManyQueuesByTheNumbersOfItsRequests() {

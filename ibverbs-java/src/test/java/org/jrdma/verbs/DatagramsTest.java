@@ -41,6 +41,7 @@ class DatagramsTest {
                     48,
                     OptionalInt.empty(),
                     Optional.of(new DatagramSource(0x4321, true, 0xabcd, 3, 5)),
+                    FakeLibrary.NUMBER,
                     0);
 
     private final FakeLibrary library = new FakeLibrary();

@@ -40,6 +40,7 @@ import org.jrdma.abi.rdma.ibv_port_attr;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_srq;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
@@ -116,6 +117,7 @@ final class FakeLibrary implements LibraryProvider {
         var post = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
         ops.set(ADDRESS, ibv_context_ops.post_send$offset(), stub("post_send", post));
         ops.set(ADDRESS, ibv_context_ops.post_recv$offset(), stub("post_recv", post));
+        ops.set(ADDRESS, ibv_context_ops.post_srq_recv$offset(), stub("post_srq_recv", post));
         ops.set(
                 ADDRESS,
                 ibv_context_ops.poll_cq$offset(),
@@ -279,6 +281,7 @@ final class FakeLibrary implements LibraryProvider {
                 ibv_qp.qp_num(queuePair, NUMBER);
                 yield success(queuePair);
             }
+            case "ibv_create_srq" -> success(ibv_srq.allocate(arena));
             case "ibv_query_qp" -> {
                 var attributes = memory(arguments[1], ibv_qp_attr.layout().byteSize());
                 ibv_qp_attr.qp_state(attributes, presentState);

@@ -39,7 +39,7 @@ class WorkQueueTest {
             for (var round = 0; round < 50; round++) {
                 for (var slot = 0; slot < capacity; slot++) {
                     assertThat(queue.freeSlots()).isEqualTo(capacity - slot);
-                    queue.remember(queue.nextPosition(), id(queue.nextPosition()));
+                    queue.number(queue.nextPosition(), id(queue.nextPosition()));
                     queue.take(1);
                 }
                 assertThat(queue.freeSlots()).isZero();
@@ -57,7 +57,7 @@ class WorkQueueTest {
         void shouldFreeUnsignalledSlotsWithTheNextSignalledCompletion() {
             var queue = new PolledWorkQueue(8);
             for (var i = 0; i < 8; i++) {
-                queue.remember(i, id(i));
+                queue.number(i, id(i));
             }
             queue.take(8);
 
@@ -88,7 +88,7 @@ class WorkQueueTest {
 
             for (var position = start; position < start + 40; position += 5) {
                 for (var i = 0; i < 5; i++) {
-                    queue.remember(queue.nextPosition(), id(queue.nextPosition()));
+                    queue.number(queue.nextPosition(), id(queue.nextPosition()));
                     queue.take(1);
                 }
                 assertThat(queue.complete((int) position)).isEqualTo(id(position));
@@ -103,7 +103,7 @@ class WorkQueueTest {
         void shouldHaveASlotForTheMarkerWhenFull() {
             var queue = new PolledWorkQueue(4);
             for (var i = 0; i < 4; i++) {
-                queue.remember(i, id(i));
+                queue.number(i, id(i));
             }
             queue.take(4);
 
@@ -121,7 +121,9 @@ class WorkQueueTest {
 
         @Test
         void shouldGiveTheSpareBackOnceThoughItsEndAndItsCloseMayComeTogether() {
-            var attachments = new CompletionSource.Attachments<PolledWorkQueue>(4);
+            var attachments =
+                    new CompletionSource.Attachments<PolledWorkQueue>(
+                            4, CompletionTable.ofShared());
             var first = new PolledWorkQueue(2);
             var second = new PolledWorkQueue(2);
             attachments.attach(first, false);

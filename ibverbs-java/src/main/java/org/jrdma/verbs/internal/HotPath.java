@@ -34,6 +34,7 @@ public sealed class HotPath {
 
     private final MemorySegment postSend;
     private final MemorySegment postReceive;
+    private final MemorySegment postSharedReceive;
     private final MemorySegment pollCompletions;
     private final MemorySegment requestNotification;
     private final boolean critical;
@@ -52,6 +53,7 @@ public sealed class HotPath {
         var ops = ibv_context.ops(context.address());
         this.postSend = ops.get(ADDRESS, ibv_context_ops.post_send$offset());
         this.postReceive = ops.get(ADDRESS, ibv_context_ops.post_recv$offset());
+        this.postSharedReceive = ops.get(ADDRESS, ibv_context_ops.post_srq_recv$offset());
         this.pollCompletions = ops.get(ADDRESS, ibv_context_ops.poll_cq$offset());
         this.requestNotification = ops.get(ADDRESS, ibv_context_ops.req_notify_cq$offset());
         this.critical = critical;
@@ -65,6 +67,11 @@ public sealed class HotPath {
     /** Returns the errno; the address of the request that failed is written to {@code failed}. */
     public int postReceive(long queuePair, long request, long failed) {
         return post(postReceive, queuePair, request, failed);
+    }
+
+    /** Returns the errno; the address of the request that failed is written to {@code failed}. */
+    public int postSharedReceive(long sharedQueue, long request, long failed) {
+        return post(postSharedReceive, sharedQueue, request, failed);
     }
 
     /** Returns the number of completions written, or a negative number. */
@@ -94,11 +101,11 @@ public sealed class HotPath {
      */
     public void makeRoom() {}
 
-    int post(MemorySegment function, long queuePair, long request, long failed) {
+    int post(MemorySegment function, long queue, long request, long failed) {
         try {
             return critical
-                    ? (int) Critical.POST.invokeExact(function, queuePair, request, failed)
-                    : (int) PLAIN_POST.invokeExact(function, queuePair, request, failed);
+                    ? (int) Critical.POST.invokeExact(function, queue, request, failed)
+                    : (int) PLAIN_POST.invokeExact(function, queue, request, failed);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -123,9 +130,9 @@ public sealed class HotPath {
         }
 
         @Override
-        int post(MemorySegment function, long queuePair, long request, long failed) {
+        int post(MemorySegment function, long queue, long request, long failed) {
             StackRoom.didSomething();
-            return super.post(function, queuePair, request, failed);
+            return super.post(function, queue, request, failed);
         }
 
         @Override

@@ -70,12 +70,16 @@ public final class QueuePairFunctions {
     /** A queue pair made, and what it got room for. */
     public record Created(MemorySegment queuePair, Capacities granted) {}
 
-    /** A queue pair. NULL and errno on failure. */
+    /**
+     * A queue pair; NULL for {@code sharedReceives} gives it receives of its own. NULL and errno on
+     * failure.
+     */
     public Created create(
             QueuePairType type,
             MemorySegment domain,
             MemorySegment sendCompletions,
             MemorySegment receiveCompletions,
+            MemorySegment sharedReceives,
             Capacities asked,
             Attempt attempt)
             throws VerbsException {
@@ -83,6 +87,7 @@ public final class QueuePairFunctions {
             var attributes = ibv_qp_init_attr.allocate(arena);
             ibv_qp_init_attr.send_cq(attributes, sendCompletions);
             ibv_qp_init_attr.recv_cq(attributes, receiveCompletions);
+            ibv_qp_init_attr.srq(attributes, sharedReceives);
             ibv_qp_init_attr.qp_type(attributes, Codes.QUEUE_PAIR_TYPE.code(type));
             asked.write(ibv_qp_init_attr.cap(attributes));
             var queuePair =

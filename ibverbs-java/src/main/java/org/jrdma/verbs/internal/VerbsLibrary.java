@@ -12,6 +12,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
  * @param memory protection domains and regions
  * @param completions completion queues and channels
  * @param queuePairs queue pairs
+ * @param sharedReceiveQueues shared receive queues
  * @param datagrams address handles and multicast groups
  */
 public record VerbsLibrary(
@@ -20,6 +21,7 @@ public record VerbsLibrary(
         MemoryFunctions memory,
         CompletionFunctions completions,
         QueuePairFunctions queuePairs,
+        SharedReceiveQueueFunctions sharedReceiveQueues,
         DatagramFunctions datagrams) {
 
     /** What the library is called, and which packages hold it and the drivers of the devices. */
@@ -38,6 +40,7 @@ public record VerbsLibrary(
                 new MemoryFunctions(library),
                 new CompletionFunctions(library),
                 new QueuePairFunctions(library),
+                new SharedReceiveQueueFunctions(library),
                 new DatagramFunctions(library));
     }
 }

@@ -1,0 +1,265 @@
+package org.jrdma.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_recv_wr;
+import org.jrdma.abi.rdma.ibv_srq_attr;
+import org.jrdma.abi.rdma.ibv_srq_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What libibverbs is asked for shared receive queues, and what it may answer. */
+class SharedReceiveQueueTest {
+
+    private FakeLibrary library;
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionQueue completions;
+    private PolledSharedReceiveQueue shared;
+
+    @BeforeEach
+    void open() throws Exception {
+        open(new FakeLibrary());
+        shared = domain.newSharedReceiveQueue(8, 2);
+    }
+
+    private void open(FakeLibrary opened) throws Exception {
+        library = opened;
+        device = Verbs.from(library).openFirst();
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionQueue(64);
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    private static MemorySegment copy(Object pointer, long bytes) {
+        return Arena.ofAuto()
+                .allocate(bytes, Long.BYTES)
+                .copyFrom(FakeLibrary.memory(pointer, bytes));
+    }
+
+    private static void assertFailure(ThrowingCallable attempt, int errno, String message) {
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(attempt)
+                .withMessage(message)
+                .satisfies(e -> assertThat(e.code()).isEqualTo(errno));
+    }
+
+    private QueuePairOptions<PolledQueuePair> sharing() {
+        return QueuePairOptions.reliable(completions).sends(4).sharedReceives(shared);
+    }
+
+    private PreparedReceive prepareReceive() throws VerbsException {
+        return shared.prepareReceive(
+                domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE).slice());
+    }
+
+    // ---- what is asked for
+
+    @Test
+    void shouldBeMadeWithTheRoomAskedFor() throws Exception {
+        var asked = new ArrayList<Integer>();
+        library.watching(
+                "ibv_create_srq",
+                arguments -> {
+                    var attributes =
+                            ibv_srq_init_attr.attr(
+                                    copy(arguments[1], ibv_srq_init_attr.layout().byteSize()));
+                    asked.add(ibv_srq_attr.max_wr(attributes));
+                    asked.add(ibv_srq_attr.max_sge(attributes));
+                    asked.add(ibv_srq_attr.srq_limit(attributes));
+                });
+
+        domain.newSharedReceiveQueue(100, 3);
+        domain.newSharedReceiveQueue(7);
+
+        assertThat(asked).containsExactly(100, 3, 0, 7, 1, 0);
+    }
+
+    @Test
+    void shouldBeGivenToQueuePairsThatThenHaveNoReceivesOfTheirOwn() throws Exception {
+        var asked = new ArrayList<Object>();
+        library.watching(
+                "ibv_create_qp",
+                arguments -> {
+                    var attributes = copy(arguments[1], ibv_qp_init_attr.layout().byteSize());
+                    var room = ibv_qp_init_attr.cap(attributes);
+                    asked.add(ibv_qp_init_attr.srq(attributes).address());
+                    asked.add(ibv_qp_cap.max_recv_wr(room));
+                    asked.add(ibv_qp_cap.max_recv_sge(room));
+                });
+
+        domain.newQueuePair(sharing().receives(5).receiveElements(6));
+        domain.newQueuePair(QueuePairOptions.reliable(completions).receives(5).receiveElements(6));
+
+        assertThat(asked).containsExactly(shared.address().address(), 0, 0, 0L, 5, 6);
+    }
+
+    @Test
+    void shouldChangeOneAttributeAtATime() throws Exception {
+        var asked = new ArrayList<Integer>();
+        library.watching(
+                "ibv_modify_srq",
+                arguments -> {
+                    var attributes = copy(arguments[1], ibv_srq_attr.layout().byteSize());
+                    asked.add((int) arguments[2]);
+                    asked.add(ibv_srq_attr.max_wr(attributes));
+                    asked.add(ibv_srq_attr.srq_limit(attributes));
+                });
+
+        shared.limit(5);
+        shared.resize(12);
+
+        assertThat(asked)
+                .containsExactly(rdma_h.IBV_SRQ_LIMIT(), 0, 5, rdma_h.IBV_SRQ_MAX_WR(), 12, 0);
+        assertThat(shared.capacity()).isEqualTo(12);
+    }
+
+    @Test
+    void shouldTellWhatTheDeviceSaysOfIt() throws Exception {
+        library.watching(
+                "ibv_query_srq",
+                arguments -> {
+                    var attributes =
+                            FakeLibrary.memory(arguments[1], ibv_srq_attr.layout().byteSize());
+                    ibv_srq_attr.max_wr(attributes, 31);
+                    ibv_srq_attr.max_sge(attributes, 4);
+                    ibv_srq_attr.srq_limit(attributes, 9);
+                });
+
+        assertThat(shared.attributes()).isEqualTo(new SharedReceiveQueueAttributes(31, 4, 9));
+    }
+
+    @Test
+    void shouldPostToTheSharedQueue() throws Exception {
+        var queues = new ArrayList<Object>();
+        library.watching("post_srq_recv", arguments -> queues.add(arguments[0]));
+        var receive = prepareReceive();
+
+        for (var i = 0; i < 8; i++) {
+            assertThat(receive.tryPost()).isTrue();
+        }
+
+        assertThat(receive.tryPost()).as("a ninth").isFalse();
+        assertThat(queues).hasSize(8).containsOnly(shared.address().address());
+    }
+
+    @Test
+    void shouldBeDestroyedAfterItsQueuePairs() throws Exception {
+        domain.newQueuePair(sharing());
+        domain.newQueuePair(sharing());
+        assertThat(completions.room()).isEqualTo(64 - 2 * 4 - 8);
+
+        shared.close();
+
+        assertThat(library.calls).endsWith("ibv_destroy_qp", "ibv_destroy_qp", "ibv_destroy_srq");
+        assertThat(completions.room()).isEqualTo(64);
+    }
+
+    // ---- what it may answer
+
+    @Test
+    void shouldReportWhatTheDeviceRefuses() {
+        library.answering("ibv_create_srq", MemorySegment.NULL, Errno.EINVAL)
+                .answering("ibv_modify_srq", Errno.EOPNOTSUPP, 0)
+                .answering("ibv_query_srq", Errno.EIO, 0);
+
+        assertFailure(
+                () -> domain.newSharedReceiveQueue(1_000, 2),
+                Errno.EINVAL,
+                "ibv_create_srq failed for 1,000 receives of 2 pieces on fake0: EINVAL (22).");
+        assertFailure(
+                () -> shared.limit(3),
+                Errno.EOPNOTSUPP,
+                "ibv_modify_srq failed for %s and a limit of 3: EOPNOTSUPP (95)."
+                        .formatted(shared));
+        assertFailure(
+                () -> shared.resize(20),
+                Errno.EOPNOTSUPP,
+                "ibv_modify_srq failed for %s and 20 receives: EOPNOTSUPP (95).".formatted(shared));
+        assertThat(shared.capacity()).isEqualTo(8);
+        assertFailure(
+                shared::attributes,
+                Errno.EIO,
+                "ibv_query_srq failed for %s: EIO (5).".formatted(shared));
+    }
+
+    @Test
+    void shouldReportAnOlderLibrary() throws Exception {
+        for (var symbol : List.of("ibv_create_srq", "ibv_destroy_srq")) {
+            device.close();
+            open(new FakeLibrary().without(symbol));
+
+            assertFailure(
+                    () -> domain.newSharedReceiveQueue(8),
+                    Errno.EOPNOTSUPP,
+                    "ibv_create_srq failed for 8 receives of 1 pieces on fake0: EOPNOTSUPP (95).");
+            assertThat(library.calls).doesNotContain("ibv_create_srq");
+        }
+    }
+
+    @Test
+    void shouldReturnTheRoomWhenTheQueuePairIsRefused() {
+        library.answering("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> domain.newQueuePair(sharing()));
+
+        assertThat(completions.room()).isEqualTo(64);
+    }
+
+    @Test
+    void shouldReportAReceiveThatTheProviderRefusesAndReturnItsSlot() throws Exception {
+        library.answering("post_srq_recv", Errno.ENOMEM, 0)
+                .watching(
+                        "post_srq_recv",
+                        arguments ->
+                                FakeLibrary.memory(arguments[2], Long.BYTES)
+                                        .set(JAVA_LONG, 0, (long) arguments[1]));
+        var receive = prepareReceive();
+
+        assertThatExceptionOfType(PostException.class)
+                .isThrownBy(receive::tryPost)
+                .withMessage(
+                        "ibv_post_srq_recv failed for a RECEIVE on %s: ENOMEM (12)."
+                                .formatted(shared));
+
+        assertThat(shared.freeReceives()).isEqualTo(8);
+    }
+
+    @Test
+    void shouldKeepTheSlotsOfThoseThatWereTakenBeforeTheOneRefused() throws Exception {
+        library.answering("post_srq_recv", Errno.ENOMEM, 0)
+                .watching(
+                        "post_srq_recv",
+                        arguments -> {
+                            var first = copy(arguments[1], ibv_recv_wr.layout().byteSize());
+                            FakeLibrary.memory(arguments[2], Long.BYTES)
+                                    .set(JAVA_LONG, 0, ibv_recv_wr.next(first).address());
+                        });
+        var chain = shared.prepareChain(prepareReceive(), prepareReceive(), prepareReceive());
+
+        assertThatExceptionOfType(PostException.class)
+                .isThrownBy(chain::tryPost)
+                .withMessageContaining("request 2 of 3")
+                .satisfies(e -> assertThat(e.failedRequest()).isEqualTo(1));
+
+        assertThat(shared.freeReceives()).isEqualTo(7);
+    }
+}
