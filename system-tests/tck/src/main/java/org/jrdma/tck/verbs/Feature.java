@@ -8,6 +8,12 @@ public enum Feature {
     UNRELIABLE_CONNECTIONS,
     /** Queue pairs of the type UD. */
     DATAGRAMS,
+    /** Receive queues that queue pairs share. */
+    SHARED_RECEIVE_QUEUES,
+    /** {@code ibv_query_srq}. */
+    QUERYING_SHARED_RECEIVE_QUEUES,
+    /** Shared receive queues can be resized. */
+    RESIZING_SHARED_RECEIVE_QUEUES,
     /** Requests really move data, and completions tell of it. */
     MOVING_DATA,
     /** Completion channels. */

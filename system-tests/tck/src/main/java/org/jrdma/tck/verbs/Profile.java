@@ -50,6 +50,8 @@ public enum Profile {
                     entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has reliable ones only"),
                     entry(Feature.DATAGRAMS, "iWARP has connections only"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
+                    entry(Feature.QUERYING_SHARED_RECEIVE_QUEUES, "the provider has no query_srq"),
+                    entry(Feature.RESIZING_SHARED_RECEIVE_QUEUES, "not in the driver"),
                     entry(Feature.REPORTING_RESET, "its idle state is told as INIT"),
                     entry(Feature.REPORTING_GREATEST_MTU, "the driver leaves it out"),
                     entry(Feature.PARTITION_KEYS, "iWARP has none"),
@@ -74,6 +76,7 @@ public enum Profile {
             Map.ofEntries(
                     entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
                     entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
+                    entry(Feature.SHARED_RECEIVE_QUEUES, "not in the provider"),
                     entry(Feature.LARGE_REGIONS, "it takes any, without asking")),
             Map.of(),
             Map.of());

@@ -1,0 +1,199 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.MemorySlice;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PolledSharedReceiveQueue;
+import org.jrdma.verbs.PreparedReceive;
+import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.VerbsException;
+
+/** Queue pairs that share their receives, each connected to one that sends to it. */
+final class Hub implements AutoCloseable {
+
+    static final int RECEIVES = 16;
+
+    /** How far the places for messages are apart. */
+    private static final int PLACE_BYTES = 4096;
+
+    private static final int PLACES = 64;
+
+    private final Device device;
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final CompletionCursor cursor;
+    private final MemoryRegion incoming;
+    private final PolledSharedReceiveQueue shared;
+    private final ProtectionDomain sendersDomain;
+    private final CompletionQueue sent;
+    private final CompletionCursor sentCursor;
+    private final MemoryRegion outgoing;
+    private final List<PolledQueuePair> senders = new ArrayList<>();
+    private final List<PolledQueuePair> receivers = new ArrayList<>();
+
+    private Hub(Device device, int receives, int elements) throws VerbsException {
+        this.device = device;
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionQueue(256);
+        cursor = completions.newCursor(16);
+        incoming = domain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES);
+        shared = domain.newSharedReceiveQueue(receives, elements);
+        sendersDomain = device.newProtectionDomain();
+        sent = device.newCompletionQueue(256);
+        sentCursor = sent.newCursor(16);
+        outgoing = sendersDomain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES);
+    }
+
+    /** With so many reliable connections. */
+    static Hub of(int connections) throws VerbsException {
+        return of(connections, RECEIVES, 1, new ConnectOptions());
+    }
+
+    static Hub of(int connections, int receives, int elements, ConnectOptions options)
+            throws VerbsException {
+        var fabric = Fabric.underTest();
+        fabric.needs(Feature.SHARED_RECEIVE_QUEUES);
+        if (connections > 0) {
+            fabric.needs(Feature.MOVING_DATA);
+            fabric.needs(Feature.CONNECTING_BY_MODIFY);
+        }
+        var hub = new Hub(fabric.open(), receives, elements);
+        for (var i = 0; i < connections; i++) {
+            hub.connect(
+                    QueuePairOptions.reliable(hub.sent),
+                    QueuePairOptions.reliable(hub.completions),
+                    options);
+        }
+        return hub;
+    }
+
+    /** Connects one more. */
+    void connect(
+            QueuePairOptions<PolledQueuePair> sender,
+            QueuePairOptions<PolledQueuePair> receiver,
+            ConnectOptions options)
+            throws VerbsException {
+        var here = sendersDomain.newQueuePair(sender.sends(RECEIVES).receives(1));
+        var there = domain.newQueuePair(receiver.sends(1).sharedReceives(shared));
+        here.connect(there.endpoint(), options);
+        there.connect(here.endpoint(), options);
+        senders.add(here);
+        receivers.add(there);
+    }
+
+    Device device() {
+        return device;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    PolledSharedReceiveQueue shared() {
+        return shared;
+    }
+
+    CompletionQueue completions() {
+        return completions;
+    }
+
+    CompletionCursor cursor() {
+        return cursor;
+    }
+
+    /** Where sends complete. */
+    CompletionQueue sentQueue() {
+        return sent;
+    }
+
+    /** The queue pair that sends to {@link #receiver} of the same number. */
+    PolledQueuePair sender(int connection) {
+        return senders.get(connection);
+    }
+
+    PolledQueuePair receiver(int connection) {
+        return receivers.get(connection);
+    }
+
+    /** A place for what is received. */
+    MemorySlice in(int place, long bytes) {
+        return incoming.slice((long) place * PLACE_BYTES, bytes);
+    }
+
+    /** A place for what is sent. */
+    MemorySlice out(int place, long bytes) {
+        return outgoing.slice((long) place * PLACE_BYTES, bytes);
+    }
+
+    MemoryRegion incoming() {
+        return incoming;
+    }
+
+    MemoryRegion outgoing() {
+        return outgoing;
+    }
+
+    /** Which connection the number of a receiver is of. */
+    int connectionOf(int number) {
+        for (var connection = 0; connection < receivers.size(); connection++) {
+            if (receivers.get(connection).number() == number) {
+                return connection;
+            }
+        }
+        throw new AssertionError("no receiver has the number " + number);
+    }
+
+    /** A receive into a place, whose number it has. */
+    PreparedReceive prepareReceive(int place) {
+        return shared.prepareReceive(in(place, PLACE_BYTES)).id(place);
+    }
+
+    /** Posts receives into the first places. */
+    void receive(int count) throws VerbsException {
+        for (var place = 0; place < count; place++) {
+            post(prepareReceive(place));
+        }
+    }
+
+    void post(PreparedRequest<?> request) throws VerbsException {
+        assertThat(request.tryPost()).as("posted").isTrue();
+    }
+
+    /** What a place begins with. */
+    byte[] received(int place, int bytes) {
+        return in(place, bytes).segment().toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Sends a message of one byte's repetition, and does not wait. */
+    void send(int connection, int bytes, int value) throws VerbsException {
+        var slice = out(value % PLACES, bytes);
+        slice.segment().fill((byte) value);
+        post(senders.get(connection).prepareSend(slice).id(value));
+    }
+
+    /** The completions of the next messages that arrive. */
+    List<Side.Numbered> arrived(int count) {
+        return Side.take(cursor, count);
+    }
+
+    /** The completions of the next messages sent. */
+    List<Side.Numbered> sent(int count) {
+        return Side.take(sentCursor, count);
+    }
+
+    @Override
+    public void close() {
+        device.close();
+    }
+}
