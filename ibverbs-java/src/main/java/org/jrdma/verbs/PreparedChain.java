@@ -17,7 +17,8 @@ public final class PreparedChain {
     }
 
     /**
-     * Posts all of them, if there are as many free slots. Does not wait. In C: {@code ibv_post_send}, {@code ibv_post_recv}.
+     * Posts all of them, if there are as many free slots. Does not wait. In C: {@code
+     * ibv_post_send}, {@code ibv_post_recv}, {@code ibv_post_srq_recv}.
      *
      * @return false if there are not so many free slots; nothing is posted then
      * @throws PostException if the provider refuses one; it says which. Those before it are under

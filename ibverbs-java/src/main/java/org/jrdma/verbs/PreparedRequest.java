@@ -109,7 +109,8 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     }
 
     /**
-     * Posts the request, if there is a free slot. Does not wait. In C: {@code ibv_post_send}, {@code ibv_post_recv}.
+     * Posts the request, if there is a free slot. Does not wait. In C: {@code ibv_post_send},
+     * {@code ibv_post_recv}, {@code ibv_post_srq_recv}.
      *
      * @return false if every slot is taken: then take completions first. Slots of unsignalled
      *     requests become free by a later signalled one's completion, so if none is signalled they

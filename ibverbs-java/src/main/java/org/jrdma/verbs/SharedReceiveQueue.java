@@ -21,7 +21,7 @@ import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
  * may be lost, on devices that do not flush it; its slot then stays taken.
  *
  * <p>Owned by its {@link ProtectionDomain} and closed with it; closing it closes its queue pairs.
- * In C: {@code struct ibv_srq}.
+ * In C: {@code struct ibv_srq}; {@link #close()} is {@code ibv_destroy_srq}.
  */
 public abstract sealed class SharedReceiveQueue extends NativeObject
         permits PolledSharedReceiveQueue {
