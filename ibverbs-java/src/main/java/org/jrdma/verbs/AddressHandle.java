@@ -11,7 +11,8 @@ import org.jrdma.verbs.internal.Attempt;
  * The way to a port, or to a multicast group, resolved once and used for any number of datagrams.
  *
  * <p>Owned by its {@link ProtectionDomain} and closed with it. Safe for use by several threads.
- * Close it when what was sent with it has completed: a device may drop what is still to be sent. In C: {@code struct ibv_ah}; {@link #close()} is {@code ibv_destroy_ah}.
+ * Close it when what was sent with it has completed: a device may drop what is still to be sent. In
+ * C: {@code struct ibv_ah}; {@link #close()} is {@code ibv_destroy_ah}.
  */
 public final class AddressHandle extends NativeObject {
 

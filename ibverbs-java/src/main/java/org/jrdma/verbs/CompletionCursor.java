@@ -102,7 +102,9 @@ public final class CompletionCursor implements AutoCloseable {
     /**
      * Polls, and if there is nothing waits until there is. A completion that comes between the poll
      * and the wait is not missed: the queue is asked for an event, polled once more, and only then
-     * waited for. The wait costs a few system calls and tens of microseconds; whoever can spare a processor polls instead. In C: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event}, {@code ibv_ack_cq_events}.
+     * waited for. The wait costs a few system calls and tens of microseconds; whoever can spare a
+     * processor polls instead. In C: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event}, {@code
+     * ibv_ack_cq_events}.
      *
      * @return how many completions {@link #next()} will give at most; 0 when the time is over
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set

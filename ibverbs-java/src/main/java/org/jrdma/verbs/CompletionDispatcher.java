@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
  * a {@link DispatchedQueuePair} is a {@link Transfer}.
  *
  * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
- * use by several threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel}; {@link #close()} is {@code ibv_destroy_cq}, {@code ibv_destroy_comp_channel}.
+ * use by several threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel};
+ * {@link #close()} is {@code ibv_destroy_cq}, {@code ibv_destroy_comp_channel}.
  */
 @SuppressWarnings("exports") // the type argument is for this package
 public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQueue> {

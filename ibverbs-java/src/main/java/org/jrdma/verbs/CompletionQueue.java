@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
  * use by several threads, each with a cursor of its own; but the completions of one work queue must
  * be taken by one thread at a time. In C: {@code struct ibv_cq}, with a {@code struct
- * ibv_comp_channel} of its own if it is waitable; {@link #close()} is {@code ibv_destroy_cq}, {@code ibv_destroy_comp_channel}.
+ * ibv_comp_channel} of its own if it is waitable; {@link #close()} is {@code ibv_destroy_cq},
+ * {@code ibv_destroy_comp_channel}.
  */
 @SuppressWarnings("exports") // the type argument is for this package
 public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {

@@ -3,7 +3,8 @@ package org.jrdma.verbs;
 /**
  * A device of this machine, as it stood when the list was made; it need not be there any more.
  *
- * @param name the kernel's name for it, as {@code mlx5_0}; {@link Verbs#open} takes it. In C: {@code ibv_get_device_name}
+ * @param name the kernel's name for it, as {@code mlx5_0}; {@link Verbs#open} takes it. In C:
+ *     {@code ibv_get_device_name}
  * @param verbsName the name of its character device, as {@code uverbs0}
  * @param guid its worldwide number; 0 where it has none. In C: {@code ibv_get_device_guid}
  * @param nodeType what kind of node it makes of this machine

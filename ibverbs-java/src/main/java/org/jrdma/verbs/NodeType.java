@@ -1,6 +1,9 @@
 package org.jrdma.verbs;
 
-/** What kind of node a device makes of this machine. In C: {@code enum ibv_node_type}, {@code ibv_node_type_str}. */
+/**
+ * What kind of node a device makes of this machine. In C: {@code enum ibv_node_type}, {@code
+ * ibv_node_type_str}.
+ */
 public enum NodeType {
     /** An adapter that speaks InfiniBand or RoCE. */
     CHANNEL_ADAPTER,

@@ -1,6 +1,8 @@
 package org.jrdma.verbs;
 
-/** Whether a port can carry traffic. In C: {@code enum ibv_port_state}, {@code ibv_port_state_str}. */
+/**
+ * Whether a port can carry traffic. In C: {@code enum ibv_port_state}, {@code ibv_port_state_str}.
+ */
 public enum PortState {
     /** The state does not change; never seen in an answer. */
     NOP,

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * place that datagrams come from and go to.
  *
  * <p>Owned by its {@link ProtectionDomain}, and closed with it or with its completion queue. Safe
- * for use by several threads. In C: {@code struct ibv_qp}; {@link #close()} is {@code ibv_destroy_qp}.
+ * for use by several threads. In C: {@code struct ibv_qp}; {@link #close()} is {@code
+ * ibv_destroy_qp}.
  */
 public abstract sealed class QueuePair extends NativeObject permits PolledEnd, DispatchedEnd {
 

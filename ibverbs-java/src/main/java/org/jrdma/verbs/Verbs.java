@@ -129,7 +129,8 @@ public final class Verbs {
     }
 
     /**
-     * The devices of this machine; an empty list where there are none. In C: {@code ibv_get_device_list}, {@code ibv_free_device_list}.
+     * The devices of this machine; an empty list where there are none. In C: {@code
+     * ibv_get_device_list}, {@code ibv_free_device_list}.
      *
      * @throws VerbsException if the system refuses to list them
      */
