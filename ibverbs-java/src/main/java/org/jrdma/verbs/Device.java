@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
 /**
  * An open RDMA device: what everything else is made from, and closed with.
  *
- * <p>Safe for use by several threads. In C: {@code struct ibv_context}; {@link #close()} is {@code ibv_close_device}.
+ * <p>Safe for use by several threads. In C: {@code struct ibv_context}; {@link #close()} is {@code
+ * ibv_close_device}.
  */
 public final class Device extends NativeObject {
 
@@ -126,7 +127,10 @@ public final class Device extends NativeObject {
                 () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
     }
 
-    /** The rows in use of a port's GID table. In C: {@code ibv_query_gid_table}; a row of it, {@code ibv_query_gid_ex}, {@code ibv_query_gid}. */
+    /**
+     * The rows in use of a port's GID table. In C: {@code ibv_query_gid_table}; a row of it, {@code
+     * ibv_query_gid_ex}, {@code ibv_query_gid}.
+     */
     public List<GidEntry> gids(int port) throws VerbsException {
         var attributes = port(port);
         var length = attributes.gidTableLength();
@@ -287,6 +291,10 @@ public final class Device extends NativeObject {
      */
     public CompletionDispatcher newCompletionDispatcher(int capacity) throws VerbsException {
         return new CompletionDispatcher(this, capacity);
+    }
+
+    VerbsContext context() {
+        return context;
     }
 
     VerbsLibrary library() {

@@ -22,7 +22,8 @@ import org.jrdma.verbs.internal.MemoryFunctions;
  * <p>Owned by the arena or the domain that made it; its memory lives as long as that arena or
  * buffer, also when the region is closed before. Only {@link #address()} and work requests refuse a
  * closed region; its keys and its length are plain numbers, and stay. Safe for use by several
- * threads. Closing it takes the adapter's access away; operations under way then fail. In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
+ * threads. Closing it takes the adapter's access away; operations under way then fail. In C: {@code
+ * struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
  */
 public final class MemoryRegion extends NativeObject {
 
@@ -38,40 +39,105 @@ public final class MemoryRegion extends NativeObject {
 
     private final ProtectionDomain domain;
     private final MemorySegment memory;
+    private final long start;
+    private final long length;
     private final Set<Access> access;
+    private final Registration registration;
     private final int localKey;
     private final int remoteKey;
 
+    /** What it ends with. */
+    private final List<Lifetime> endings;
+
     /** The arena, or the domain: in use as long as this is. */
-    @SuppressWarnings("unused")
     private final NativeObject owner;
 
     private MemoryRegion(
             ProtectionDomain domain,
             MemorySegment memory,
+            long start,
+            long length,
             Set<Access> access,
-            MemorySegment address,
-            Lifetime lifetime,
+            Registration registration,
+            List<Lifetime> endings,
             NativeObject owner) {
-        super(address, lifetime);
+        var name =
+                "memory region of %,d bytes %s on %s"
+                        .formatted(length, Access.describe(access), domain.device().name());
+        super(registration.address, new Lifetime(name, endings, () -> registration.end(name)));
         this.domain = domain;
         this.memory = memory;
+        this.start = start;
+        this.length = length;
         this.access = Set.copyOf(access);
-        this.localKey = MemoryFunctions.localKey(address);
-        this.remoteKey = MemoryFunctions.remoteKey(address);
+        this.registration = registration;
+        this.localKey = MemoryFunctions.localKey(registration.address);
+        this.remoteKey = MemoryFunctions.remoteKey(registration.address);
+        this.endings = endings;
         this.owner = owner;
+    }
+
+    /** The structure in C, as long as it is this region's: it is passed on to a changed one. */
+    private static final class Registration {
+
+        private final MemoryFunctions functions;
+        private final MemorySegment address;
+        private final Object backing;
+        private boolean passedOn;
+        private boolean useless;
+
+        /**
+         * @param backing what the memory belongs to, kept from being collected before the adapter
+         *     has let go of it
+         */
+        Registration(MemoryFunctions functions, MemorySegment address, Object backing) {
+            this.functions = functions;
+            this.address = address;
+            this.backing = backing;
+        }
+
+        synchronized Registration passOn(Object nextBacking) {
+            passedOn = true;
+            return new Registration(functions, address, nextBacking);
+        }
+
+        synchronized void end(String name) throws VerbsException {
+            if (passedOn) {
+                return;
+            }
+            try {
+                functions.deregister(address, Attempt.to("ibv_dereg_mr", () -> "for " + name));
+            } catch (Throwable e) {
+                NEVER_FREED.add(backing);
+                throw e;
+            }
+        }
+    }
+
+    /** Registers memory, whose first byte is named by its own address, or by 0 if zero-based. */
+    static MemoryRegion register(
+            ProtectionDomain domain,
+            MemorySegment memory,
+            Set<Access> access,
+            Lifetime ending,
+            NativeObject owner,
+            Object backing)
+            throws VerbsException {
+        var start = MemoryFunctions.start(memory, Codes.ACCESS.bits(access));
+        return register(domain, memory, start, access, ending, owner, backing);
     }
 
     /**
      * Registers memory.
      *
+     * @param start by which address requests and peers name its first byte
      * @param ending the owner's lifetime
-     * @param backing what the memory belongs to, kept from being collected before the adapter has
-     *     let go of it
+     * @param backing what the memory belongs to
      */
     static MemoryRegion register(
             ProtectionDomain domain,
             MemorySegment memory,
+            long start,
             Set<Access> access,
             Lifetime ending,
             NativeObject owner,
@@ -82,36 +148,33 @@ public final class MemoryRegion extends NativeObject {
         }
         var device = domain.device();
         var functions = device.library().memory();
-        var remoteWithoutLocalWrite =
-                !access.contains(Access.LOCAL_WRITE)
-                        && (access.contains(Access.REMOTE_WRITE)
-                                || access.contains(Access.REMOTE_ATOMIC));
-        var attempt =
-                new Attempt(
-                        "ibv_reg_mr",
-                        () -> ProtectionDomain.describe(memory.byteSize(), access, device),
-                        errno -> LockedMemory.adviceOnRegistering(errno, remoteWithoutLocalWrite));
+        var attempt = attempt("ibv_reg_mr", domain, memory.byteSize(), access);
         var recorded = new RegistrationRecord();
         recorded.begin();
         domain.ownLifetime().hold();
         try {
-            var name =
-                    "memory region of %,d bytes %s on %s"
-                            .formatted(memory.byteSize(), Access.describe(access), device.name());
             var address =
                     PlatformCalls.call(() ->
                             functions.register(
-                                    domain.address(), memory, Codes.ACCESS.bits(access), attempt));
+                                    domain.address(),
+                                    memory,
+                                    start,
+                                    Codes.ACCESS.bits(access),
+                                    attempt));
+            var registration = new Registration(functions, address, backing);
             try {
                 recorded.commit(device.name(), memory.byteSize(), access);
-                var lifetime =
-                        new Lifetime(
-                                name,
-                                List.of(ending),
-                                () -> deregister(functions, address, name, backing));
-                return new MemoryRegion(domain, memory, access, address, lifetime, owner);
+                return new MemoryRegion(
+                        domain,
+                        memory,
+                        start,
+                        memory.byteSize(),
+                        access,
+                        registration,
+                        List.of(ending),
+                        owner);
             } catch (Throwable e) {
-                deregister(functions, address, name, backing);
+                registration.end("a region that was not made");
                 throw e;
             }
         } finally {
@@ -119,14 +182,168 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
-    private static void deregister(
-            MemoryFunctions functions, MemorySegment address, String name, Object backing)
-            throws VerbsException {
+    /** A region of no memory; see {@link ProtectionDomain#newNullRegion()}. */
+    static MemoryRegion ofNothing(ProtectionDomain domain, Lifetime ending) throws VerbsException {
+        var functions = domain.device().library().memory();
+        var access = Set.of(Access.LOCAL_WRITE);
+        ending.hold();
         try {
-            functions.deregister(address, Attempt.to("ibv_dereg_mr", () -> "for " + name));
-        } catch (Throwable e) {
-            NEVER_FREED.add(backing);
-            throw e;
+            var address =
+                    functions.allocateNull(
+                            domain.device().context(),
+                            domain.address(),
+                            attempt("ibv_alloc_null_mr", domain, 0, access));
+            return new MemoryRegion(
+                    domain,
+                    MemorySegment.NULL,
+                    0,
+                    Long.MAX_VALUE,
+                    access,
+                    new Registration(functions, address, MemorySegment.NULL),
+                    List.of(ending),
+                    domain);
+        } finally {
+            ending.release();
+        }
+    }
+
+    private static Attempt attempt(
+            String function, ProtectionDomain domain, long bytes, Set<Access> access) {
+        var remoteWithoutLocalWrite =
+                !access.contains(Access.LOCAL_WRITE)
+                        && (access.contains(Access.REMOTE_WRITE)
+                                || access.contains(Access.REMOTE_ATOMIC));
+        return new Attempt(
+                function,
+                () -> ProtectionDomain.describe(bytes, access, domain.device()),
+                errno -> LockedMemory.adviceOnRegistering(errno, remoteWithoutLocalWrite));
+    }
+
+    /**
+     * Gives it other rights. As all re-registration, this is quicker than a new registration where
+     * the device can do it, ends what peers may do with the old keys, and needs that no work
+     * request which names this region is under way. In C: {@code ibv_rereg_mr}.
+     *
+     * @return the region as it is now, with keys of its own; this one is closed
+     * @throws VerbsException if the device refuses. This region stays as it was, or is closed if
+     *     the device has left it useless
+     */
+    public MemoryRegion reregister(Access... access) throws VerbsException {
+        var rights = Access.setOf(access);
+        return change(
+                domain,
+                memory,
+                start,
+                rights,
+                registration.backing,
+                endings,
+                owner,
+                (attempt, lost) ->
+                        registration.functions.changeAccess(
+                                registration.address, Codes.ACCESS.bits(rights), attempt, lost));
+    }
+
+    /**
+     * Moves it to another domain of the same device; as {@link #reregister(Access...)}. It is
+     * closed with whichever of its arena and that domain is closed first. In C: {@code
+     * ibv_rereg_mr}.
+     */
+    public MemoryRegion reregisterIn(ProtectionDomain next) throws VerbsException {
+        if (next.device() != domain.device()) {
+            throw new IllegalArgumentException(next + " is of another device than " + this);
+        }
+        var ofDomain = owner == domain;
+        var nextEndings =
+                ofDomain
+                        ? List.of(next.ownLifetime())
+                        : List.of(endings.getFirst(), next.ownLifetime());
+        return change(
+                next,
+                memory,
+                start,
+                access,
+                registration.backing,
+                nextEndings,
+                ofDomain ? next : owner,
+                (attempt, lost) ->
+                        registration.functions.changeDomain(
+                                registration.address, next.address(), attempt, lost));
+    }
+
+    /**
+     * Moves it to other memory, for which the caller answers as for that of {@link
+     * ProtectionDomain#registerUnguarded}; as {@link #reregister(Access...)}. In C: {@code
+     * ibv_rereg_mr}.
+     *
+     * @throws IllegalArgumentException if the segment is on the heap or empty
+     */
+    public MemoryRegion reregisterUnguarded(MemorySegment next) throws VerbsException {
+        if (!next.isNative() || next.byteSize() == 0) {
+            throw new IllegalArgumentException("Only native memory can be registered: " + next);
+        }
+        return change(
+                domain,
+                next,
+                MemoryFunctions.start(next, Codes.ACCESS.bits(access)),
+                access,
+                next,
+                endings,
+                owner,
+                (attempt, lost) ->
+                        registration.functions.changeMemory(
+                                registration.address, next, attempt, lost));
+    }
+
+    /** A call of {@code ibv_rereg_mr}. */
+    private interface Change {
+
+        /**
+         * @param lost to be run if the region is useless now
+         */
+        void make(Attempt attempt, Runnable lost) throws VerbsException;
+    }
+
+    private MemoryRegion change(
+            ProtectionDomain nextDomain,
+            MemorySegment nextMemory,
+            long nextStart,
+            Set<Access> nextAccess,
+            Object nextBacking,
+            List<Lifetime> nextEndings,
+            NativeObject nextOwner,
+            Change change)
+            throws VerbsException {
+        var attempt = attempt("ibv_rereg_mr", nextDomain, nextMemory.byteSize(), nextAccess);
+        lifetime().hold();
+        try {
+            Lifetime.holdAll(nextEndings);
+            try {
+                synchronized (registration) {
+                    if (registration.passedOn || registration.useless) {
+                        throw lifetime().closedException();
+                    }
+                    PlatformCalls.call(() -> {
+                        change.make(attempt, () -> registration.useless = true);
+                        return this;
+                    });
+                    return new MemoryRegion(
+                            nextDomain,
+                            nextMemory,
+                            nextStart,
+                            nextMemory.byteSize(),
+                            nextAccess,
+                            registration.passOn(nextBacking),
+                            nextEndings,
+                            nextOwner);
+                }
+            } finally {
+                nextEndings.forEach(Lifetime::release);
+            }
+        } finally {
+            lifetime().release();
+            if (registration.passedOn || registration.useless) {
+                close();
+            }
         }
     }
 
@@ -140,14 +357,23 @@ public final class MemoryRegion extends NativeObject {
         return domain;
     }
 
-    /** The memory. */
+    /** The memory; empty where there is none. */
     public MemorySegment segment() {
         return memory;
     }
 
     /** Its length in bytes. */
     public long length() {
-        return memory.byteSize();
+        return length;
+    }
+
+    /**
+     * The address by which work requests and peers name its first byte: that of the memory, unless
+     * it is {@linkplain Access#ZERO_BASED zero-based} or {@linkplain RegisteredArena#regionAt was
+     * given another}.
+     */
+    public long startAddress() {
+        return start;
     }
 
     /** What may be done to it. */
@@ -181,8 +407,7 @@ public final class MemoryRegion extends NativeObject {
 
     /** What a peer needs to know to reach it. */
     public RemoteMemory remote() {
-        var address = access.contains(Access.ZERO_BASED) ? 0 : memory.address();
-        return new RemoteMemory(address, remoteKey, length());
+        return new RemoteMemory(start, remoteKey, length);
     }
 
     /**
@@ -203,10 +428,6 @@ public final class MemoryRegion extends NativeObject {
     /** As {@link #readLongAcquire}, for a number of 4 bytes at a multiple of 4. */
     public int readIntAcquire(long offset) {
         return (int) INT.getAcquire(memory, offset);
-    }
-
-    long memoryAddress() {
-        return memory.address();
     }
 
     Lifetime ownLifetime() {

@@ -54,7 +54,7 @@ public final class MemorySlice {
     }
 
     long address() {
-        return region.memoryAddress() + offset;
+        return region.startAddress() + offset;
     }
 
     /** As in a message. */

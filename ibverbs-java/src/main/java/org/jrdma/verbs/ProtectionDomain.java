@@ -12,7 +12,8 @@ import org.jrdma.verbs.internal.Attempt;
 /**
  * What belongs together on a device: a queue pair reaches only memory registered in its own domain.
  *
- * <p>Owned by its {@link Device}. Safe for use by several threads. In C: {@code struct ibv_pd}; {@link #close()} is {@code ibv_dealloc_pd}.
+ * <p>Owned by its {@link Device}. Safe for use by several threads. In C: {@code struct ibv_pd};
+ * {@link #close()} is {@code ibv_dealloc_pd}.
  */
 public final class ProtectionDomain extends NativeObject {
 
@@ -112,6 +113,17 @@ public final class ProtectionDomain extends NativeObject {
                     "Only native memory stays where it is; this segment is on the heap");
         }
         return MemoryRegion.register(this, memory, Access.setOf(access), lifetime(), this, memory);
+    }
+
+    /**
+     * Registers no memory at all: what is received or read into the region is dropped, what is sent
+     * from it is zeros. For the parts of a message that nobody wants. Longer than any request. In
+     * C: {@code ibv_alloc_null_mr}.
+     *
+     * @throws VerbsException if the device does not offer it
+     */
+    public MemoryRegion newNullRegion() throws VerbsException {
+        return MemoryRegion.ofNothing(this, lifetime());
     }
 
     /**

@@ -78,21 +78,44 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /**
-     * Memory with a registration of its own: page aligned, zeroed, of any length. In C: {@code ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
+     * Memory with a registration of its own: page aligned, zeroed, of any length. In C: {@code
+     * ibv_reg_mr}; with an optional right, {@code ibv_reg_mr_iova2}.
      *
      * @throws VerbsException if the system refuses; the message says how much memory may be locked
      */
     public MemoryRegion region(long bytes) throws VerbsException {
-        if (bytes <= 0) {
-            throw new IllegalArgumentException("A region has at least one byte: " + bytes);
-        }
         lifetime().hold();
         try {
-            var segment = memory.map(bytes, pages);
+            var segment = map(bytes);
             return MemoryRegion.register(domain, segment, access, lifetime(), this, memory);
         } finally {
             lifetime().release();
         }
+    }
+
+    /**
+     * As {@link #region}, but work requests and peers name its first byte by an address of the
+     * caller's choice: the same in every process of an application, say. In C: {@code
+     * ibv_reg_mr_iova}.
+     *
+     * @param start a multiple of the page size, as most adapters demand
+     * @throws VerbsException if the system refuses, or the library is too old
+     */
+    public MemoryRegion regionAt(long start, long bytes) throws VerbsException {
+        lifetime().hold();
+        try {
+            var segment = map(bytes);
+            return MemoryRegion.register(domain, segment, start, access, lifetime(), this, memory);
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    private MemorySegment map(long bytes) throws VerbsException {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("A region has at least one byte: " + bytes);
+        }
+        return memory.map(bytes, pages);
     }
 
     /**

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.rdma_h;
@@ -17,6 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each way in which libibverbs reports a failure, as the exception that comes of it. */
 @Timeout(30)
@@ -366,6 +371,117 @@ class ErrorConventionsTest {
 
             assertThat(domain.isOpen()).isFalse();
             assertThat(library.calls).endsWith("ibv_dealloc_pd", "ibv_close_device");
+        }
+    }
+
+    /** {@code ibv_rereg_mr} has results of its own: they tell whether the region is still good. */
+    @Nested
+    class Reregistration {
+
+        private MemoryRegion region;
+
+        @BeforeEach
+        void register() throws Exception {
+            region = device.newProtectionDomain().newArena(Access.LOCAL_WRITE).region(4096);
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {-1, -2})
+        void shouldLeaveARegionOpenThatWasNotTouched(int result) {
+            library.answering("ibv_rereg_mr", result, Errno.EINVAL);
+
+            assertFailure(
+                    () -> region.reregister(Access.REMOTE_READ),
+                    "ibv_rereg_mr",
+                    Errno.EINVAL,
+                    "ibv_rereg_mr failed for 4,096 bytes (REMOTE_READ) on fake0: EINVAL (22).");
+
+            assertThat(region.isOpen()).isTrue();
+        }
+
+        @Test
+        void shouldLeaveARegionOpenWhereTheProviderCannotChangeIt() {
+            library.answering("ibv_rereg_mr", -4, Errno.EOPNOTSUPP);
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> region.reregister(Access.REMOTE_READ));
+
+            assertThat(region.isOpen()).isTrue();
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {-4, -5})
+        void shouldCloseARegionThatIsUselessAfterwards(int result) {
+            library.answering("ibv_rereg_mr", result, Errno.ENOMEM);
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> region.reregister(Access.REMOTE_READ));
+
+            assertThat(region.isOpen()).isFalse();
+            assertThat(library.calls).endsWith("ibv_rereg_mr", "ibv_dereg_mr");
+        }
+
+        @Test
+        void shouldTakeAChangeForMadeWhereOnlyForkingFailedAfterwards() throws Exception {
+            library.answering("ibv_rereg_mr", -3, Errno.EINVAL);
+
+            try (var changed = region.reregister(Access.REMOTE_READ)) {
+                assertThat(changed.access()).containsExactly(Access.REMOTE_READ);
+                assertThat(region.isOpen()).isFalse();
+                assertThat(library.calls).doesNotContain("ibv_dereg_mr");
+            }
+            assertThat(library.calls).endsWith("ibv_dereg_mr");
+        }
+
+        @Test
+        void shouldPassEachChangeAloneToTheLibrary() throws Exception {
+            var seen = new ArrayList<List<Object>>();
+            library.watching(
+                    "ibv_rereg_mr", arguments -> seen.add(List.of(arguments).subList(1, 6)));
+            var next = device.newProtectionDomain();
+            try (var arena = Arena.ofShared()) {
+                var memory = arena.allocate(512);
+
+                var first = region.reregister(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+                var second = first.reregisterIn(next);
+                second.reregisterUnguarded(memory).close();
+
+                assertThat(seen)
+                        .containsExactly(
+                                List.of(4, MemorySegment.NULL, MemorySegment.NULL, 0L, 1 | 2),
+                                List.of(2, next.address(), MemorySegment.NULL, 0L, 0),
+                                List.of(
+                                        1,
+                                        MemorySegment.NULL,
+                                        MemorySegment.ofAddress(memory.address()),
+                                        512L,
+                                        0));
+            }
+        }
+
+        @Test
+        void shouldRefuseAChangeOfWhatWasChangedBefore() throws Exception {
+            var changed = region.reregister(Access.REMOTE_READ);
+
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> region.reregister(Access.REMOTE_READ))
+                    .withMessageContaining("closed");
+            assertThat(changed.isOpen()).isTrue();
+        }
+
+        @Test
+        void shouldSayThatALibraryWithoutItCannotDoIt() throws Exception {
+            var older = Verbs.from(new FakeLibrary().without("ibv_rereg_mr"));
+            try (var other = older.open(FakeLibrary.DEVICE)) {
+                var memory = other.newProtectionDomain().newArena(Access.LOCAL_WRITE).region(64);
+
+                assertFailure(
+                        () -> memory.reregister(Access.REMOTE_READ),
+                        "ibv_rereg_mr",
+                        Errno.EOPNOTSUPP,
+                        "ibv_rereg_mr failed for 64 bytes (REMOTE_READ) on fake0: EOPNOTSUPP (95). The device does not offer one of these rights; its extended attributes tell whether it has on-demand paging.");
+                assertThat(memory.isOpen()).isTrue();
+            }
         }
     }
 }

@@ -10,7 +10,10 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.VerbsException;
 
@@ -23,12 +26,16 @@ public final class MemoryFunctions {
     private static final MethodHandle REG_MR = capturingErrno(rdma_h.ibv_reg_mr$descriptor());
     private static final MethodHandle REG_MR_IOVA2 =
             capturingErrno(rdma_h.ibv_reg_mr_iova2$descriptor());
+    private static final MethodHandle REREG_MR = capturingErrno(rdma_h.ibv_rereg_mr$descriptor());
+    private static final MethodHandle ALLOC_NULL_MR =
+            capturingErrno(verbs_context.alloc_null_mr.descriptor());
     private static final MethodHandle DEREG_MR = capturingErrno(rdma_h.ibv_dereg_mr$descriptor());
 
     private final MemorySegment allocPd;
     private final MemorySegment deallocPd;
     private final MemorySegment regMr;
     private final Optional<MemorySegment> regMrIova2;
+    private final Optional<MemorySegment> reregMr;
     private final MemorySegment deregMr;
 
     /** Finds the functions. */
@@ -37,6 +44,7 @@ public final class MemoryFunctions {
         deallocPd = library.require("ibv_dealloc_pd");
         regMr = library.require("ibv_reg_mr");
         regMrIova2 = library.find("ibv_reg_mr_iova2");
+        reregMr = library.find("ibv_rereg_mr");
         deregMr = library.require("ibv_dereg_mr");
     }
 
@@ -53,16 +61,17 @@ public final class MemoryFunctions {
     }
 
     /**
-     * Registers memory. With optional access flags the newer function is called, as C's macro does;
-     * a library without it is not given them, which is what makes them optional. NULL and errno on
-     * failure.
+     * Registers memory whose first byte is named by {@code start}. With optional access flags, or
+     * another start than C gives it, the newer function is called. A library without it is not
+     * given optional flags, which is what makes them optional. NULL and errno on failure.
      */
     public MemorySegment register(
-            MemorySegment domain, MemorySegment memory, int access, Attempt attempt)
+            MemorySegment domain, MemorySegment memory, long start, int access, Attempt attempt)
             throws VerbsException {
         var optional = access & rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
+        var startsElsewhere = start != start(memory, access);
         MemorySegment region;
-        if (optional != 0 && regMrIova2.isPresent()) {
+        if ((optional != 0 || startsElsewhere) && regMrIova2.isPresent()) {
             region =
                     call(() ->
                             (MemorySegment)
@@ -72,8 +81,10 @@ public final class MemoryFunctions {
                                             domain,
                                             memory,
                                             memory.byteSize(),
-                                            memory.address(),
+                                            start,
                                             access));
+        } else if (startsElsewhere) {
+            throw new VerbsException("ibv_reg_mr_iova2", "This libibverbs has no ibv_reg_mr_iova2");
         } else {
             region =
                     call(() ->
@@ -87,6 +98,100 @@ public final class MemoryFunctions {
                                             access & ~optional));
         }
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /** By which address C names the first byte of memory, if nothing else is wanted. */
+    public static long start(MemorySegment memory, int access) {
+        return (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0 ? 0 : memory.address();
+    }
+
+    /** Registers no memory at all. NULL and errno on failure. */
+    public MemorySegment allocateNull(VerbsContext context, MemorySegment domain, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.alloc_null_mr$offset(), attempt);
+        var region =
+                call(() -> (MemorySegment) ALLOC_NULL_MR.invokeExact(function, segment(), domain));
+        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /**
+     * Gives a region other rights.
+     *
+     * @param lost called if that failed in a way that leaves the region of no use
+     */
+    public void changeAccess(MemorySegment region, int access, Attempt attempt, Runnable lost)
+            throws VerbsException {
+        reregister(
+                region,
+                rdma_h.IBV_REREG_MR_CHANGE_ACCESS(),
+                MemorySegment.NULL,
+                MemorySegment.NULL,
+                access,
+                attempt,
+                lost);
+    }
+
+    /** Moves a region to another domain; as {@link #changeAccess}. */
+    public void changeDomain(
+            MemorySegment region, MemorySegment domain, Attempt attempt, Runnable lost)
+            throws VerbsException {
+        reregister(
+                region,
+                rdma_h.IBV_REREG_MR_CHANGE_PD(),
+                domain,
+                MemorySegment.NULL,
+                0,
+                attempt,
+                lost);
+    }
+
+    /** Moves a region to other memory; as {@link #changeAccess}. */
+    public void changeMemory(
+            MemorySegment region, MemorySegment memory, Attempt attempt, Runnable lost)
+            throws VerbsException {
+        reregister(
+                region,
+                rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION(),
+                MemorySegment.NULL,
+                memory,
+                0,
+                attempt,
+                lost);
+    }
+
+    private void reregister(
+            MemorySegment region,
+            int changes,
+            MemorySegment domain,
+            MemorySegment memory,
+            int access,
+            Attempt attempt,
+            Runnable lost)
+            throws VerbsException {
+        var function = reregMr.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var result =
+                call(() ->
+                        (int)
+                                REREG_MR.invokeExact(
+                                        function,
+                                        segment(),
+                                        region,
+                                        changes,
+                                        domain,
+                                        memory,
+                                        memory.byteSize(),
+                                        access));
+        // Failing to restore how a fork sees the memory left behind does not undo the change.
+        if (result == 0 || result == rdma_h.IBV_REREG_MR_ERR_DO_FORK_OLD()) {
+            return;
+        }
+        var errno = CapturedErrno.value();
+        if (result != rdma_h.IBV_REREG_MR_ERR_INPUT()
+                && result != rdma_h.IBV_REREG_MR_ERR_DONT_FORK_NEW()
+                && errno != Errno.EOPNOTSUPP) { // who cannot do it has not touched it
+            lost.run();
+        }
+        throw attempt.failed(errno);
     }
 
     /** Returns the errno. */

@@ -32,6 +32,14 @@ public enum Feature {
     LOCKING_MEMORY,
     /** Partition keys. */
     PARTITION_KEYS,
+    /** {@code ibv_reg_mr_iova}. */
+    CHOSEN_ADDRESSES,
+    /** Regions whose addresses count from 0. */
+    ZERO_BASED_REGIONS,
+    /** {@code ibv_alloc_null_mr}. */
+    NULL_REGIONS,
+    /** {@code ibv_rereg_mr}. */
+    REREGISTRATION,
     /** Regions beyond 2 GiB, within reasonable time and memory. */
     LARGE_REGIONS,
     /** Events tell of the port's network interface. */

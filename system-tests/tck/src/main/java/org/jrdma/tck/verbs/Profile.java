@@ -16,7 +16,13 @@ public enum Profile {
     RXE(
             Map.of(
                     Feature.LARGE_REGIONS,
-                    "it locks every page; 2 GiB of them take a guest half a minute"),
+                    "it locks every page; 2 GiB of them take a guest half a minute",
+                    Feature.ZERO_BASED_REGIONS,
+                    "not in the driver",
+                    Feature.NULL_REGIONS,
+                    "not in the driver",
+                    Feature.REREGISTRATION,
+                    "not in the provider"),
             Map.of(
                     Access.ZERO_BASED, "not in the driver",
                     Access.HUGE_PAGES, "not in the driver",

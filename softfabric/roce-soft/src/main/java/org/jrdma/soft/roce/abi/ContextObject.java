@@ -47,6 +47,7 @@ final class ContextObject {
         verbs_context.sz(whole, whole.byteSize());
         verbs_context.query_port(whole, HotExports.MEMBERS.findOrThrow("query_port"));
         verbs_context.query_device_ex(whole, HotExports.MEMBERS.findOrThrow("query_device_ex"));
+        verbs_context.alloc_null_mr(whole, HotExports.MEMBERS.findOrThrow("alloc_null_mr"));
         structure = verbs_context.context(whole);
         ibv_context.device(structure, device.structure());
         ibv_context.cmd_fd(structure, -1);

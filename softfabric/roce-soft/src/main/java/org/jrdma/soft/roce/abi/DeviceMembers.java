@@ -3,7 +3,8 @@ package org.jrdma.soft.roce.abi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The functions about a device that C finds in a context: they fill as much as the caller knows.
+ * The functions that C finds in a context and calls seldom. Those that tell of a device fill as
+ * much as the caller knows.
  */
 final class DeviceMembers {
 
@@ -19,6 +20,11 @@ final class DeviceMembers {
     static int queryDevice(long context, long input, long target, long bytes) {
         copy(DeviceFacts.extendedDevice(ContextObject.of(context)), target, bytes);
         return 0;
+    }
+
+    @Exported(value = "alloc_null_mr", failure = Failure.NULL)
+    static long allocateNullRegion(long domain) {
+        return new RegionObject(DomainObject.of(domain)).structure().address();
     }
 
     private static void copy(MemorySegment facts, long target, long bytes) {

@@ -28,6 +28,13 @@ final class MemoryExports {
                 .address();
     }
 
+    @Exported(value = "ibv_rereg_mr", failure = Failure.MINUS_ONE)
+    static int change(
+            long region, int changes, long domain, long address, long length, int access) {
+        RegionObject.of(region).change(changes, domain, address, length, access);
+        return 0;
+    }
+
     @Exported(value = "ibv_dereg_mr", failure = Failure.ERRNO)
     static int deregister(long region) {
         RegionObject.of(region).destroy();

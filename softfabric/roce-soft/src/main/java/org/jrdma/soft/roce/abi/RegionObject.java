@@ -21,15 +21,39 @@ final class RegionObject implements Owned {
                     | rdma_h.IBV_ACCESS_HUGETLB()
                     | rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
 
-    private final DomainObject domain;
     private final MemorySegment structure;
-    private final MemoryRegion region;
+    private DomainObject domain;
+    private int access;
+    private MemoryRegion region;
 
     /**
      * @param start by which address the first byte is known
      * @throws Refusal if the rights make no sense or the memory is not there
      */
     RegionObject(DomainObject domain, long address, long length, long start, int access) {
+        check(address, length, access);
+        this.domain = domain;
+        this.access = access;
+        this.structure = Structures.allocate(ibv_mr.layout(), this);
+        register(Memory.at(address, length), isZeroBased() ? 0 : start);
+        own();
+    }
+
+    /** A region of no memory. */
+    RegionObject(DomainObject domain) {
+        this.domain = domain;
+        this.access = Access.LOCAL_WRITE;
+        this.structure = Structures.allocate(ibv_mr.layout(), this);
+        register(MemorySegment.NULL, 0);
+        own();
+    }
+
+    private void own() {
+        domain.users().add();
+        domain.context().own(this);
+    }
+
+    private static void check(long address, long length, int access) {
         if ((access & ~KNOWN) != 0) {
             throw new Refusal(Errno.EOPNOTSUPP);
         }
@@ -41,26 +65,50 @@ final class RegionObject implements Owned {
         if (!MappedMemory.isThere(address, length, (access & Access.LOCAL_WRITE) != 0)) {
             throw new Refusal(Errno.EFAULT);
         }
-        this.domain = domain;
-        var zeroBased = (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0;
-        this.region =
-                domain.context()
-                        .port()
-                        .memory()
-                        .register(
-                                domain.domain(),
-                                Memory.at(address, length),
-                                zeroBased ? 0 : start,
-                                access);
-        this.structure = Structures.allocate(ibv_mr.layout(), this);
+    }
+
+    private boolean isZeroBased() {
+        return (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0;
+    }
+
+    private void register(MemorySegment memory, long start) {
+        region = domain.context().port().memory().register(domain.domain(), memory, start, access);
         ibv_mr.context(structure, domain.context().address());
         ibv_mr.pd(structure, domain.structure());
-        ibv_mr.addr(structure, MemorySegment.ofAddress(address));
-        ibv_mr.length(structure, length);
+        ibv_mr.addr(structure, MemorySegment.ofAddress(memory.address()));
+        ibv_mr.length(structure, memory.byteSize());
         ibv_mr.lkey(structure, region.key());
         ibv_mr.rkey(structure, region.key());
-        domain.users().add();
-        domain.context().own(this);
+    }
+
+    /**
+     * Changes what {@code changes} names, and the keys.
+     *
+     * @throws Refusal with nothing changed
+     */
+    void change(int changes, long nextDomain, long address, long length, int nextAccess) {
+        var changesMemory = (changes & rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION()) != 0;
+        var changesDomain = (changes & rdma_h.IBV_REREG_MR_CHANGE_PD()) != 0;
+        var changesAccess = (changes & rdma_h.IBV_REREG_MR_CHANGE_ACCESS()) != 0;
+        if ((changes & ~rdma_h.IBV_REREG_MR_FLAGS_SUPPORTED()) != 0
+                || (!changesAccess && nextAccess != 0)
+                || region.isNull()) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        var memory = changesMemory ? Memory.at(address, length) : region.memory();
+        check(memory.address(), memory.byteSize(), changesAccess ? nextAccess : access);
+        var next = changesDomain ? DomainObject.of(nextDomain) : domain;
+        if (next.context() != domain.context()) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        domain.context().port().memory().deregister(region);
+        if (changesDomain) {
+            next.users().add();
+            domain.users().remove();
+            domain = next;
+        }
+        access = changesAccess ? nextAccess : access;
+        register(memory, isZeroBased() ? 0 : changesMemory ? address : region.start());
     }
 
     static RegionObject of(long address) {

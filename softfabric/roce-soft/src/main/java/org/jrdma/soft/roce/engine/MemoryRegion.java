@@ -43,8 +43,18 @@ public final class MemoryRegion {
         return key;
     }
 
-    MemorySegment memory() {
+    public MemorySegment memory() {
         return memory;
+    }
+
+    /** The address by which work requests and peers name its first byte. */
+    public long start() {
+        return start;
+    }
+
+    /** Whether there is no memory: any address is good, what is read is 0. */
+    public boolean isNull() {
+        return memory.address() == 0;
     }
 
     /** Whether all of {@code length} bytes at {@code address} may be accessed so by that domain. */
@@ -53,9 +63,24 @@ public final class MemoryRegion {
         return caller == domain
                 && (access & rights) == rights
                 && length >= 0
-                && length <= memory.byteSize()
-                && offset >= 0
-                && offset <= memory.byteSize() - length;
+                && (isNull()
+                        || (length <= memory.byteSize()
+                                && offset >= 0
+                                && offset <= memory.byteSize() - length));
+    }
+
+    void read(long address, MemorySegment target, long targetOffset, long length) {
+        if (isNull()) {
+            target.asSlice(targetOffset, length).fill((byte) 0);
+        } else {
+            MemorySegment.copy(memory, offset(address), target, targetOffset, length);
+        }
+    }
+
+    void write(long address, MemorySegment source, long sourceOffset, long length) {
+        if (!isNull()) {
+            MemorySegment.copy(source, sourceOffset, memory, offset(address), length);
+        }
     }
 
     long offset(long address) {

@@ -39,6 +39,7 @@ public final class MemoryRegistry {
 
     /**
      * Lets packets touch {@code memory}, which is native and stays valid until it is deregistered.
+     * With {@link MemorySegment#NULL}, what is written is dropped and what is read is 0.
      *
      * @param start the address by which work requests and peers name its first byte
      */
@@ -149,8 +150,7 @@ public final class MemoryRegistry {
             return false;
         }
         try {
-            MemorySegment.copy(
-                    region.memory(), region.offset(address), target, targetOffset, length);
+            region.read(address, target, targetOffset, length);
         } catch (InternalError gone) {
             return false;
         } finally {
@@ -173,8 +173,7 @@ public final class MemoryRegistry {
             return false;
         }
         try {
-            MemorySegment.copy(
-                    source, sourceOffset, region.memory(), region.offset(address), length);
+            region.write(address, source, sourceOffset, length);
         } catch (InternalError gone) {
             return false;
         } finally {

@@ -49,6 +49,8 @@ class ExportsTest {
                 .isEqualTo(withNumbersForPointers(verbs_context.query_port.descriptor()));
         assertThat(descriptor(DeviceMembers.class, "queryDevice"))
                 .isEqualTo(withNumbersForPointers(verbs_context.query_device_ex.descriptor()));
+        assertThat(descriptor(DeviceMembers.class, "allocateNullRegion"))
+                .isEqualTo(withNumbersForPointers(verbs_context.alloc_null_mr.descriptor()));
     }
 
     @ParameterizedTest

@@ -1,0 +1,245 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_READ;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Regions that are not what they were, are not where they seem to be, or are nowhere. */
+class RegistrationTest {
+
+    private static final long ELSEWHERE = 0x10_0000_0000L;
+    private static final int BYTES = 8192;
+
+    private Pair pair;
+    private Side left;
+    private Side right;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        pair = Pair.connected(options -> options.sendElements(2).receiveElements(2));
+        left = pair.left();
+        right = pair.right();
+        left.fill(1);
+    }
+
+    @AfterEach
+    void close() {
+        if (pair != null) {
+            pair.close();
+        }
+    }
+
+    private CompletionStatus write(RemoteMemory remote) throws VerbsException {
+        return left.complete(left.queuePair().prepareWrite(left.region().slice(0, 100), remote))
+                .status();
+    }
+
+    private static byte[] bytes(MemoryRegion region, long offset, long length) {
+        return region.segment()
+                .asSlice(offset, length)
+                .toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Test
+    void shouldNameMemoryByTheAddressThatItWasGiven() throws VerbsException {
+        fabric().needs(Feature.CHOSEN_ADDRESSES);
+        var region = right.domain().newArena(Pair.ALL).regionAt(ELSEWHERE, BYTES);
+        assertThat(region.startAddress()).isEqualTo(ELSEWHERE);
+        assertThat(region.remote().address()).isEqualTo(ELSEWHERE);
+
+        assertThat(write(region.remote().slice(5000, 100))).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(bytes(region, 5000, 100)).containsOnly(1);
+        assertThat(bytes(region, 0, 5000)).containsOnly(0);
+
+        // And this side's own requests.
+        var read =
+                right.queuePair()
+                        .prepareRead(region.slice(0, 100), left.region().remote().slice(0, 100));
+        assertThat(right.complete(read).status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(bytes(region, 0, 100)).containsOnly(1);
+    }
+
+    @Test
+    void shouldCountFromZeroWhereThatIsWanted() throws VerbsException {
+        fabric().needs(Feature.ZERO_BASED_REGIONS);
+        var region =
+                right.domain()
+                        .newArena(LOCAL_WRITE, REMOTE_WRITE, Access.ZERO_BASED)
+                        .region(BYTES);
+        assertThat(region.remote().address()).isZero();
+
+        assertThat(write(region.remote().slice(5000, 100))).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(bytes(region, 5000, 100)).containsOnly(1);
+
+        left.region().segment().asSlice(0, 100).fill((byte) 7);
+        var read =
+                right.queuePair()
+                        .prepareRead(region.slice(0, 100), left.region().remote().slice(0, 100));
+        assertThat(right.complete(read).status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(bytes(region, 0, 100)).containsOnly(7);
+    }
+
+    @Test
+    void shouldDropWhatComesIntoANullRegion() throws VerbsException {
+        fabric().needs(Feature.NULL_REGIONS);
+        var nothing = right.domain().newNullRegion();
+        assertThat(nothing.segment().byteSize()).isZero();
+        right.fill(2);
+        right.post(
+                right.queuePair()
+                        .prepareReceive(
+                                List.of(nothing.slice(0, 60), right.region().slice(0, 40))));
+
+        var sent = left.complete(left.queuePair().prepareSend(left.region().slice(0, 100)));
+
+        assertThat(sent.status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(right.next().bytes()).isEqualTo(100);
+        assertThat(right.bytes(0, 40)).containsOnly(1);
+        assertThat(right.bytes(40, 100)).containsOnly(2);
+    }
+
+    @Test
+    void shouldSendZerosFromANullRegion() throws VerbsException {
+        fabric().needs(Feature.NULL_REGIONS);
+        var nothing = left.domain().newNullRegion();
+        right.fill(2);
+        right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
+
+        var sent = left.complete(left.queuePair().prepareSend(nothing.slice(1L << 40, 100)));
+
+        assertThat(sent.status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(right.next().bytes()).isEqualTo(100);
+        assertThat(right.bytes(0, 100)).containsOnly(0);
+        assertThat(right.bytes(100, 100)).containsOnly(2);
+    }
+
+    @Test
+    void shouldSayThatThereAreNoNullRegionsWhereThereAreNone() {
+        if (!fabric().profile().has(Feature.NULL_REGIONS)) {
+            assertThatThrownBy(() -> right.domain().newNullRegion())
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("ibv_alloc_null_mr")
+                    .hasMessageContaining("EOPNOTSUPP");
+        }
+    }
+
+    @Test
+    void shouldGiveARegionOtherRights() throws VerbsException {
+        fabric().needs(Feature.REREGISTRATION);
+        var region = right.domain().newArena(LOCAL_WRITE).region(BYTES);
+
+        var changed = region.reregister(LOCAL_WRITE, REMOTE_WRITE);
+
+        assertThat(region.isOpen()).isFalse();
+        assertThat(changed.access()).containsExactlyInAnyOrder(LOCAL_WRITE, REMOTE_WRITE);
+        assertThat(write(changed.remote().slice(0, 100))).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(bytes(changed, 0, 100)).containsOnly(1);
+    }
+
+    @Test
+    void shouldTakeRightsFromARegion() throws VerbsException {
+        fabric().needs(Feature.REREGISTRATION);
+        var region = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
+
+        var changed = region.reregister(LOCAL_WRITE, REMOTE_READ);
+
+        assertThat(write(changed.remote().slice(0, 100)))
+                .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(bytes(changed, 0, 100)).containsOnly(0);
+    }
+
+    @Test
+    void shouldMoveARegionToAnotherDomain() throws VerbsException {
+        fabric().needs(Feature.REREGISTRATION);
+        var elsewhere = pair.device().newProtectionDomain();
+        var region = elsewhere.newArena(Pair.ALL).region(BYTES);
+
+        var moved = region.reregisterIn(right.domain());
+
+        assertThat(moved.domain()).isSameAs(right.domain());
+        assertThat(write(moved.remote().slice(0, 100))).isEqualTo(CompletionStatus.SUCCESS);
+        elsewhere.close(); // its arena, and what is registered of it
+        assertThat(moved.isOpen()).isFalse();
+    }
+
+    @Test
+    void shouldMoveARegionToOtherMemory() throws VerbsException {
+        fabric().needs(Feature.REREGISTRATION);
+        try (var arena = Arena.ofShared();
+                var region = right.domain().newArena(Pair.ALL).region(BYTES)) {
+            var other = arena.allocate(2 * BYTES, 4096);
+
+            try (var moved = region.reregisterUnguarded(other)) {
+                assertThat(moved.length()).isEqualTo(2 * BYTES);
+                assertThat(write(moved.remote().slice(BYTES, 100)))
+                        .isEqualTo(CompletionStatus.SUCCESS);
+                assertThat(bytes(moved, BYTES, 100)).containsOnly(1);
+            }
+        }
+    }
+
+    @Test
+    void shouldNoLongerAnswerToTheKeyOfBeforeAChange() throws VerbsException {
+        fabric().needs(Feature.REREGISTRATION);
+        var region = right.domain().newArena(Pair.ALL).region(BYTES);
+        var before = region.remote();
+
+        var changed = region.reregister(Pair.ALL);
+
+        if (changed.remoteKey() != before.key()) {
+            assertThat(write(before)).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        }
+        assertThat(bytes(changed, 0, 100)).containsOnly(0);
+    }
+
+    /** Impossible everywhere: for those who can register anew, and for those who cannot. */
+    @Test
+    void shouldLeaveARegionAsItWasWhereAChangeIsRefused() throws VerbsException {
+        var region = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
+
+        assertThatThrownBy(() -> region.reregister(REMOTE_WRITE))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("ibv_rereg_mr");
+
+        assertThat(region.isOpen()).isTrue();
+        assertThat(write(region.remote().slice(0, 100))).isEqualTo(CompletionStatus.SUCCESS);
+    }
+
+    @Test
+    void shouldRefuseToMoveARegionToHeapMemoryOrToAnotherDevice() throws VerbsException {
+        var region = right.domain().register(ByteBuffer.allocateDirect(BYTES), LOCAL_WRITE);
+        try (var other = fabric().open()) {
+            var domain = other.newProtectionDomain();
+
+            assertThatThrownBy(() -> region.reregisterIn(domain))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("another device");
+            assertThatThrownBy(() ->
+                            region.reregisterUnguarded(
+                                    MemorySegment.ofArray(new byte[64])))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("native");
+        }
+        assertThat(region.isOpen()).isTrue();
+    }
+
+    private static Fabric fabric() {
+        return Fabric.underTest();
+    }
+}
