@@ -29,7 +29,7 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
                 CompletionQueueOptions.capacity(capacity).waitable(),
                 device.sharedDispatched());
         try {
-            new Loop(nativeQueue(), attachments().table(), Math.min(BATCH, capacity)).start();
+            new Loop(nativeQueue(), attachments(), Math.min(BATCH, capacity)).start();
         } catch (FabricException e) {
             close();
             throw new VerbsException("ibv_req_notify_cq", e.getMessage());
@@ -43,14 +43,16 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
     private static final class Loop {
 
         private final NativeCompletionQueue queue;
+        private final Attachments<DispatchedWorkQueue> attachments;
         private final CompletionTable<DispatchedWorkQueue> table;
         private final WorkCompletions batch;
         private final DescriptorWaiter waiter;
 
-        Loop(NativeCompletionQueue queue, CompletionTable<DispatchedWorkQueue> table, int batch)
+        Loop(NativeCompletionQueue queue, Attachments<DispatchedWorkQueue> attachments, int batch)
                 throws FabricException {
             this.queue = queue;
-            this.table = table;
+            this.attachments = attachments;
+            this.table = attachments.table();
             this.batch = new WorkCompletions(batch);
             this.waiter =
                     queue.newWaiter(descriptor -> DescriptorWaiter.watch(descriptor, this::run));
@@ -83,6 +85,7 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
                 if (!queue.lifetime().isClosed()) {
                     LOG.error("{} hears of no more completions", queue.lifetime(), e);
                     table.forEach(work -> work.fail(e));
+                    attachments.shared().forEach(work -> work.fail(e));
                 }
             }
         }

@@ -1,27 +1,26 @@
 package org.jrdma.verbs;
 
 import java.io.InterruptedIOException;
-import java.lang.ref.Reference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jspecify.annotations.Nullable;
 
 /** What queue pairs whose operations are awaited have in common, connected or not. */
 abstract sealed class DispatchedEnd extends QueuePair
         permits DispatchedQueuePair, DispatchedDatagramQueuePair {
 
-    private final Direction sends;
-    private final Direction receives;
-    private final WorkRequest.Send sendRequest;
-    private final WorkRequest.Receive receiveRequest;
-    private final Duration slotTimeout;
+    private final DispatchedWorkQueue sends;
+    private final DispatchedWorkQueue receives;
+    private final DispatchedPoster<WorkRequest.Send> sender;
+    private final DispatchedPoster<WorkRequest.Receive> receiver;
 
     /** In use as long as this is. */
     @SuppressWarnings("unused")
@@ -29,9 +28,6 @@ abstract sealed class DispatchedEnd extends QueuePair
 
     /** How many threads drain it. */
     private final AtomicInteger draining = new AtomicInteger();
-
-    /** A work queue, and what is said of it. */
-    private record Direction(DispatchedWorkQueue queue, String name, String function) {}
 
     DispatchedEnd(
             ProtectionDomain domain, CompletionDispatcher completions, QueuePairOptions<?> options)
@@ -60,25 +56,64 @@ abstract sealed class DispatchedEnd extends QueuePair
                         completions,
                         sends,
                         receives,
-                        null,
+                        sharing(options),
                         options,
                         () -> {
                             sends.abandon();
                             receives.abandon();
                         }),
                 options);
-        this.sends = new Direction(sends, "send queue of " + this, "ibv_post_send");
-        this.receives = new Direction(receives, "receive queue of " + this, "ibv_post_recv");
-        this.sendRequest = new WorkRequest.Send(options.sendElements());
-        this.receiveRequest = new WorkRequest.Receive(options.receiveElements());
-        this.slotTimeout = options.slotTimeout();
+        this.sends = sends;
+        this.receives = receives;
+        this.sender =
+                new DispatchedPoster<>(
+                        target("ibv_post_send", HotPath::postSend, sendQueue(), options),
+                        sends,
+                        new WorkRequest.Send(options.sendElements()));
+        this.receiver =
+                new DispatchedPoster<>(
+                        target("ibv_post_recv", HotPath::postReceive, receiveQueue(), options),
+                        receives,
+                        new WorkRequest.Receive(options.receiveElements()));
         this.completions = completions;
+    }
+
+    private static @Nullable Sharing<DispatchedWorkQueue> sharing(QueuePairOptions<?> options) {
+        return switch (options.sharedReceives()) {
+            case null -> null;
+            case DispatchedSharedReceiveQueue awaited -> awaited.sharing();
+            case PolledSharedReceiveQueue polled ->
+                    throw new IllegalArgumentException(
+                            "The receives of the %s are polled for, and cannot be those of a queue pair with a dispatcher; newDispatchedSharedReceiveQueue() makes one for it"
+                                    .formatted(polled));
+        };
+    }
+
+    private DispatchedPoster.Target target(
+            String function, DispatchedPoster.Call call, String name, QueuePairOptions<?> options) {
+        return new DispatchedPoster.Target(
+                ownLifetime(),
+                nativeAddress(),
+                device().hotPath(),
+                function,
+                call,
+                name,
+                options.slotTimeout());
+    }
+
+    private String sendQueue() {
+        return "send queue of " + this;
+    }
+
+    private String receiveQueue() {
+        return "receive queue of " + this;
     }
 
     /**
      * Receives a message. Its completion says how long it was. In C: {@code ibv_post_recv}.
      *
      * @throws VerbsException if it cannot be posted
+     * @throws UnsupportedOperationException if it has its receives from a shared queue
      */
     public final Transfer receive(MemorySlice local)
             throws FabricException, InterruptedIOException {
@@ -88,10 +123,12 @@ abstract sealed class DispatchedEnd extends QueuePair
     /** Receives a message into pieces; into none, to hear of a write with immediate data. */
     public final Transfer receive(List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
+        refuseIfShared();
         if (!takesReceives()) {
             throw wrongState("ibv_post_recv", "receives are taken from INIT on");
         }
-        return submit(receives, "RECEIVE", local, lifetimes(local), receiveRequest, () -> {});
+        refuseIfDraining("ibv_post_recv");
+        return receiver.submit("RECEIVE", local, _ -> {});
     }
 
     /**
@@ -107,41 +144,41 @@ abstract sealed class DispatchedEnd extends QueuePair
         draining.incrementAndGet(); // what is posted meanwhile would never let it end
         try {
             modify(QueuePairChange.to(QueuePairState.ERROR));
-            for (var direction : List.of(sends, receives)) {
-                direction.queue.awaitAllFree(deadline, direction.name);
-            }
+            sends.awaitAllFree(deadline, sendQueue());
+            receives.awaitAllFree(deadline, receiveQueue());
         } finally {
             draining.decrementAndGet();
         }
     }
 
-    /** Fills in what one kind of request has and others have not. */
-    @FunctionalInterface
-    interface Filler {
-        void fill(WorkRequest.Send request);
+    private void refuseIfDraining(String function) throws VerbsException {
+        if (draining.get() > 0) {
+            throw wrongState(function, "it is being drained, and takes no more requests");
+        }
     }
 
     /** Posts a request to send, to read or to write. */
     final Transfer post(
-            Operation operation, List<MemorySlice> local, Filler filler, Lifetime... usedBeside)
+            Operation operation,
+            List<MemorySlice> local,
+            DispatchedPoster.Filler<WorkRequest.Send> filler,
+            Lifetime... usedBeside)
             throws FabricException, InterruptedIOException {
         if (!takesSends()) {
             throw wrongState(
                     "ibv_post_send",
                     "requests to send are taken from READY_TO_SEND on; connect it first");
         }
-        return submit(
-                sends,
+        refuseIfDraining("ibv_post_send");
+        return sender.submit(
                 operation.name(),
                 local,
-                lifetimes(local, usedBeside),
-                sendRequest,
-                () -> {
-                    sendRequest.operation(operation);
-                    sendRequest.flags(
-                            Send.SIGNALED | (fitsInline(operation, local) ? Send.INLINE : 0));
-                    filler.fill(sendRequest);
-                });
+                request -> {
+                    request.operation(operation);
+                    request.flags(Send.SIGNALED | (fitsInline(operation, local) ? Send.INLINE : 0));
+                    filler.fill(request);
+                },
+                usedBeside);
     }
 
     private boolean fitsInline(Operation operation, List<MemorySlice> local) {
@@ -154,105 +191,6 @@ abstract sealed class DispatchedEnd extends QueuePair
 
     @Override
     final int outstanding() {
-        return sends.queue.outstanding() + receives.queue.outstanding();
-    }
-
-    private Transfer submit(
-            Direction direction,
-            String operation,
-            List<MemorySlice> local,
-            List<Lifetime> used,
-            WorkRequest request,
-            Runnable filler)
-            throws FabricException, InterruptedIOException {
-        if (local.size() > request.maxElements()) {
-            throw new IllegalArgumentException(
-                    "%s takes %d pieces of memory at most, not %d"
-                            .formatted(this, request.maxElements(), local.size()));
-        }
-        if (draining.get() > 0) {
-            throw wrongState(direction.function, "it is being drained, and takes no more requests");
-        }
-        var queue = direction.queue;
-        queue.awaitSlot(Deadline.after(slotTimeout), direction.name);
-        var posted = false;
-        try {
-            var transfer = new Transfer(toString(), operation);
-            post(direction, local, used, request, filler, transfer);
-            posted = true;
-            return transfer;
-        } finally {
-            if (!posted) {
-                queue.returnSlot();
-            }
-        }
-    }
-
-    /**
-     * Holds everything that the post uses, and writes the one request of this direction under its
-     * lock.
-     */
-    private void post(
-            Direction direction,
-            List<MemorySlice> local,
-            List<Lifetime> used,
-            WorkRequest request,
-            Runnable filler,
-            Transfer transfer)
-            throws FabricException {
-        var queue = direction.queue;
-        queue.lock.lock(); // before holding: close() waits for holds, and must not wait for this
-        try {
-            Lifetime.holdAll(used);
-            try {
-                postHeld(direction, local, request, filler, transfer);
-            } finally {
-                used.forEach(Lifetime::release);
-            }
-        } finally {
-            queue.lock.unlock();
-        }
-    }
-
-    private void postHeld(
-            Direction direction,
-            List<MemorySlice> local,
-            WorkRequest request,
-            Runnable filler,
-            Transfer transfer)
-            throws FabricException {
-        var queue = direction.queue;
-        try {
-            queue.refuseIfFailed();
-            filler.run();
-            PreparedRequest.writePieces(request, local);
-            var position = queue.nextPosition();
-            request.number(queue.requestNumber(position));
-            var hotPath = device().hotPath();
-            hotPath.makeRoom();
-            queue.remember(position, transfer);
-            queue.take(1);
-            var errno =
-                    request instanceof WorkRequest.Send
-                            ? hotPath.postSend(
-                                    nativeAddress(), request.address(), request.refusedAddress())
-                            : hotPath.postReceive(
-                                    nativeAddress(), request.address(), request.refusedAddress());
-            if (errno != 0) {
-                queue.giveBack(1);
-                queue.forget(position);
-                throw new PostException(direction.function, "on the " + direction.name, 0, errno);
-            }
-        } finally {
-            Reference.reachabilityFence(request);
-        }
-    }
-
-    private List<Lifetime> lifetimes(List<MemorySlice> local, Lifetime... usedBeside) {
-        var lifetimes = new ArrayList<Lifetime>(local.size() + 1 + usedBeside.length);
-        lifetimes.add(ownLifetime());
-        lifetimes.addAll(List.of(usedBeside));
-        local.forEach(piece -> lifetimes.add(piece.region().ownLifetime()));
-        return lifetimes;
+        return sends.outstanding() + receives.outstanding();
     }
 }

@@ -1,9 +1,12 @@
 package org.jrdma.verbs;
 
 import java.io.InterruptedIOException;
+import java.util.Collection;
+import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A direction of a queue pair whose completions the SDK polls: slots hold who waits for them.
  * Whoever posts holds the lock.
  */
-final class DispatchedWorkQueue extends WorkQueue {
+sealed class DispatchedWorkQueue extends WorkQueue permits DispatchedSharedReceives {
 
     final ReentrantLock lock = new ReentrantLock();
 
@@ -25,8 +28,13 @@ final class DispatchedWorkQueue extends WorkQueue {
     }
 
     DispatchedWorkQueue(int capacity, boolean isOfDatagrams) {
+        this(capacity, capacity, isOfDatagrams);
+    }
+
+    /** With so many slots here; others keep theirs themselves. */
+    DispatchedWorkQueue(int capacity, int slots, boolean isOfDatagrams) {
         super(capacity, isOfDatagrams);
-        this.transfers = new Transfer[capacity];
+        this.transfers = new Transfer[slots];
         this.free = new Semaphore(capacity);
     }
 
@@ -74,6 +82,16 @@ final class DispatchedWorkQueue extends WorkQueue {
         free.release();
     }
 
+    /** Takes slots away, if so many are free; none for a negative number. */
+    boolean tryTakeSlots(int count) {
+        return count <= 0 || free.tryAcquire(count);
+    }
+
+    /** Adds slots; none for a negative number. */
+    void returnSlots(int count) {
+        free.release(Math.max(0, count));
+    }
+
     void remember(long position, Transfer transfer) {
         transfers[(int) (position % capacity())] = transfer;
     }
@@ -98,16 +116,17 @@ final class DispatchedWorkQueue extends WorkQueue {
         return transfer;
     }
 
+    /** What has not been completed. */
+    Collection<Transfer> underWay() {
+        return Stream.of(transfers).filter(Objects::nonNull).toList();
+    }
+
     /**
      * Ends what will not complete any more, and the waits for slots. For when the queue pair is
      * gone.
      */
     void abandon() {
-        for (var transfer : transfers) {
-            if (transfer != null) {
-                transfer.close();
-            }
-        }
+        underWay().forEach(Transfer::close);
         free.release(Integer.MAX_VALUE / 2);
     }
 
@@ -116,11 +135,7 @@ final class DispatchedWorkQueue extends WorkQueue {
         lock.lock();
         try {
             failure = cause;
-            for (var transfer : transfers) {
-                if (transfer != null) {
-                    transfer.fail(cause);
-                }
-            }
+            underWay().forEach(transfer -> transfer.fail(cause));
         } finally {
             lock.unlock();
         }

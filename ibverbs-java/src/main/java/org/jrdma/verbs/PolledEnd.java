@@ -72,6 +72,10 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
         return switch (options.sharedReceives()) {
             case null -> null;
             case PolledSharedReceiveQueue polled -> polled.sharing();
+            case DispatchedSharedReceiveQueue awaited ->
+                    throw new IllegalArgumentException(
+                            "The receives of the %s are awaited, and cannot be those of a queue pair that is polled; newSharedReceiveQueue() makes one for it"
+                                    .formatted(awaited));
         };
     }
 

@@ -63,9 +63,7 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
     public void resize(int newCapacity) throws VerbsException {
         var slots = receivesOfThisThread();
         if (slots.outstanding() > newCapacity) {
-            throw new IllegalArgumentException(
-                    "%s has %,d receives under way, and cannot have room for %,d only"
-                            .formatted(this, slots.outstanding(), newCapacity));
+            throw tooSmall(newCapacity, slots.outstanding());
         }
         resize(newCapacity, () -> slots.resize(newCapacity));
     }

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.jrdma.ffi.Lifetime;
@@ -155,6 +156,29 @@ public final class ProtectionDomain extends NativeObject {
     public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity, int elements)
             throws VerbsException {
         return new PolledSharedReceiveQueue(this, capacity, elements);
+    }
+
+    /**
+     * Makes a receive queue that queue pairs with a {@link CompletionDispatcher} can share. In C:
+     * {@code ibv_create_srq}.
+     *
+     * @param capacity how many receives it must have room for
+     * @throws VerbsException if the device refuses it
+     */
+    public DispatchedSharedReceiveQueue newDispatchedSharedReceiveQueue(int capacity)
+            throws VerbsException {
+        return newDispatchedSharedReceiveQueue(capacity, 1, Duration.ofSeconds(10));
+    }
+
+    /**
+     * The same, for receives that scatter.
+     *
+     * @param elements how many pieces of memory a receive can scatter to
+     * @param slotTimeout how long a receive waits for a free slot before it is posted
+     */
+    public DispatchedSharedReceiveQueue newDispatchedSharedReceiveQueue(
+            int capacity, int elements, Duration slotTimeout) throws VerbsException {
+        return new DispatchedSharedReceiveQueue(this, capacity, elements, slotTimeout);
     }
 
     /**

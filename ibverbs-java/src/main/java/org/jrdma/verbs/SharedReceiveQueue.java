@@ -24,7 +24,7 @@ import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
  * In C: {@code struct ibv_srq}; {@link #close()} is {@code ibv_destroy_srq}.
  */
 public abstract sealed class SharedReceiveQueue extends NativeObject
-        permits PolledSharedReceiveQueue {
+        permits PolledSharedReceiveQueue, DispatchedSharedReceiveQueue {
 
     private final ProtectionDomain domain;
     private final long nativeAddress;
@@ -170,6 +170,12 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
                             });
                             slots.run();
                         });
+    }
+
+    final IllegalArgumentException tooSmall(int newCapacity, int underWay) {
+        return new IllegalArgumentException(
+                "%s has %,d receives under way, and cannot have room for %,d only"
+                        .formatted(this, underWay, newCapacity));
     }
 
     /** Who receives from it. */

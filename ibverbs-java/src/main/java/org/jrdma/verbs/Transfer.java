@@ -13,23 +13,27 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 
 /**
- * An operation under way on a {@link DispatchedQueuePair}.
+ * An operation under way on a {@link DispatchedQueuePair}, a {@link DispatchedDatagramQueuePair} or
+ * a {@link DispatchedSharedReceiveQueue}.
  *
  * <p>Safe for use by several threads; virtual threads may wait by the thousand. Giving up waiting
  * does not stop the operation: its memory stays in the adapter's use until it completes. If the
- * queue pair is closed first, waiting ends with IllegalStateException.
+ * queue is closed first, waiting ends with IllegalStateException.
  */
 public final class Transfer {
 
     private final CompletableFuture<Completion> result = new CompletableFuture<>();
 
-    /** Its name only: the work queue holds this, and must not keep a forgotten queue pair. */
-    private final String queuePair;
+    /**
+     * Its name only: the work queue holds this, and must not keep a forgotten queue pair or shared
+     * queue.
+     */
+    private final String target;
 
     private final String operation;
 
-    Transfer(String queuePair, String operation) {
-        this.queuePair = queuePair;
+    Transfer(String target, String operation) {
+        this.target = target;
         this.operation = operation;
     }
 
@@ -43,7 +47,7 @@ public final class Transfer {
     public Completion await(Duration timeout) throws FabricException, InterruptedIOException {
         var completion = awaitCompletion(timeout);
         if (!completion.isSuccess()) {
-            throw new TransferException(operation, queuePair, completion);
+            throw new TransferException(operation, target, completion);
         }
         return completion;
     }
@@ -60,7 +64,7 @@ public final class Transfer {
         try {
             return result.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw deadline.missed("No completion of %s on %s".formatted(operation, queuePair));
+            throw deadline.missed("No completion of %s on %s".formatted(operation, target));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof FabricException failure) {
                 throw failure;
@@ -110,6 +114,6 @@ public final class Transfer {
 
     private IllegalStateException closed() {
         return new IllegalStateException(
-                "%s was closed before %s completed".formatted(queuePair, operation));
+                "%s was closed before %s completed".formatted(target, operation));
     }
 }

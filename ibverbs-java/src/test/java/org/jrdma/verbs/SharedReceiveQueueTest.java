@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -17,6 +18,8 @@ import org.jrdma.abi.rdma.ibv_srq_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -261,5 +264,59 @@ class SharedReceiveQueueTest {
                 .satisfies(e -> assertThat(e.failedRequest()).isEqualTo(1));
 
         assertThat(shared.freeReceives()).isEqualTo(7);
+    }
+
+    @Test
+    void shouldReturnTheSlotOfAnAwaitedReceiveThatTheProviderRefuses() throws Exception {
+        var awaited = domain.newDispatchedSharedReceiveQueue(1, 1, Duration.ZERO);
+        var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        library.answering("post_srq_recv", Errno.EINVAL, 0);
+
+        for (var i = 0; i < 3; i++) {
+            assertThatExceptionOfType(PostException.class)
+                    .isThrownBy(() -> awaited.receive(region.slice()))
+                    .withMessage(
+                            "ibv_post_srq_recv failed on the %s: EINVAL (22).".formatted(awaited));
+        }
+    }
+
+    @Test
+    void shouldReturnTheSlotsThatADeviceDoesNotLetGo() throws Exception {
+        var awaited = domain.newDispatchedSharedReceiveQueue(2, 1, Duration.ZERO);
+        var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        library.answering("ibv_modify_srq", Errno.EINVAL, 0);
+
+        for (var capacity : new int[] {1, 5}) {
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> awaited.resize(capacity));
+            assertThat(awaited.capacity()).isEqualTo(2);
+        }
+
+        awaited.receive(region.slice());
+        awaited.receive(region.slice());
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> awaited.receive(region.slice()));
+    }
+
+    @Test
+    void shouldEndAwaitedReceivesWhenADispatcherThatTheyMayCompleteIntoFails() throws Exception {
+        var awaited = domain.newDispatchedSharedReceiveQueue(2, 1, Duration.ZERO);
+        var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var dispatcher = device.newCompletionDispatcher(16);
+        var queuePair =
+                domain.newQueuePair(
+                        QueuePairOptions.reliable(dispatcher).sends(1).sharedReceives(awaited));
+        queuePair.connect(queuePair.endpoint());
+        var transfer = awaited.receive(region.slice());
+
+        library.answering("poll_cq", -1, 0);
+        queuePair.write(region.slice(), region.remote()); // raises an event
+
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> transfer.await(Duration.ofSeconds(10)))
+                .isNotInstanceOf(FabricTimeoutException.class);
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> awaited.receive(region.slice()))
+                .withMessageContaining("Completions are no longer heard of");
     }
 }

@@ -1,0 +1,106 @@
+package org.jrdma.verbs;
+
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.WorkRequest;
+
+/**
+ * A shared receive queue whose receives are awaited: each is posted at once and gives a {@link
+ * Transfer}, which the {@link CompletionDispatcher} of the queue pair that took it completes. The
+ * completion says which queue pair that was.
+ *
+ * <p>Any number of threads, virtual ones too, may use it.
+ */
+public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
+
+    private final DispatchedSharedReceives receives;
+    private final DispatchedPoster<WorkRequest.Receive> poster;
+
+    DispatchedSharedReceiveQueue(
+            ProtectionDomain domain, int capacity, int elements, Duration slotTimeout)
+            throws VerbsException {
+        this(domain, elements, slotTimeout, new DispatchedSharedReceives(capacity));
+    }
+
+    private DispatchedSharedReceiveQueue(
+            ProtectionDomain domain,
+            int elements,
+            Duration slotTimeout,
+            DispatchedSharedReceives receives)
+            throws VerbsException {
+        super(
+                domain,
+                elements,
+                make(
+                        domain,
+                        elements,
+                        domain.device().sharedDispatched(),
+                        receives,
+                        receives::abandon));
+        this.receives = receives;
+        this.poster =
+                new DispatchedPoster<>(
+                        new DispatchedPoster.Target(
+                                ownLifetime(),
+                                nativeAddress(),
+                                domain.device().hotPath(),
+                                "ibv_post_srq_recv",
+                                HotPath::postSharedReceive,
+                                toString(),
+                                slotTimeout),
+                        receives,
+                        new WorkRequest.Receive(elements));
+    }
+
+    /**
+     * Receives a message. Its completion says how long it was, and which queue pair took it. In C:
+     * {@code ibv_post_srq_recv}.
+     *
+     * @throws VerbsException if it cannot be posted
+     */
+    public Transfer receive(MemorySlice local) throws FabricException, InterruptedIOException {
+        return receive(List.of(local));
+    }
+
+    /** Receives a message into pieces; into none, to hear of a write with immediate data. */
+    public Transfer receive(List<MemorySlice> local)
+            throws FabricException, InterruptedIOException {
+        return poster.submit("RECEIVE", local, _ -> {});
+    }
+
+    /**
+     * Changes how many receives there is room for. In C: {@code ibv_modify_srq} with {@code
+     * IBV_SRQ_MAX_WR}.
+     *
+     * @throws IllegalArgumentException if more are posted and not completed, or if a completion
+     *     queue that they may complete into has no room for so many
+     * @throws VerbsException if the device cannot: see {@link
+     *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
+     */
+    public void resize(int newCapacity) throws VerbsException {
+        receives.lock.lock();
+        try {
+            var fewer = capacity() - newCapacity;
+            if (!receives.tryTakeSlots(fewer)) {
+                throw tooSmall(newCapacity, receives.outstanding());
+            }
+            var resized = false;
+            try {
+                resize(newCapacity, () -> receives.capacity(newCapacity));
+                resized = true;
+            } finally {
+                receives.returnSlots(resized ? -fewer : fewer);
+            }
+        } finally {
+            receives.lock.unlock();
+        }
+    }
+
+    @Override
+    Sharing<DispatchedWorkQueue> sharing() {
+        return receives.sharing();
+    }
+}
