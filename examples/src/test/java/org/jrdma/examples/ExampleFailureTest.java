@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.jrdma.examples.atomics.Atomics;
 import org.jrdma.examples.devinfo.DevInfo;
 import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
+import org.jrdma.examples.udmulticast.UdMulticast;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,7 +21,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
@@ -33,7 +35,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
         // Found before the system's own, and no library.
@@ -51,7 +53,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
         try (var program = Program.example(example, "--help")) {
             assertThat(program.await()).isZero();
@@ -61,7 +63,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(1);

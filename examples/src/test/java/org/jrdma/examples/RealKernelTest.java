@@ -195,6 +195,42 @@ class RealKernelTest {
         }
     }
 
+    @Test
+    void shouldLoseNothingThatIsCountedAtomicallyOrUnderALock() throws Exception {
+        var arguments = new ArrayList<>(DEVICE);
+        arguments.addAll(List.of("-n", "50"));
+        try (var owner = example("atomics", arguments)) {
+            owner.awaitListening(PORT);
+            arguments.add(SERVER);
+            try (var other = example("atomics", arguments)) {
+                assertThat(other.await()).as(other.output()).isZero();
+                assertThat(owner.await()).as(owner.output()).isZero();
+                assertThat(owner.output())
+                        .containsPattern("\nthe same with a lock: +100\n")
+                        .containsPattern("\nfetch-and-add: +100\n");
+            }
+        }
+    }
+
+    @Test
+    void shouldReachAllInAGroup() throws Exception {
+        try (var first = example("ud-multicast", DEVICE);
+                var second = example("ud-multicast", DEVICE)) {
+            first.awaitOutput("waiting in the group");
+            second.awaitOutput("waiting in the group");
+            var arguments = new ArrayList<>(DEVICE);
+            arguments.add("Saluton, mondo");
+            try (var sender = example("ud-multicast", arguments)) {
+                assertThat(sender.await()).as(sender.output()).isZero();
+            }
+            for (var receiver : List.of(first, second)) {
+                assertThat(receiver.await()).as(receiver.output()).isZero();
+                assertThat(receiver.output())
+                        .contains("received \"Saluton, mondo\" from ::ffff:10.77.0.1");
+            }
+        }
+    }
+
     /** Without options it tells of all devices. */
     @ParameterizedTest
     @ValueSource(

@@ -9,11 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jrdma.examples.atomics.Atomics;
 import org.jrdma.examples.devinfo.DevInfo;
 import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
+import org.jrdma.examples.udmulticast.UdMulticast;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;
@@ -101,6 +103,63 @@ class SoftwareFabricTest {
     }
 
     @Test
+    void shouldLoseNothingThatIsCountedAtomicallyOrUnderALock() throws Exception {
+        try (var owner =
+                Program.example(Atomics.class, "-f", "software", "-p", "0", "-n", "200")) {
+            owner.awaitOutput("waiting for the other side");
+            var port = WAITING.matcher(owner.output()).results().findFirst().orElseThrow();
+            try (var other =
+                    Program.example(
+                            Atomics.class,
+                            "-f",
+                            "software",
+                            "-p",
+                            port.group(1),
+                            "-n",
+                            "300",
+                            "localhost")) {
+                assertThat(other.await()).as(other.output()).isZero();
+                assertThat(owner.await()).as(owner.output()).isZero();
+                assertThat(owner.output())
+                        .startsWith(CHOSEN)
+                        .contains("together, both sides counted to 500\n")
+                        .containsPattern("\nread, add, write: +\\d+\n")
+                        .containsPattern("\nthe same with a lock: +500\n")
+                        .containsPattern("\nfetch-and-add: +500\n");
+            }
+        }
+    }
+
+    @Test
+    void shouldReachAllInAGroup() throws Exception {
+        var options = List.of("-f", "software", "-m", "239.77.0.2");
+        try (var first = multicast(options, "-n", "2");
+                var second = multicast(options)) {
+            first.awaitOutput("waiting in the group");
+            second.awaitOutput("waiting in the group");
+            try (var sender = multicast(options, "Saluton, mondo")) {
+                assertThat(sender.await()).as(sender.output()).isZero();
+            }
+            assertThat(second.await()).as(second.output()).isZero();
+            first.awaitOutput("mondo");
+            try (var sender = multicast(options, "once more")) {
+                assertThat(sender.await()).as(sender.output()).isZero();
+            }
+            assertThat(first.await()).as(first.output()).isZero();
+            assertThat(second.output())
+                    .containsPattern("\nreceived \"Saluton, mondo\" from ::ffff:127\\.0\\.0\\.\\d+\n")
+                    .doesNotContain("once more");
+            assertThat(first.output()).contains("Saluton, mondo", "\nreceived \"once more\" from ");
+        }
+    }
+
+    private static Program multicast(List<String> options, String... more) throws IOException {
+        var arguments = new ArrayList<>(options);
+        arguments.addAll(List.of(more));
+        return Program.example(UdMulticast.class, arguments.toArray(String[]::new));
+    }
+
+    @Test
     void shouldTellWhatADeviceIs() throws Exception {
         try (var program = Program.example(DevInfo.class, "-f", "software", "-d", "soft0")) {
             assertThat(program.await()).isZero();
@@ -174,7 +233,7 @@ class SoftwareFabricTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(1);

@@ -1,21 +1,15 @@
 package org.jrdma.examples.simplerdmawrite;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.examples.Fabric;
+import org.jrdma.examples.Peer;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.Endpoint;
@@ -126,59 +120,6 @@ public final class SimpleRdmaWrite {
             Thread.onSpinWait();
         }
         IO.println("found \"" + buffer.segment().getString(0) + "\"");
-    }
-
-    /** The other side, over TCP. */
-    private record Peer(Socket socket, BufferedReader lines) implements AutoCloseable {
-
-        static Peer waitOn(int port) throws IOException {
-            try (var listener = new ServerSocket(port)) {
-                IO.println("waiting for the other side on port " + listener.getLocalPort());
-                return of(listener.accept());
-            } catch (IOException e) {
-                throw new IOException("Cannot listen on port " + port + ": " + e.getMessage(), e);
-            }
-        }
-
-        static Peer at(String host, int port) throws IOException {
-            var socket = new Socket();
-            try {
-                socket.connect(new InetSocketAddress(host, port), (int) PATIENCE.toMillis());
-                return of(socket);
-            } catch (IOException e) {
-                socket.close();
-                throw new IOException(
-                        "Nobody answers on port %d of %s: %s. The side without a host must be started first."
-                                .formatted(port, host, e.getMessage()),
-                        e);
-            }
-        }
-
-        private static Peer of(Socket socket) throws IOException {
-            socket.setSoTimeout((int) PATIENCE.toMillis());
-            return new Peer(
-                    socket,
-                    new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII)));
-        }
-
-        /** Tells the other side something and is told something in return, a line each. */
-        String swap(Object mine) throws IOException {
-            try {
-                socket.getOutputStream().write((mine + "\n").getBytes(US_ASCII));
-                var theirs = lines.readLine();
-                if (theirs == null) {
-                    throw new IOException("The other side has left; look there for the reason.");
-                }
-                return theirs;
-            } catch (SocketTimeoutException e) {
-                throw new IOException("The other side is silent; look there for the reason.", e);
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            socket.close();
-        }
     }
 
     private boolean isWriter() {
