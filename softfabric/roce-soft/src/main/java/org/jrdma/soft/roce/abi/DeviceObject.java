@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.jrdma.abi.rdma.ibv_device;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
@@ -33,8 +34,10 @@ public final class DeviceObject {
     private final MemorySegment structure;
     private final List<ContextObject> contexts = new ArrayList<>();
 
-    /** Where it may be, the best first. */
-    private List<Address> addresses;
+    private final List<Address> addresses;
+
+    /** Where it was last: peers may remember. */
+    private @Nullable Address last;
 
     private @Nullable Port port;
     private Trouble trouble;
@@ -42,7 +45,8 @@ public final class DeviceObject {
     private boolean linkUp = true;
 
     /**
-     * @param addresses where it may be; the first that is free is taken
+     * @param addresses where it may be; the first that is free is taken, and the same again when it
+     *     is opened again, if it is still free
      */
     public DeviceObject(
             String name,
@@ -81,11 +85,6 @@ public final class DeviceObject {
         return structure;
     }
 
-    /** The address it has taken, or would try first. */
-    public synchronized Address address() {
-        return addresses.getFirst();
-    }
-
     /** Takes the address for one more context. */
     synchronized Port open(ContextObject context) {
         if (port == null) {
@@ -100,8 +99,9 @@ public final class DeviceObject {
             throw new Refusal(Errno.EADDRNOTAVAIL);
         }
         try {
-            var opened = Port.openFirst(addresses.stream().map(PortOptions::at).toList());
-            addresses = List.of(opened.address());
+            var best = Stream.concat(Stream.ofNullable(last), addresses.stream()).distinct();
+            var opened = Port.openFirst(best.map(PortOptions::at).toList());
+            last = opened.address();
             opened.trouble(trouble);
             opened.listen(listener);
             opened.linkUp(linkUp);
