@@ -41,7 +41,7 @@ final class SoftRoceProperties {
         return devices;
     }
 
-    private static List<List<Address>> addresses() {
+    static List<List<Address>> addresses() {
         var wanted = System.getProperty(PREFIX + "devices");
         if (wanted == null) {
             return List.of(loopbackAddresses());
@@ -51,10 +51,8 @@ final class SoftRoceProperties {
             try {
                 addresses.add(List.of(Address.of(InetAddress.ofLiteral(address.strip()))));
             } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException(
-                        "%sdevices: \"%s\" is not an address like 127.0.0.1 or ::1"
-                                .formatted(PREFIX, address.strip()),
-                        e);
+                throw refusal(
+                        "devices", address.strip(), "is not an address like 127.0.0.1 or ::1");
             }
         }
         return addresses;
@@ -66,24 +64,48 @@ final class SoftRoceProperties {
                 .toList();
     }
 
-    private static Trouble trouble() {
-        return Trouble.seeded(Long.getLong(PREFIX + "seed", 0))
+    static Trouble trouble() {
+        return Trouble.seeded(number("seed", "0"))
                 .withLoss(probability("loss"))
                 .withDuplication(probability("duplication"))
                 .withReordering(probability("reordering"))
                 .withCorruption(probability("corruption"))
-                .withDelay(
-                        probability("delay"),
-                        Duration.ofMillis(Long.getLong(PREFIX + "lateness", 1)));
+                .withDelay(probability("delay"), lateness());
     }
 
     private static double probability(String name) {
         var value = System.getProperty(PREFIX + name, "0");
+        var probability = Double.NaN;
         try {
-            return Double.parseDouble(value);
+            probability = Double.parseDouble(value);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(
-                    "%s%s: \"%s\" is not a number".formatted(PREFIX, name, value), e);
+            // As one that is out of range.
         }
+        if (!(probability >= 0 && probability <= 1)) {
+            throw refusal(name, value, "is not a probability between 0 and 1");
+        }
+        return probability;
+    }
+
+    private static Duration lateness() {
+        var millis = number("lateness", "1");
+        if (millis < 0) {
+            throw refusal("lateness", Long.toString(millis), "is less than no time");
+        }
+        return Duration.ofMillis(millis);
+    }
+
+    private static long number(String name, String otherwise) {
+        var value = System.getProperty(PREFIX + name, otherwise);
+        try {
+            return Long.decode(value);
+        } catch (NumberFormatException e) {
+            throw refusal(name, value, "is not a whole number");
+        }
+    }
+
+    private static IllegalArgumentException refusal(String name, String value, String reason) {
+        return new IllegalArgumentException(
+                "%s%s: \"%s\" %s".formatted(PREFIX, name, value, reason));
     }
 }

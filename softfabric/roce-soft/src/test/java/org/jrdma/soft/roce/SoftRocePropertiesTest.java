@@ -1,0 +1,92 @@
+package org.jrdma.soft.roce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.soft.roce.engine.Address;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SoftRocePropertiesTest {
+
+    private final Map<String, String> before = new HashMap<>();
+
+    private void set(String name, String value) {
+        var key = "jrdma.soft." + name;
+        before.put(key, System.getProperty(key));
+        System.setProperty(key, value);
+    }
+
+    @AfterEach
+    void restore() {
+        before.forEach((key, value) -> {
+            if (value == null) {
+                System.clearProperty(key);
+            } else {
+                System.setProperty(key, value);
+            }
+        });
+    }
+
+    @Test
+    void shouldSayHowBadTheNetworkIs() {
+        set("loss", "0.1");
+        set("duplication", "0.2");
+        set("reordering", "0.3");
+        set("corruption", "0.4");
+        set("delay", "0.5");
+        set("lateness", "20");
+        set("seed", "-7");
+
+        assertThat(SoftRoceProperties.trouble())
+                .isEqualTo(new Trouble(0.1, 0.2, 0.3, 0.4, 0.5, Duration.ofMillis(20), -7));
+    }
+
+    @Test
+    void shouldHaveAGoodNetworkByDefault() {
+        assertThat(SoftRoceProperties.trouble().isNone()).isTrue();
+    }
+
+    @Test
+    void shouldSayWhereTheDevicesAre() {
+        set("devices", "127.0.5.1, ::1");
+
+        assertThat(SoftRoceProperties.addresses())
+                .containsExactly(
+                        List.of(Address.of(InetAddress.ofLiteral("127.0.5.1"))),
+                        List.of(Address.of(InetAddress.ofLiteral("::1"))));
+        assertThat(SoftRoceProperties.devices())
+                .extracting(Object::toString)
+                .containsExactly("soft0", "soft1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "devices, localhost, is not an address",
+        "devices, '127.0.0.1,', is not an address",
+        "loss, some, is not a probability",
+        "duplication, 1.5, is not a probability",
+        "reordering, -0.1, is not a probability",
+        "corruption, NaN, is not a probability",
+        "delay, '', is not a probability",
+        "lateness, 1.5, is not a whole number",
+        "lateness, -1, is less than no time",
+        "seed, tomorrow, is not a whole number",
+        "seed, 99999999999999999999, is not a whole number"
+    })
+    void shouldRefuseWhatMakesNoSenseAndNameIt(String name, String value, String reason) {
+        set(name, value);
+
+        var wrong = name.equals("devices") ? value.substring(value.indexOf(',') + 1) : value;
+        assertThatThrownBy(SoftRoceProperties::devices)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("jrdma.soft.%s: \"%s\" %s".formatted(name, wrong, reason));
+    }
+}
