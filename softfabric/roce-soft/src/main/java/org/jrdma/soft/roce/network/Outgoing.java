@@ -51,7 +51,11 @@ final class Outgoing implements Link {
     }
 
     void trouble(Trouble trouble) {
-        troublemaker = trouble.isNone() ? null : new Troublemaker(trouble);
+        if (troublemaker != null) {
+            troublemaker.change(trouble);
+        } else if (!trouble.isNone()) {
+            troublemaker = new Troublemaker(trouble);
+        }
     }
 
     void tracer(@Nullable Tracer next) {
@@ -116,6 +120,9 @@ final class Outgoing implements Link {
         while (hasRoom()) {
             var packet = troublemaker.due(now);
             if (packet == null) {
+                if (troublemaker.isDone()) {
+                    troublemaker = null;
+                }
                 return;
             }
             if (up) {

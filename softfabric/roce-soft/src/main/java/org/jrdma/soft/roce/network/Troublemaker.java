@@ -33,8 +33,8 @@ final class Troublemaker {
     /** One held back until others have passed or its time has come. */
     private record Held(PacketBuffer packet, long time, long passed) {}
 
-    private final Trouble trouble;
-    private final SplittableRandom random;
+    private Trouble trouble;
+    private SplittableRandom random;
     private final List<Held> held = new ArrayList<>();
     private final ArrayDeque<PacketBuffer> free = new ArrayDeque<>();
     private long passed;
@@ -42,6 +42,17 @@ final class Troublemaker {
     Troublemaker(Trouble trouble) {
         this.trouble = trouble;
         this.random = new SplittableRandom(trouble.seed());
+    }
+
+    /** Does this from now on. What is held back goes on when its time comes. */
+    void change(Trouble wanted) {
+        trouble = wanted;
+        random = new SplittableRandom(wanted.seed());
+    }
+
+    /** Whether it has nothing to do, and never will. */
+    boolean isDone() {
+        return trouble.isNone() && held.isEmpty();
     }
 
     /** Decides about a packet, and damages it or keeps a copy. */

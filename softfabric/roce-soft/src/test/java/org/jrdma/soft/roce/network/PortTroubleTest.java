@@ -50,6 +50,26 @@ class PortTroubleTest {
         return decisions;
     }
 
+    /** Nobody sends again what an unreliable connection has lost. */
+    @Test
+    void shouldHandOnWhatIsLateThoughTheNetworkIsGoodAgain() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var one = left.newQueuePair(Transport.UNRELIABLE);
+            var other = right.newQueuePair(Transport.UNRELIABLE);
+            left.connect(one, right, other, 1024, 14);
+            right.connect(other, left, one, 1024, 14);
+            right.receive(other, 1, 0, 64);
+            left.port.trouble(Trouble.NONE.withDelay(1, Duration.ofMillis(100)));
+            left.send(one, 2, 0, 64);
+            assertThat(left.await().id()).isEqualTo(2);
+
+            left.port.trouble(Trouble.NONE);
+
+            assertThat(right.await().id()).isEqualTo(1);
+        }
+    }
+
     @Test
     void shouldBringEveryByteThroughABadNetwork() throws Exception {
         try (var left = Station.anywhere();
