@@ -58,16 +58,20 @@ public final class MemoryRegistry {
     }
 
     /** Takes a region back. On return no access to it is in flight, nor will there be one. */
-    public synchronized void deregister(MemoryRegion region) {
+    public void deregister(MemoryRegion region) {
+        remove(region);
+        region.close(); // with no lock: it waits, and others come and go meanwhile
+    }
+
+    private synchronized void remove(MemoryRegion region) {
         var slots = table;
         var mask = slots.length - 1;
         for (var i = region.key() & mask; slots[i] != null; i = i + 1 & mask) {
             if (slots[i] == region) {
                 SLOT.setRelease(slots, i, DEREGISTERED);
-                break;
+                return;
             }
         }
-        region.close();
     }
 
     private int newKey() {

@@ -1,0 +1,38 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What others see of one who waits for the last access to his region. */
+class DeregistrationTest {
+
+    private final MemoryRegistry registry = new MemoryRegistry(new Random(1));
+    private final ProtectionDomain domain = new ProtectionDomain();
+
+    private MemoryRegion register() {
+        var memory = Arena.ofAuto().allocate(64);
+        return registry.register(domain, memory, memory.address(), Access.LOCAL_WRITE);
+    }
+
+    @Test
+    @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldNotKeepOthersFromRegisteringWhileItWaits() throws Exception {
+        var region = register();
+        assertThat(region.enter()).isTrue();
+        var waiting = Thread.ofPlatform().daemon().start(() -> registry.deregister(region));
+        while (region.enter()) { // until it is closed, and waited for
+            region.exit();
+        }
+
+        registry.deregister(register());
+
+        assertThat(waiting.isAlive()).isTrue();
+        region.exit();
+        assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
+    }
+}
