@@ -118,6 +118,7 @@ final class KitCalls {
 
     private static Body body(MethodModel method) {
         var body = new Body(new HashSet<>(), new HashSet<>());
+        var lambdas = new ArrayList<Member>(); // until it is known who takes them
         var feature = "";
         for (var element : method.code().map(code -> code.elementList()).orElse(List.of())) {
             switch (element) {
@@ -132,6 +133,10 @@ final class KitCalls {
                                     field.type().stringValue()));
                 }
                 case InvokeInstruction call -> {
+                    if (!call.name().equalsString("assertThatThrownBy")) {
+                        body.uses.addAll(lambdas);
+                    } // what is refused is not done
+                    lambdas.clear();
                     if (call.name().equalsString("needs")) {
                         body.needs.add(Feature.valueOf(feature));
                     }
@@ -144,12 +149,13 @@ final class KitCalls {
                 case InvokeDynamicInstruction lambda ->
                         lambda.bootstrapArgs().forEach(argument -> {
                             if (argument instanceof DirectMethodHandleDesc handle) {
-                                body.uses.add(method(handle));
+                                lambdas.add(method(handle));
                             }
                         });
                 default -> {}
             }
         }
+        body.uses.addAll(lambdas);
         return body;
     }
 
