@@ -90,7 +90,7 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     }
 
     @Override
-    public void add(Completion completion) {
+    public boolean add(Completion completion) {
         synchronized (this) {
             if (count == capacity) {
                 if (!overrun) {
@@ -99,7 +99,7 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
                             new AsyncEvent(
                                     rdma_h.IBV_EVENT_CQ_ERR(), structure.address(), asyncEvents));
                 }
-                return;
+                return false;
             }
             write(completion, (first + count) % capacity * BYTES);
             count++; // the only writer, as this is the lock's
@@ -109,6 +109,7 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
                     channel.report(this);
                 }
             }
+            return true;
         }
     }
 

@@ -25,7 +25,7 @@ final class DeviceFacts {
     static final int DEFAULT_PARTITION_KEY = 0xffff;
 
     private static final int MANY = 1 << 20;
-    private static final int MAX_QUEUE_PAIRS = (1 << 16) - 2;
+    static final int MAX_QUEUE_PAIRS = (1 << 16) - 2;
     private static final int MAX_GROUPS = 1_024;
     private static final int MANY_MEMBERS = 1_024;
 

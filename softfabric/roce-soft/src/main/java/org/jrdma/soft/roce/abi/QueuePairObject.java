@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
@@ -21,6 +22,7 @@ import org.jrdma.soft.roce.engine.QueuePairOptions;
 import org.jrdma.soft.roce.engine.QueuePairState;
 import org.jrdma.soft.roce.engine.ReceiveParameters;
 import org.jrdma.soft.roce.engine.SendParameters;
+import org.jrdma.soft.roce.engine.WorkQueues;
 import org.jrdma.soft.roce.network.Port;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
@@ -94,8 +96,8 @@ final class QueuePairObject implements Owned, EventSubject {
                         ibv_qp_cap.max_recv_sge(room),
                         ibv_qp_cap.max_inline_data(room),
                         sharedReceives == null ? null : sharedReceives.queue());
+        this.queuePair = newQueuePair(port, options);
         this.structure = Structures.allocate(ibv_qp.layout(), this);
-        this.queuePair = port.control(engine -> engine.newQueuePair(options));
         this.sends =
                 new SendRequests(
                         queuePair.sends(),
@@ -119,6 +121,17 @@ final class QueuePairObject implements Owned, EventSubject {
             sharedReceives.users().add();
         }
         domain.context().own(this);
+    }
+
+    private static QueuePair newQueuePair(Port port, QueuePairOptions options) {
+        var queues = WorkQueues.of(options);
+        var made =
+                port.control(engine -> Optional.ofNullable(engine.newQueuePair(options, queues)));
+        return made.orElseThrow(() ->
+                new Refusal(
+                        Errno.ENOMEM,
+                        "The device has %,d queue pairs, and no more."
+                                .formatted(DeviceFacts.MAX_QUEUE_PAIRS)));
     }
 
     private static Transport transport(int type) {

@@ -4,6 +4,10 @@ package org.jrdma.soft.roce.engine;
 @FunctionalInterface
 public interface CompletionSink {
 
-    /** Takes a completion, which the engine will overwrite. Must not block. */
-    void add(Completion completion);
+    /**
+     * Takes a completion, which the engine will overwrite. Must not block.
+     *
+     * @return false if there is no room for it; the queue pair is then in error
+     */
+    boolean add(Completion completion);
 }

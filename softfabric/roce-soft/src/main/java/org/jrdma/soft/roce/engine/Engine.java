@@ -86,13 +86,18 @@ public final class Engine {
         }
     }
 
-    /** Makes a queue pair, in state RESET. */
-    public QueuePair newQueuePair(QueuePairOptions wanted) {
+    /**
+     * Makes a queue pair, in state RESET.
+     *
+     * @param queues made for the same options, and for no other queue pair
+     * @return null if there are 65,534 already
+     */
+    public @Nullable QueuePair newQueuePair(QueuePairOptions wanted, WorkQueues queues) {
         int index;
         if (freeIndices.isEmpty()) {
             index = queuePairs.size();
             if (index == 1 << INDEX_BITS) {
-                throw new IllegalStateException("65,534 queue pairs are the limit");
+                return null;
             }
             queuePairs.add(null);
         } else {
@@ -101,7 +106,7 @@ public final class Engine {
         // The high bits keep packets for a destroyed queue pair from its successor. 0xff is
         // left out: 0xffffff is the number of groups.
         var number = random.nextInt(0xff) << INDEX_BITS | index;
-        var queuePair = new QueuePair(this, number, wanted);
+        var queuePair = new QueuePair(this, number, wanted, queues);
         queuePairs.set(index, queuePair);
         return queuePair;
     }

@@ -50,6 +50,9 @@ public final class QueuePair {
     private boolean responderFirst;
     private boolean drainReported;
 
+    /** Whether a completion found no room. */
+    private boolean overrun;
+
     // Of the engine: whether it has a turn coming, and its place among the timers.
     boolean active;
     long deadline = TimerQueue.NEVER;
@@ -65,7 +68,7 @@ public final class QueuePair {
 
     @Nullable QueuePair rungBefore;
 
-    QueuePair(Engine engine, int number, QueuePairOptions options) {
+    QueuePair(Engine engine, int number, QueuePairOptions options, WorkQueues queues) {
         this.engine = engine;
         this.number = number;
         this.transport = options.transport();
@@ -73,15 +76,9 @@ public final class QueuePair {
         this.sendCompletions = options.sendCompletions();
         this.receiveCompletions = options.receiveCompletions();
         this.events = options.events();
-        this.sends =
-                new SendQueue(options.maxSends(), options.maxSendBuffers(), options.maxInline());
-        var shared = options.sharedReceives();
-        this.receivesShared = shared != null;
-        this.receives =
-                shared != null
-                        ? shared
-                        : new ReceiveQueue(
-                                options.maxReceives(), options.maxReceiveBuffers(), () -> {});
+        this.sends = queues.sends();
+        this.receives = queues.receives();
+        this.receivesShared = options.sharedReceives() != null;
         switch (transport) {
             case RELIABLE -> {
                 requester = new ReliableRequester(engine, this);
@@ -121,6 +118,7 @@ public final class QueuePair {
     /** To RESET: forgets all work, without a completion. */
     public void reset() {
         state = QueuePairState.RESET;
+        overrun = false;
         engine.cancelTimer(this);
         requester.reset();
         responder.reset();
@@ -221,6 +219,16 @@ public final class QueuePair {
         engine.activate(this);
     }
 
+    /**
+     * Ends it if its owner misses a completion: he would wait for what is done, and go on with what
+     * failed. What the peer sent since is not acknowledged.
+     */
+    private void failIfOverrun() {
+        if (overrun && state != QueuePairState.ERROR) {
+            fail();
+        }
+    }
+
     /** To SQE, where an unreliable queue pair goes on receiving. */
     void failSending() {
         state = QueuePairState.SEND_QUEUE_ERROR;
@@ -234,6 +242,7 @@ public final class QueuePair {
             responder.flush();
         } else if (state == QueuePairState.SEND_QUEUE_ERROR) {
             requester.flush();
+            failIfOverrun();
         }
     }
 
@@ -269,16 +278,25 @@ public final class QueuePair {
             requester.receive(packet);
             reportIfDrained();
         }
+        failIfOverrun();
         engine.activate(this);
     }
 
     void timerExpired() {
         requester.timerExpired();
+        failIfOverrun();
         engine.activate(this);
     }
 
-    /** Sends one packet of either half. They take turns, so that neither starves. */
+    /** Sends one packet, if there is one to send. */
     Transmission send() {
+        var outcome = sendInTurn();
+        failIfOverrun();
+        return outcome;
+    }
+
+    /** Sends one packet of either half. They take turns, so that neither starves. */
+    private Transmission sendInTurn() {
         responderFirst = !responderFirst;
         var outcome = responderFirst ? responder.send() : sendRequest();
         if (outcome != Transmission.IDLE) {
@@ -390,7 +408,13 @@ public final class QueuePair {
                     engine.completion()
                             .begin(work.id, status, CompletionKind.of(work.operation), number);
             completion.bytes = work.operation.isAtomic() ? Long.BYTES : work.bytes();
-            sendCompletions.add(completion);
+            tell(sendCompletions, completion);
+        }
+    }
+
+    private void tell(CompletionSink sink, Completion completion) {
+        if (!sink.add(completion)) {
+            overrun = true;
         }
     }
 
@@ -409,12 +433,13 @@ public final class QueuePair {
         } else {
             completion.sourceQueuePair = remoteNumber;
         }
-        receiveCompletions.add(completion);
+        tell(receiveCompletions, completion);
     }
 
     /** Tells the completion queue of a receive that came to nothing. */
     void failReceive(ReceiveWork work, CompletionStatus status) {
-        receiveCompletions.add(
+        tell(
+                receiveCompletions,
                 engine.completion().begin(work.id, status, CompletionKind.RECEIVE, number));
     }
 

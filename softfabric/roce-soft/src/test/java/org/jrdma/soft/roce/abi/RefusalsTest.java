@@ -114,6 +114,15 @@ class RefusalsTest {
     }
 
     @Test
+    void shouldHaveNoRoomForMoreQueuePairsThanItSays() {
+        for (var i = 0; i < DeviceFacts.MAX_QUEUE_PAIRS; i++) {
+            newQueuePair();
+        }
+
+        assertRefused(Errno.ENOMEM, this::newQueuePair);
+    }
+
+    @Test
     void shouldRefuseAPortOrAnIndexThatIsNotThere() {
         var target = arena.allocate(64).address();
 

@@ -118,7 +118,7 @@ final class GoodTraffic {
         posted++;
     }
 
-    private void sent(Completion completion) {
+    private boolean sent(Completion completion) {
         assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(completion.id()).isEqualTo(completed);
         switch (OPERATIONS[(int) (completed % OPERATIONS.length)]) {
@@ -133,6 +133,7 @@ final class GoodTraffic {
             }
         }
         completed++;
+        return true;
     }
 
     private void assertSame() {
@@ -141,9 +142,10 @@ final class GoodTraffic {
         assertThat(right.holdsNothingElse()).isTrue();
     }
 
-    private void received(Completion completion) {
+    private boolean received(Completion completion) {
         assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(completion.bytes()).isEqualTo(BYTES);
         received = completion.id();
+        return true;
     }
 }

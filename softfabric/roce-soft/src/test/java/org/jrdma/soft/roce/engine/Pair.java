@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.function.BiPredicate;
@@ -115,7 +116,7 @@ final class Pair {
         }
 
         QueuePair newQueuePair(Transport kind, ProtectionDomain owner, CompletionSink completions) {
-            return engine.newQueuePair(
+            var options =
                     new QueuePairOptions(
                             kind,
                             owner,
@@ -127,10 +128,12 @@ final class Pair {
                             4,
                             4,
                             64,
-                            null));
+                            null);
+            return Objects.requireNonNull(
+                    engine.newQueuePair(options, WorkQueues.of(options)), "none left");
         }
 
-        private void add(Completion completion) {
+        private boolean add(Completion completion) {
             done.add(
                     new Done(
                             completion.id(),
@@ -141,6 +144,7 @@ final class Pair {
                             completion.immediate(),
                             completion.solicited(),
                             completion.sourceQueuePair()));
+            return true;
         }
 
         @Override

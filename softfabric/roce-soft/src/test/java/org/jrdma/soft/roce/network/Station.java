@@ -2,11 +2,11 @@ package org.jrdma.soft.roce.network;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.IntConsumer;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Access;
@@ -21,6 +21,7 @@ import org.jrdma.soft.roce.engine.QueuePairOptions;
 import org.jrdma.soft.roce.engine.ReceiveParameters;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.jrdma.soft.roce.engine.SendParameters;
+import org.jrdma.soft.roce.engine.WorkQueues;
 import org.jrdma.soft.roce.packet.Transport;
 
 /** A port at an address that nobody else has, with registered memory. */
@@ -48,8 +49,6 @@ final class Station implements AutoCloseable {
     // For those who count: what the thread that drives the port sees.
     private final AtomicLong receives = new AtomicLong();
     volatile CompletionStatus failed = CompletionStatus.SUCCESS;
-    Runnable onReceive = () -> {};
-    IntConsumer onSend = _ -> {};
 
     private Station(Port port) {
         this.port = port;
@@ -81,14 +80,15 @@ final class Station implements AutoCloseable {
     }
 
     QueuePair newQueuePair(Transport transport) {
+        var options =
+                new QueuePairOptions(
+                        transport, domain, this::add, this::add, _ -> {}, 256, 256, 2, 2, 64, null);
         return port.control(engine ->
-                engine.newQueuePair(
-                        new QueuePairOptions(
-                                transport, domain, this::add, this::add, _ -> {}, 256, 256, 2, 2,
-                                64, null)));
+                Objects.requireNonNull(
+                        engine.newQueuePair(options, WorkQueues.of(options)), "none left"));
     }
 
-    private void add(Completion completion) {
+    private boolean add(Completion completion) {
         if (keeping) {
             done.add(
                     new Done(
@@ -103,10 +103,9 @@ final class Station implements AutoCloseable {
         }
         if (completion.kind() == CompletionKind.RECEIVE) {
             receives.setRelease(receives.getPlain() + 1);
-        } else {
-            onSend.accept(completion.queuePair());
         }
         completions.setRelease(completions.getPlain() + 1);
+        return true;
     }
 
     /** How many messages have come. */

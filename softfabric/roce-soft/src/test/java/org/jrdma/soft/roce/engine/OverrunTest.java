@@ -1,0 +1,78 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A completion that finds no room ends its queue pair, and no other. */
+class OverrunTest {
+
+    private static final long MILLISECOND = 1_000_000;
+
+    private final List<Long> told = new ArrayList<>();
+
+    @ParameterizedTest
+    @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
+    void shouldFailTheSenderWhoMissesACompletionAndGoOnWithOthers(Transport transport) {
+        var pair = new Pair(transport, 1);
+        pair.connect(4096, 0);
+        var crowded = pair.left.newQueuePair(pair.left.domain, this::takeOne);
+        connect(pair, crowded, pair.right.newQueuePair(pair.right.domain));
+
+        for (var id = 1; id <= 3; id++) {
+            pair.left.write(crowded, id, 100, pair.right);
+            pair.left.write(pair.left.queuePair, id, 100, pair.right);
+        }
+        pair.run(MILLISECOND);
+
+        assertThat(crowded.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(told).startsWith(1L).doesNotHaveDuplicates();
+        assertThat(pair.left.queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+        assertThat(pair.left.done)
+                .extracting(Pair.Done::status)
+                .hasSize(3)
+                .containsOnly(CompletionStatus.SUCCESS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldFailTheReceiverWhoMissesACompletionAndAcknowledgeNothingOfIt(Transport transport) {
+        var pair = new Pair(transport, 1);
+        var crowded = pair.right.newQueuePair(pair.right.domain, this::takeOne);
+        pair.right.queuePair = crowded;
+        pair.connect(4096, 0, 10, 1, 0, 4, Pair.ALL);
+        for (var id = 1; id <= 2; id++) {
+            pair.right.receive(id, 0, 200);
+            pair.left
+                    .work(id, SendOperation.SEND)
+                    .buffer(pair.left.start, 100, pair.left.region.key())
+                    .datagram(pair.right.address, crowded.number(), 0x1234);
+            pair.left.post();
+            pair.run(pair.now + MILLISECOND);
+        }
+        pair.run(1_000 * MILLISECOND);
+
+        assertThat(crowded.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(told).startsWith(1L);
+        if (transport == Transport.RELIABLE) {
+            assertThat(pair.left.done)
+                    .extracting(Pair.Done::status)
+                    .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.RETRIES_EXCEEDED);
+        }
+    }
+
+    /** A completion queue for one that nobody polls. */
+    private boolean takeOne(Completion completion) {
+        told.add(completion.id());
+        return told.size() == 1;
+    }
+
+    private static void connect(Pair pair, QueuePair left, QueuePair right) {
+        pair.left.connect(left, pair.right, right.number(), 14, 7);
+        pair.right.connect(right, pair.left, left.number(), 14, 7);
+    }
+}
