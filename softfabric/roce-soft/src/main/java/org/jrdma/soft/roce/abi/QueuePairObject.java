@@ -234,10 +234,19 @@ final class QueuePairObject implements Owned, EventSubject {
         if (!QueuePairStep.permits(transport, present, next, mask)) {
             throw new Refusal(Errno.EINVAL);
         }
+        if (queuePair.isDraining()
+                && (next == QueuePairState.READY_TO_SEND || (mask & rdma_h.IBV_QP_AV()) != 0)) {
+            throw new Refusal(
+                    Errno.EINVAL,
+                    "Its send queue is still draining: wait for the event IBV_EVENT_SQ_DRAINED, or until ibv_query_qp says so.");
+        }
         QueuePairAttributes.refuseUnlessPossible(wanted, mask, port.pathMtu());
         QueuePairAttributes.copy(wanted, mask, attributes);
         if (present == next) {
             adjust(mask);
+            if ((mask & rdma_h.IBV_QP_AV()) != 0) {
+                queuePair.remote(Gids.destination(ibv_qp_attr.ah_attr(attributes)));
+            }
             return;
         }
         state = next;
@@ -330,6 +339,7 @@ final class QueuePairObject implements Owned, EventSubject {
             var present = queuePair.state().code();
             ibv_qp_attr.qp_state(target, present);
             ibv_qp_attr.cur_qp_state(target, present);
+            ibv_qp_attr.sq_draining(target, (byte) (queuePair.isDraining() ? 1 : 0));
             ibv_qp.state(structure, present);
             return true;
         });

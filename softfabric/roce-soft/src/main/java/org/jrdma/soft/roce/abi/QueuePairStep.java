@@ -32,7 +32,9 @@ import org.jrdma.soft.roce.packet.Transport;
 
 /**
  * The steps between the states of a queue pair, with the attributes, as C's mask, that each
- * transport must and may name. Alternate paths are left out: there is one port.
+ * transport must and may name: those of the kernel, of which alternate paths and their migration
+ * are left out, as there is one port. To RESET and, except from there, to ERROR it can go from
+ * everywhere, with no attributes.
  */
 enum QueuePairStep {
     RESET_TO_INIT(
@@ -85,18 +87,29 @@ enum QueuePairStep {
             READY_TO_SEND,
             SEND_QUEUE_DRAINED,
             each(
-                    may(IBV_QP_CUR_STATE(), IBV_QP_EN_SQD_ASYNC_NOTIFY()),
-                    may(IBV_QP_CUR_STATE(), IBV_QP_EN_SQD_ASYNC_NOTIFY()),
-                    may(IBV_QP_CUR_STATE(), IBV_QP_EN_SQD_ASYNC_NOTIFY()))),
+                    may(IBV_QP_EN_SQD_ASYNC_NOTIFY()),
+                    may(IBV_QP_EN_SQD_ASYNC_NOTIFY()),
+                    may(IBV_QP_EN_SQD_ASYNC_NOTIFY()))),
     SQD_TO_RTS(SEND_QUEUE_DRAINED, READY_TO_SEND, whileSending()),
-    SQE_TO_RTS(SEND_QUEUE_ERROR, READY_TO_SEND, whileSending()),
+    SQE_TO_RTS(
+            SEND_QUEUE_ERROR,
+            READY_TO_SEND,
+            each(
+                    may(), // a reliable one is never in this state
+                    may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
+                    may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()))),
     SQD_TO_SQD(
             SEND_QUEUE_DRAINED,
             SEND_QUEUE_DRAINED,
             each(
-                    may(IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER()),
-                    may(IBV_QP_ACCESS_FLAGS()),
-                    may(IBV_QP_QKEY())));
+                    may(
+                            IBV_QP_PORT(),
+                            IBV_QP_AV(),
+                            IBV_QP_ACCESS_FLAGS(),
+                            IBV_QP_PKEY_INDEX(),
+                            IBV_QP_MIN_RNR_TIMER()),
+                    may(IBV_QP_AV(), IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY())));
 
     private final QueuePairState from;
     private final QueuePairState to;
@@ -155,8 +168,8 @@ enum QueuePairStep {
     /** Whether a queue pair may go so, naming these attributes. */
     static boolean permits(Transport transport, QueuePairState from, QueuePairState to, int mask) {
         var changes = mask & ~IBV_QP_STATE();
-        if (to == RESET || to == ERROR) {
-            return (changes & ~IBV_QP_CUR_STATE()) == 0;
+        if (to == RESET || (to == ERROR && from != RESET)) {
+            return changes == 0;
         }
         for (var step : values()) {
             if (step.from == from && step.to == to) {

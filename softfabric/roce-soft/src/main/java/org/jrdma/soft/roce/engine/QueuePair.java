@@ -156,6 +156,17 @@ public final class QueuePair {
         notReadyTimer = code;
     }
 
+    /**
+     * Goes on to another address of the peer. Nothing may be {@linkplain #isDraining() under way}.
+     */
+    public void remote(Address peer) {
+        remote = peer;
+        if (transport == Transport.RELIABLE) {
+            leavePath();
+            path = engine.enterPath(peer);
+        }
+    }
+
     /** To RTR. */
     public void readyToReceive(ReceiveParameters parameters) {
         local = parameters.local();
@@ -205,6 +216,11 @@ public final class QueuePair {
         state = QueuePairState.SEND_QUEUE_DRAINED;
         drainReported = false;
         reportIfDrained();
+    }
+
+    /** Whether it is in SQD, with work begun that is not finished. */
+    public boolean isDraining() {
+        return state == QueuePairState.SEND_QUEUE_DRAINED && !requester.isDrained();
     }
 
     /** To ERR: all work is flushed. */
