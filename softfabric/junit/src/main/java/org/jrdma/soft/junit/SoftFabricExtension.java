@@ -7,7 +7,11 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolutionException;
@@ -15,10 +19,23 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /** What {@link SoftFabricTest} does. A fabric is made when a test first asks for a part of it. */
-final class SoftFabricExtension implements ParameterResolver, AfterEachCallback {
+final class SoftFabricExtension
+        implements BeforeEachCallback, ParameterResolver, AfterEachCallback {
 
     private static final List<Class<?>> TYPES =
             List.of(Device.class, SoftDevice.class, Verbs.class);
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        var method = context.getRequiredTestMethod();
+        if (AnnotationSupport.isAnnotated(method, SoftFabricTest.class)
+                && (AnnotationSupport.isAnnotated(method, TestTemplate.class)
+                        || AnnotationSupport.isAnnotated(method, TestFactory.class))) {
+            throw new ExtensionConfigurationException(
+                    "%s is two kinds of test at once, and would run as each: on a method, @SoftFabricTest makes a test by itself. Put it on the class, or on a @Nested class around the method, and leave here @ParameterizedTest, @RepeatedTest or whatever it is."
+                            .formatted(method));
+        }
+    }
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {

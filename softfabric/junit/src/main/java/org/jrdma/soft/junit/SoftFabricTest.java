@@ -22,8 +22,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * void shouldArriveOverABadNetwork(Device here, Device there) { ... }
  * }</pre>
  *
- * <p>On a method, it makes that a test. On a class, it is for all tests in it, of whichever kind. A
- * test method, and one to run before or after each test, can take as parameters
+ * <p>On a method, it makes that a test, which can be of no other kind besides. On a class, it is
+ * for all tests in it, of whichever kind: parameterized and repeated ones too. A test method, and
+ * one to run before or after each test, can take as parameters
  *
  * <ul>
  *   <li>{@link Device}: the first is {@code soft0}, the second {@code soft1}, and so on. They are

@@ -8,6 +8,7 @@ import static org.junit.platform.testkit.engine.EventConditions.finishedWithFail
 import static org.junit.platform.testkit.engine.TestExecutionResultConditions.instanceOf;
 import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.TracedPacket.Direction;
@@ -22,7 +23,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.jupiter.api.extension.ParameterResolutionException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 import org.opentest4j.AssertionFailedError;
@@ -117,6 +121,12 @@ class SoftFabricExtensionTest {
         @RepeatedTest(2)
         void shouldBeForTestsOfOtherKinds(Device first) {
             assertThat(first).isSameAs(before);
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = 2)
+        void shouldBeForTestsWithArgumentsOfTheirOwn(int devices, Device first, Device second) {
+            assertThat(List.of(first, second)).hasSize(devices).contains(before);
         }
 
         @SoftFabricTest
@@ -227,6 +237,37 @@ class SoftFabricExtensionTest {
                         finishedWithFailure(
                                 instanceOf(ParameterResolutionException.class),
                                 message(text -> text.contains("@SoftFabricTest(devices = 2)"))));
+    }
+
+    static class RepeatedBesides {
+        @SoftFabricTest
+        @RepeatedTest(2)
+        void runs(Device device) {
+            throw new AssertionError("ran with " + device);
+        }
+    }
+
+    static class ParameterizedBesides {
+        @SoftFabricTest
+        @ParameterizedTest
+        @ValueSource(ints = {1, 2})
+        void runs(int number) {
+            throw new AssertionError("ran with " + number);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {RepeatedBesides.class, ParameterizedBesides.class})
+    void shouldRefuseAMethodThatIsAnotherKindOfTestBesides(Class<?> tests) {
+        var events = run(tests);
+
+        assertThat(events.failed().count()).isEqualTo(events.started().count()).isPositive();
+        events.failed()
+                .assertThatEvents()
+                .are(
+                        finishedWithFailure(
+                                instanceOf(ExtensionConfigurationException.class),
+                                message(text -> text.contains("Put it on the class"))));
     }
 
     @SoftFabricTest
