@@ -9,6 +9,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes completions from a {@link CompletionQueue}, a batch at a time, without allocating.
@@ -36,6 +37,10 @@ public final class CompletionCursor implements AutoCloseable {
     private int count;
     private int current = -1;
     private long id;
+
+    /** What the completion is of; its queue pair may be closed since. */
+    private @Nullable PolledWorkQueue given;
+
     private boolean closed;
 
     CompletionCursor(CompletionQueue queue, int batch) {
@@ -89,6 +94,7 @@ public final class CompletionCursor implements AutoCloseable {
             if (work != null) {
                 id = work.complete((int) number);
                 if (!work.isMarker((int) number)) {
+                    given = work;
                     return true;
                 }
                 work.markerIsOver();
@@ -209,8 +215,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** All of it, to keep. Allocates. */
     public Completion completion() {
         checkPosition();
-        var work = table.find(batch.requestNumber(current));
-        return Completion.of(batch, current, work);
+        return Completion.of(batch, current, given);
     }
 
     /** Ends the cursor. Completions it has taken and not given are lost. */

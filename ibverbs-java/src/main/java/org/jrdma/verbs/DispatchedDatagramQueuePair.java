@@ -36,7 +36,7 @@ public final class DispatchedDatagramQueuePair extends DispatchedEnd implements 
 
     @Override
     public AddressVector addressOf(Gid gid, int lid) throws VerbsException {
-        return address(gid, lid, new ConnectOptions());
+        return address("ibv_create_ah", gid, lid, new ConnectOptions());
     }
 
     @Override

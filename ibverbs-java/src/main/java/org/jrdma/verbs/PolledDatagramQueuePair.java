@@ -37,7 +37,7 @@ public final class PolledDatagramQueuePair extends PolledEnd implements Datagram
 
     @Override
     public AddressVector addressOf(Gid gid, int lid) throws VerbsException {
-        return address(gid, lid, new ConnectOptions());
+        return address("ibv_create_ah", gid, lid, new ConnectOptions());
     }
 
     @Override

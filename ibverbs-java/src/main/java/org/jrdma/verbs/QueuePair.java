@@ -310,7 +310,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         }
         var limits = device.attributes();
         var mtu = options.pathMtu().orElse(local.port.activeMtu());
-        var address = address(peer.gid(), peer.lid(), options);
+        var address = address("ibv_modify_qp", peer.gid(), peer.lid(), options);
         var steps = // all made before the first is gone: a number out of range leaves it in RESET
                 List.of(
                         options.toInit(type, port),
@@ -333,17 +333,22 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         modify(QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(sendSequence));
     }
 
-    /** The way from its port to another. */
-    final AddressVector address(Gid gid, int lid, ConnectOptions options) throws VerbsException {
-        return options.address(lid, port, route(gid, options));
+    /**
+     * The way from its port to another.
+     *
+     * @param function what it is for, and what fails where there is none
+     */
+    final AddressVector address(String function, Gid gid, int lid, ConnectOptions options)
+            throws VerbsException {
+        return options.address(lid, port, route(function, gid, options));
     }
 
-    private Optional<AddressVector.GlobalRoute> route(Gid peer, ConnectOptions options)
-            throws VerbsException {
+    private Optional<AddressVector.GlobalRoute> route(
+            String function, Gid peer, ConnectOptions options) throws VerbsException {
         if (peer.isNone()) {
             if (local.port.linkLayer() == LinkLayer.ETHERNET) {
                 throw new VerbsException(
-                        "ibv_modify_qp",
+                        function,
                         "%s cannot reach a peer without a GID: on RoCE the peer's GID is needed. Its program must send it; the C examples do with \"-g INDEX\"."
                                 .formatted(this));
             }
@@ -356,7 +361,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                         : Optional.empty(); // within one subnet the LID suffices
             }
             throw new VerbsException(
-                    "ibv_modify_qp",
+                    function,
                     "%s has no GID to send from: the table of port %d is empty. Give its network interface an address, and see that it is up."
                             .formatted(this, port));
         }

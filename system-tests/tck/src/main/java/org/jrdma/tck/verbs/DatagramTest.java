@@ -2,6 +2,7 @@ package org.jrdma.tck.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.jrdma.tck.verbs.DatagramSide.HEADER;
 import static org.jrdma.tck.verbs.DatagramSide.QUEUE_KEY;
 
@@ -93,13 +94,33 @@ class DatagramTest {
         right.receive(0, 100);
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
 
-        while (right.cursor().poll() == 0) {
-            Thread.onSpinWait();
-        }
-        assertThat(right.cursor().next()).isTrue();
+        right.next(); // where the cursor then stands
         assertThat(right.cursor().sourceQueuePairNumber()).isEqualTo(left.queuePair().number());
         assertThat(right.cursor().hasGlobalRoute())
                 .isEqualTo(right.cursor().completion().source().orElseThrow().hasGlobalRoute());
+    }
+
+    @Test
+    void shouldStillSayWhereAMessageCameFromWhenItsReceiverIsClosed() throws VerbsException {
+        right.receive(0, 100);
+        left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
+        right.next();
+
+        right.queuePair().close();
+
+        assertThat(right.cursor().completion().source().orElseThrow().queuePairNumber())
+                .isEqualTo(left.queuePair().number());
+    }
+
+    @Test
+    void shouldSayWhatIsMissingOfAnAddressOnRoce() throws VerbsException {
+        assumeThat(device.port(1).linkLayer()).isEqualTo(LinkLayer.ETHERNET);
+
+        assertThatThrownBy(() -> left.queuePair().addressOf(Gid.NONE, 0))
+                .isInstanceOfSatisfying(
+                        VerbsException.class,
+                        refused -> assertThat(refused.function()).isEqualTo("ibv_create_ah"))
+                .hasMessageContaining("without a GID");
     }
 
     /** From and to each address that the port has. */
