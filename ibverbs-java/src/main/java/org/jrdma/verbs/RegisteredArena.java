@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
@@ -52,6 +53,12 @@ public final class RegisteredArena extends NativeObject implements Arena {
     private @Nullable MemoryRegion chunk;
     private long used;
 
+    /** Closed with the arena, so that nobody who drops one has forgotten anything. */
+    private final ArrayList<MemoryRegion> regions = new ArrayList<>();
+
+    /** How many regions there are when those closed are looked for. */
+    private int many = 16;
+
     RegisteredArena(ProtectionDomain domain, PageSize pages, Set<Access> access) {
         this(domain, pages, access, new Memory());
     }
@@ -87,7 +94,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
         lifetime().hold();
         try {
             var segment = map(bytes);
-            return MemoryRegion.register(domain, segment, access, lifetime(), this, memory);
+            return keep(MemoryRegion.register(domain, segment, access, lifetime(), this, memory));
         } finally {
             lifetime().release();
         }
@@ -105,10 +112,21 @@ public final class RegisteredArena extends NativeObject implements Arena {
         lifetime().hold();
         try {
             var segment = map(bytes);
-            return MemoryRegion.register(domain, segment, start, access, lifetime(), this, memory);
+            return keep(
+                    MemoryRegion.register(
+                            domain, segment, start, access, lifetime(), this, memory));
         } finally {
             lifetime().release();
         }
+    }
+
+    private synchronized MemoryRegion keep(MemoryRegion region) {
+        if (regions.size() >= many) {
+            regions.removeIf(kept -> !kept.isOpen());
+            many = Math.max(16, 2 * regions.size());
+        }
+        regions.add(region);
+        return region;
     }
 
     private MemorySegment map(long bytes) throws VerbsException {

@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,6 +75,29 @@ class ForgottenObjectsTest {
         }
 
         assertThat(buffer.get()).isNotNull();
+    }
+
+    @Test
+    void shouldNotMissRegionsThatTheirArenaWillClose() throws Exception {
+        var library = new FakeLibrary();
+        try (var device = Verbs.from(library).open(FakeLibrary.DEVICE);
+                var arena = device.newProtectionDomain().newArena(Access.LOCAL_WRITE)) {
+            for (var i = 0; i < 100; i++) {
+                arena.region(64).close();
+                arena.region(64);
+            }
+            forgottenDomain(device);
+
+            assertThat(logAfterCollection(List.of("protection domain")))
+                    .contains("protection domain")
+                    .doesNotContain("memory region");
+        }
+        assertThat(Collections.frequency(library.calls, "ibv_dereg_mr")).isEqualTo(200);
+    }
+
+    /** What shows that the collector has looked. */
+    private static void forgottenDomain(Device device) throws Exception {
+        assertThat(device.newProtectionDomain().isOpen()).isTrue();
     }
 
     private static ByteBuffer registeredAndForgotten(FakeLibrary library) throws Exception {
