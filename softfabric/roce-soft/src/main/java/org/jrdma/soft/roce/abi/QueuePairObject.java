@@ -32,6 +32,13 @@ final class QueuePairObject implements Owned, EventSubject {
 
     private static final int SEQUENCE_MASK = 0xff_ffff;
 
+    /** What a requester may be told anew once it is drained. */
+    private static final int OF_SENDING =
+            rdma_h.IBV_QP_TIMEOUT()
+                    | rdma_h.IBV_QP_RETRY_CNT()
+                    | rdma_h.IBV_QP_RNR_RETRY()
+                    | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC();
+
     private final DomainObject domain;
     private final Port port;
     private final Transport transport;
@@ -235,7 +242,8 @@ final class QueuePairObject implements Owned, EventSubject {
             throw new Refusal(Errno.EINVAL);
         }
         if (queuePair.isDraining()
-                && (next == QueuePairState.READY_TO_SEND || (mask & rdma_h.IBV_QP_AV()) != 0)) {
+                && (next == QueuePairState.READY_TO_SEND
+                        || (mask & (rdma_h.IBV_QP_AV() | OF_SENDING)) != 0)) {
             throw new Refusal(
                     Errno.EINVAL,
                     "Its send queue is still draining: wait for the event IBV_EVENT_SQ_DRAINED, or until ibv_query_qp says so.");
@@ -246,6 +254,9 @@ final class QueuePairObject implements Owned, EventSubject {
             adjust(mask);
             if ((mask & rdma_h.IBV_QP_AV()) != 0) {
                 queuePair.remote(Gids.destination(ibv_qp_attr.ah_attr(attributes)));
+            }
+            if ((mask & OF_SENDING) != 0) {
+                queuePair.change(sendParameters());
             }
             return;
         }

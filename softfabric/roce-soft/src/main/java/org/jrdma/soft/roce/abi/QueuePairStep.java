@@ -105,6 +105,10 @@ enum QueuePairStep {
                     may(
                             IBV_QP_PORT(),
                             IBV_QP_AV(),
+                            IBV_QP_TIMEOUT(),
+                            IBV_QP_RETRY_CNT(),
+                            IBV_QP_RNR_RETRY(),
+                            IBV_QP_MAX_QP_RD_ATOMIC(),
                             IBV_QP_ACCESS_FLAGS(),
                             IBV_QP_PKEY_INDEX(),
                             IBV_QP_MIN_RNR_TIMER()),

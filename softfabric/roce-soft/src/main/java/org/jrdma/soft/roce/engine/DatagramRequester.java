@@ -28,6 +28,9 @@ final class DatagramRequester implements Requester {
     }
 
     @Override
+    public void change(SendParameters parameters) {}
+
+    @Override
     public Transmission send() {
         var head = queue.head();
         if (head == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {

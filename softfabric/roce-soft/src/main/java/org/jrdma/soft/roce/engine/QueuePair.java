@@ -167,6 +167,14 @@ public final class QueuePair {
         }
     }
 
+    /**
+     * Goes on sending with all of these but the sequence number. Nothing may be {@linkplain
+     * #isDraining() under way}.
+     */
+    public void change(SendParameters parameters) {
+        requester.change(parameters);
+    }
+
     /** To RTR. */
     public void readyToReceive(ReceiveParameters parameters) {
         local = parameters.local();

@@ -111,6 +111,13 @@ final class ReliableRequester implements Requester {
     }
 
     @Override
+    public void change(SendParameters wanted) {
+        parameters = wanted;
+        retriesLeft = wanted.retries();
+        notReadyRetriesLeft = wanted.notReadyRetries();
+    }
+
+    @Override
     public Transmission send() {
         if (waiting || (cursor == started && !startWork())) {
             return Transmission.IDLE;

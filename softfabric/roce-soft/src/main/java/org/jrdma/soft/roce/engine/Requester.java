@@ -8,6 +8,9 @@ interface Requester {
     /** Begins at this packet sequence number. */
     void start(SendParameters parameters);
 
+    /** Goes on with all of these but the sequence number. Nothing may be under way. */
+    void change(SendParameters parameters);
+
     /** Sends one packet, if there is one to send. */
     Transmission send();
 

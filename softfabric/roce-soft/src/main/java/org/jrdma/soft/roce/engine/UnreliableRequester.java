@@ -28,6 +28,9 @@ final class UnreliableRequester implements Requester {
     }
 
     @Override
+    public void change(SendParameters parameters) {}
+
+    @Override
     public Transmission send() {
         var head = queue.head();
         if (head == queue.tail()

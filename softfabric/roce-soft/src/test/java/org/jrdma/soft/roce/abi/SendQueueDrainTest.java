@@ -149,6 +149,7 @@ class SendQueueDrainTest {
         assertThat(ibv_qp_attr.sq_draining(query())).isEqualTo((byte) 1);
         assertRefused(rdma_h.IBV_QPS_RTS(), 0, "still draining");
         assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_AV(), "still draining");
+        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT(), "still draining");
         assertThat(ibv_qp_attr.qp_state(query())).isEqualTo(rdma_h.IBV_QPS_SQD());
         step(rdma_h.IBV_QPS_ERR(), 0);
         assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_WR_FLUSH_ERR());
@@ -169,6 +170,21 @@ class SendQueueDrainTest {
         assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_SUCCESS());
         var route = ibv_ah_attr.grh(ibv_qp_attr.ah_attr(query()));
         assertThat(Gids.read(ibv_global_route.dgid(route))).isEqualTo(own());
+    }
+
+    @Test
+    void shouldGoOnWithTheTimeoutAndRetriesItIsTold() {
+        connect(NOBODY);
+        step(rdma_h.IBV_QPS_SQD(), 0);
+
+        ibv_qp_attr.timeout(attributes, (byte) 8); // a millisecond
+        ibv_qp_attr.retry_cnt(attributes, (byte) 1);
+        step(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT() | rdma_h.IBV_QP_RETRY_CNT());
+        step(rdma_h.IBV_QPS_RTS(), 0);
+        post();
+
+        assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_RETRY_EXC_ERR());
+        assertThat(ibv_qp_attr.timeout(query())).isEqualTo((byte) 8);
     }
 
     @Test
