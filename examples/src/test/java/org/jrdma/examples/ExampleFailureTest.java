@@ -8,6 +8,7 @@ import java.util.Map;
 import org.jrdma.examples.atomics.Atomics;
 import org.jrdma.examples.devinfo.DevInfo;
 import org.jrdma.examples.pingpong.RcPingPong;
+import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
@@ -21,7 +22,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
@@ -35,7 +36,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
         // Found before the system's own, and no library.
@@ -53,7 +54,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
         try (var program = Program.example(example, "--help")) {
             assertThat(program.await()).isZero();
@@ -63,7 +64,7 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(1);

@@ -32,7 +32,7 @@ class RealKernelTest {
             return startOver("rc", options, host);
         }
 
-        /** Over a reliable connection, an unreliable one, or with datagrams: rc, uc, ud. */
+        /** Over a reliable connection, an unreliable one, shared receives, datagrams: rc to ud. */
         Program startOver(String transport, String options, String... host) throws IOException {
             var arguments = new ArrayList<>(DEVICE);
             if (!options.isBlank()) {
@@ -71,6 +71,13 @@ class RealKernelTest {
         "uc, JAVA, -e, JAVA, -e",
         "uc, C, -c -s 20000 -m 512, JAVA, -c -s 20000 -m 512",
         "uc, JAVA, -c -s 20000 -r 3, C, -c -s 20000 -r 2",
+        "srq, C, '', JAVA, ''",
+        "srq, C, -e, JAVA, -e",
+        "srq, JAVA, '', C, ''",
+        "srq, JAVA, -e, C, -e",
+        "srq, JAVA, '', JAVA, ''",
+        "srq, C, -c -s 20000 -q 3 -r 3, JAVA, -c -s 20000 -q 3 -r 9",
+        "srq, JAVA, -c -s 20000 -q 255 -r 255, C, -c -s 20000 -q 255 -r 256",
         "ud, C, '', JAVA, ''",
         "ud, C, -e, JAVA, -e",
         "ud, JAVA, '', C, ''",
@@ -176,6 +183,19 @@ class RealKernelTest {
         }
     }
 
+    @Test
+    void shouldSayThatTheOtherSideHasFewerQueuePairs() throws Exception {
+        try (var server = PingPong.JAVA.startOver("srq", "-q 5")) {
+            server.awaitListening(PORT);
+            try (var _ = PingPong.C.startOver("srq", "-q 4", SERVER)) {
+                assertThat(server.await()).isEqualTo(1);
+                assertThat(server.output())
+                        .contains("The other side has 4 queue pairs, and this one 5.")
+                        .doesNotContain("\tat ");
+            }
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "rc-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
@@ -235,7 +255,14 @@ class RealKernelTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "-v", "-d rxe0", "-d siw0", "-vd rxe0", "-v --ib-dev=siw0 -i 1", "-l", "--list"
+                "",
+                "-v",
+                "-d rxe0",
+                "-d siw0",
+                "-vd rxe0",
+                "-v --ib-dev=siw0 -i 1",
+                "-l",
+                "--list"
             })
     void shouldTellWhatTheCProgramTells(String options) throws Exception {
         var arguments = options.isEmpty() ? List.<String>of() : List.of(options.split(" "));

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.jrdma.examples.atomics.Atomics;
 import org.jrdma.examples.devinfo.DevInfo;
 import org.jrdma.examples.pingpong.RcPingPong;
+import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
@@ -63,6 +64,8 @@ class SoftwareFabricTest {
                 arguments(RcPingPong.class, "-s 1 -m 4096 -n 50"),
                 arguments(UcPingPong.class, "-n 200"),
                 arguments(UcPingPong.class, "-e -c -s 20000 -r 3 -n 50"),
+                arguments(SrqPingPong.class, "-n 400"),
+                arguments(SrqPingPong.class, "-e -c -s 20000 -q 3 -r 3 -n 60"),
                 arguments(UdPingPong.class, "-n 200"),
                 arguments(UdPingPong.class, "-e -c -s 1 -r 3 -n 50"));
     }
@@ -233,7 +236,7 @@ class SoftwareFabricTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
     void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(1);

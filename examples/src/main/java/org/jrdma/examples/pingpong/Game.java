@@ -4,15 +4,17 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 
 /**
- * The game itself, whatever carries the ball: two requests, prepared once and posted again and
- * again, and a completion queue that is polled; or, with {@code -e}, waited for, which takes longer
- * and leaves the processor to others.
+ * The game itself, whatever carries the balls: a receive and a send for each queue pair, prepared
+ * once and posted again and again, and a completion queue that is polled; or, with {@code -e},
+ * waited for, which takes longer and leaves the processor to others.
  */
 final class Game {
 
@@ -52,28 +54,41 @@ final class Game {
         }
     }
 
+    /** One queue pair's ball: who has it. */
+    private static final class Ball {
+        final PreparedRequest<?> send;
+        boolean arrived;
+        boolean isSent = true;
+
+        Ball(PreparedRequest<?> send, boolean isHere) {
+            this.send = send.id(SEND);
+            this.arrived = isHere;
+        }
+    }
+
     /**
-     * Sends and receives so many messages, the client first, and each side in its turn. Shows how
-     * long it took.
+     * Sends and receives so many messages in all, on each queue pair the client first and each side
+     * in its turn. Shows how long it took.
+     *
+     * @param sends the message, for each queue pair's number
      */
-    void play(PreparedRequest<?> send) throws IOException {
+    void play(Map<Integer, ? extends PreparedRequest<?>> sends) throws IOException {
+        var balls = new HashMap<Integer, Ball>();
+        sends.forEach((number, send) -> balls.put(number, new Ball(send, !options.isServer())));
         var start = System.nanoTime();
-        rally(send.id(SEND));
+        rally(balls);
         report(System.nanoTime() - start);
         check();
     }
 
-    private void rally(PreparedRequest<?> send) throws IOException {
-        var ahead = options.isServer() ? 0 : 1;
-        var posted = 0;
+    private void rally(Map<Integer, Ball> balls) throws IOException {
         var sent = 0;
         var received = 0;
         var receivesLeft = options.receives;
+        for (var ball : balls.values()) {
+            sendBack(ball);
+        }
         while (sent < options.iterations || received < options.iterations) {
-            if (posted < options.iterations && posted == sent && posted < received + ahead) {
-                send.tryPost();
-                posted++;
-            }
             await();
             while (cursor.next()) {
                 if (!cursor.isSuccess()) {
@@ -84,17 +99,32 @@ final class Game {
                                             cursor.status(),
                                             cursor.status().meaning()));
                 }
+                var ball = balls.get(cursor.queuePairNumber());
                 if (cursor.id() == SEND) {
+                    ball.isSent = true;
                     sent++;
                 } else {
+                    ball.arrived = true;
                     received++;
                     receivesLeft--;
                 }
+                if (sent < options.iterations) {
+                    sendBack(ball);
+                }
             }
-            if (receivesLeft <= 1) {
+            if (receivesLeft <= balls.size()) { // as many as may come at a time
                 postReceives();
                 receivesLeft = options.receives;
             }
+        }
+    }
+
+    /** If it is here. */
+    private static void sendBack(Ball ball) throws IOException {
+        if (ball.arrived && ball.isSent) {
+            ball.arrived = false;
+            ball.isSent = false;
+            ball.send.tryPost();
         }
     }
 

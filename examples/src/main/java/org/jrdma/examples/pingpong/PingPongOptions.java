@@ -24,7 +24,9 @@ final class PingPongOptions {
         /** Over an unreliable connection. */
         UC("uc-pingpong", "pdismrnlegcf", 4096, "They are those of the C program, but for -f."),
         /** With datagrams. */
-        UD("ud-pingpong", "pdisrnlegcf", 1024, "They are those of the C program, but for -f.");
+        UD("ud-pingpong", "pdisrnlegcf", 1024, "They are those of the C program, but for -f."),
+        /** Over reliable connections that share their receives. */
+        SRQ("srq-pingpong", "pdismqrnlegocf", 4096, "They are those of the C program, but for -f.");
 
         private final String commandName;
         private final String letters;
@@ -39,6 +41,9 @@ final class PingPongOptions {
         }
     }
 
+    /** There are less of them; as in the C program. */
+    static final int MAX_QUEUE_PAIRS = 256;
+
     private final Program program;
 
     boolean help;
@@ -47,6 +52,7 @@ final class PingPongOptions {
     int devicePort = 1;
     int size;
     Mtu mtu = Mtu.BYTES_1024;
+    int queuePairs = 1;
     int receives = 500;
     int iterations = 1000;
     int serviceLevel;
@@ -60,6 +66,9 @@ final class PingPongOptions {
     private PingPongOptions(Program program) {
         this.program = program;
         this.size = program.defaultSize;
+        if (has('q')) {
+            queuePairs = 16;
+        }
     }
 
     /** Refuses what the program does not have, and shows what it has. */
@@ -68,6 +77,11 @@ final class PingPongOptions {
         var rest = new ArrayDeque<>(List.of(arguments));
         while (!rest.isEmpty()) {
             options.take(rest);
+        }
+        if (options.queuePairs > options.receives) {
+            throw options.refusal(
+                    "%d receives are too few: each of %d queue pairs needs one"
+                            .formatted(options.receives, options.queuePairs));
         }
         return options;
     }
@@ -83,9 +97,9 @@ final class PingPongOptions {
         return device.isEmpty() ? verbs.openFirst() : verbs.open(device);
     }
 
-    /** A queue for the completions of all receives and of one send. */
+    /** A queue for the completions of all receives and of one send of each queue pair. */
     CompletionQueueOptions completionQueue() {
-        var completions = CompletionQueueOptions.capacity(receives + 1);
+        var completions = CompletionQueueOptions.capacity(receives + queuePairs);
         return events ? completions.waitable() : completions;
     }
 
@@ -105,6 +119,7 @@ final class PingPongOptions {
           -i, --ib-port PORT      its port (1)
           -s, --size BYTES        how long a message is (%d)
           -m, --mtu BYTES         how much of it goes into a packet (1024)
+          -q, --num-qp COUNT      how many queue pairs (16)
           -r, --rx-depth COUNT    how many receives to post ahead (500)
           -n, --iters COUNT       how many messages each side sends (1000)
           -l, --sl LEVEL          the service level (0)
@@ -154,6 +169,10 @@ final class PingPongOptions {
             case "-m", "--mtu" -> {
                 checkHas('m', argument);
                 mtu = Mtu.ofBytes(number(argument, rest, 256, 4096));
+            }
+            case "-q", "--num-qp" -> {
+                checkHas('q', argument);
+                queuePairs = number(argument, rest, 1, MAX_QUEUE_PAIRS - 1);
             }
             case "-r", "--rx-depth" -> receives = number(argument, rest, 1, 1 << 20);
             case "-n", "--iters" -> iterations = number(argument, rest, 1, Integer.MAX_VALUE);

@@ -5,6 +5,7 @@ import static org.jrdma.verbs.Access.ON_DEMAND;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
+import java.util.Map;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.ConnectOptions;
 
@@ -61,7 +62,7 @@ public final class RcPingPong {
                                         .maxDestinationReads(1));
                         game.postReceives();
                     });
-            game.play(send);
+            game.play(Map.of(queuePair.number(), send));
         }
     }
 }

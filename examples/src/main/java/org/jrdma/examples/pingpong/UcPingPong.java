@@ -4,6 +4,7 @@ import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.unreliable;
 
 import java.io.IOException;
+import java.util.Map;
 import org.jrdma.verbs.ConnectOptions;
 
 /**
@@ -53,7 +54,7 @@ public final class UcPingPong {
                                         .serviceLevel(options.serviceLevel));
                         game.postReceives();
                     });
-            game.play(send);
+            game.play(Map.of(queuePair.number(), send));
         }
     }
 }

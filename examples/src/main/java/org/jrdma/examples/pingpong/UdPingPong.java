@@ -4,6 +4,7 @@ import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.datagrams;
 
 import java.io.IOException;
+import java.util.Map;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.GlobalRouteHeader;
 
@@ -63,7 +64,7 @@ public final class UdPingPong {
             var destination = new Destination(address, peer.queuePairNumber(), QUEUE_KEY);
             var send = queuePair.prepareSend(message, destination);
             send.inline(options.size <= queuePair.inlineBytes());
-            game.play(send);
+            game.play(Map.of(queuePair.number(), send));
         }
     }
 }

@@ -3,6 +3,7 @@ package org.jrdma.examples.pingpong;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.examples.pingpong.PingPongOptions.Program.RC;
+import static org.jrdma.examples.pingpong.PingPongOptions.Program.SRQ;
 import static org.jrdma.examples.pingpong.PingPongOptions.Program.UC;
 import static org.jrdma.examples.pingpong.PingPongOptions.Program.UD;
 
@@ -124,10 +125,14 @@ class PingPongOptionsTest {
         assertThat(PingPongOptions.parse(UC, "-m", "512").mtu).isEqualTo(Mtu.BYTES_512);
         assertThat(PingPongOptions.parse(UD).size).isEqualTo(1024);
         assertThat(PingPongOptions.parse(UD, "-ecg1").gidIndex).isEqualTo(1);
+        assertThat(PingPongOptions.parse(SRQ).queuePairs).isEqualTo(16);
+        assertThat(PingPongOptions.parse(SRQ, "-q3").queuePairs).isEqualTo(3);
+        assertThat(PingPongOptions.parse(SRQ, "--num-qp=255").queuePairs).isEqualTo(255);
+        assertThat(PingPongOptions.parse(SRQ, "-o").onDemand).isTrue();
     }
 
     @ParameterizedTest
-    @CsvSource({"UC, -o", "UC, --odp", "UD, -o", "UD, -m 1024", "UD, --mtu=1024"})
+    @CsvSource({"UC, -o", "UC, --odp", "UD, -o", "UD, -m 1024", "UD, --mtu=1024", "RC, -q 3"})
     void shouldRefuseOptionsThatTheCProgramDoesNotHave(Program program, String commandLine) {
         assertThatThrownBy(() -> PingPongOptions.parse(program, commandLine.split(" ")))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -136,10 +141,25 @@ class PingPongOptionsTest {
                         "usage: " + program.name().toLowerCase(Locale.ROOT) + "-pingpong");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "-q 0, '-q takes a number from 1 to 255, not \"0\"'",
+        "-q 256, '-q takes a number from 1 to 255, not \"256\"'",
+        "-r 15, '15 receives are too few: each of 16 queue pairs needs one'"
+    })
+    void shouldRefuseQueuePairsThatTheCProgramRefuses(String commandLine, String message) {
+        assertThatThrownBy(() -> PingPongOptions.parse(SRQ, commandLine.split(" ")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message);
+    }
+
     @Test
     void shouldShowTheOptionsThatItHas() {
+        assertThat(PingPongOptions.parse(SRQ, "--help").usage())
+                .contains("--num-qp", "--mtu", "--odp");
         assertThat(PingPongOptions.parse(RC, "--help").usage())
-                .contains("--mtu", "--odp", "how long a message is (4096)");
+                .contains("--mtu", "--odp", "how long a message is (4096)")
+                .doesNotContain("--num-qp");
         assertThat(PingPongOptions.parse(UC, "--help").usage())
                 .contains("--mtu")
                 .doesNotContain("--odp");

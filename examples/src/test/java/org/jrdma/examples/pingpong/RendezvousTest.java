@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.util.List;
 import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.Gid;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,20 @@ class RendezvousTest {
     @Test
     void shouldUnderstandTheCProgram() throws IOException {
         assertThat(Rendezvous.fromMessage(MESSAGE)).isEqualTo(ENDPOINT);
+    }
+
+    @Test
+    void shouldTellOfAllQueuePairsThatThereCouldBe() throws IOException {
+        var messages = Rendezvous.toMessages(List.of(ENDPOINT, ENDPOINT), 256);
+
+        assertThat(messages).hasSize(256 * 52).startsWith(MESSAGE);
+        assertThat(new String(messages, 2 * 52, 2 * 52, US_ASCII))
+                .isEqualTo("0000:000000:000000:00000000000000000000000000000000\0".repeat(2));
+        assertThat(Rendezvous.fromMessages(messages, 2)).containsExactly(ENDPOINT, ENDPOINT);
+        assertThatThrownBy(() -> Rendezvous.fromMessages(messages, 3))
+                .isInstanceOf(IOException.class)
+                .hasMessage(
+                        "The other side has 2 queue pairs, and this one 3. Give both the same -q.");
     }
 
     @Test
