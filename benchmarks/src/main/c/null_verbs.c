@@ -64,6 +64,7 @@ struct ibv_port_attr {
 
 struct ibv_qp;
 struct ibv_cq;
+struct ibv_srq;
 struct ibv_sge { uint64_t addr; uint32_t length, lkey; };
 
 struct ibv_send_wr {
@@ -97,7 +98,9 @@ struct ibv_context_ops {
     void *before_poll[11];
     int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
     int (*req_notify_cq)(struct ibv_cq *, int);
-    void *before_post[12];
+    void *before_shared_post[7];
+    int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **);
+    void *before_post[4];
     int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
     int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **);
     void *after_post[5];
@@ -126,12 +129,25 @@ struct ibv_cq {
     uint32_t comp_events_completed, async_events_completed;
 };
 
+struct ibv_srq {
+    struct ibv_context *context;
+    void *srq_context;
+    struct ibv_pd *pd;
+    uint32_t handle;
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    uint32_t events_completed;
+};
+
+struct ibv_srq_attr { uint32_t max_wr, max_sge, srq_limit; };
+struct ibv_srq_init_attr { void *srq_context; struct ibv_srq_attr attr; };
+
 struct ibv_qp_cap { uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data; };
 
 struct ibv_qp_init_attr {
     void *qp_context;
     struct ibv_cq *send_cq, *recv_cq;
-    void *srq;
+    struct ibv_srq *srq;
     struct ibv_qp_cap cap;
     int qp_type, sq_sig_all;
 };
@@ -149,7 +165,7 @@ struct ibv_qp {
     void *qp_context;
     struct ibv_pd *pd;
     struct ibv_cq *send_cq, *recv_cq;
-    void *srq;
+    struct ibv_srq *srq;
     uint32_t handle, qp_num;
     int state, qp_type;
     pthread_mutex_t mutex;
@@ -280,6 +296,16 @@ struct queue {
     _Atomic unsigned unacknowledged;
 };
 
+struct pair;
+
+struct shared {
+    struct ibv_srq ibv;
+    struct life life;
+    struct domain *domain;
+    struct pair *taker; /* the queue pair that came last takes each receive at once; without it they are refused */
+    uint32_t max_sge;
+};
+
 struct pair {
     struct ibv_qp ibv;
     struct life life;
@@ -392,6 +418,27 @@ static int post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *first, struct ib
     return error;
 }
 
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *first, struct ibv_recv_wr **bad)
+{
+    struct shared *shared = (struct shared *)srq;
+    int error = 0;
+
+    hold(&shared->life);
+    for (struct ibv_recv_wr *wr = first; wr; wr = wr->next) {
+        struct pair *taker = shared->taker;
+        if (!taker || taker->ibv.state == QPS_RESET || wr->num_sge < 0 || (uint32_t)wr->num_sge > shared->max_sge) {
+            *bad = wr;
+            error = EINVAL;
+            break;
+        }
+        uint32_t bytes = look_at(wr->sg_list, wr->num_sge, 0);
+        completed(taker->receives, (struct completion){wr->wr_id, taker->ibv.qp_num, WC_SUCCESS, WC_RECV, bytes});
+        look_at(wr->sg_list, wr->num_sge, 0);
+    }
+    let_go(&shared->life);
+    return error;
+}
+
 static int poll_cq(struct ibv_cq *ibv_cq, int capacity, struct ibv_wc *completions)
 {
     struct queue *queue = (struct queue *)ibv_cq;
@@ -464,6 +511,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
     device->ibv.ops.req_notify_cq = req_notify_cq;
     device->ibv.ops.post_send = post_send;
     device->ibv.ops.post_recv = post_recv;
+    device->ibv.ops.post_srq_recv = post_srq_recv;
     device->ibv.cmd_fd = -1;
     device->ibv.async_fd = eventfd(0, EFD_CLOEXEC);
     device->ibv.num_comp_vectors = 1;
@@ -491,7 +539,7 @@ EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr 
         .fw_ver = "0", .node_guid = ibv_get_device_guid(&null0), .sys_image_guid = ibv_get_device_guid(&null0), .max_mr_size = UINT64_MAX,
         .page_size_cap = 4096, .max_qp = 1 << 24, .max_qp_wr = 1 << 16, .max_sge = 16, .max_sge_rd = 16, .max_cq = 1 << 24,
         .max_cqe = 1 << 22, .max_mr = REGIONS - 1, .max_pd = 1 << 24, .max_qp_rd_atom = 16, .max_res_rd_atom = 16,
-        .max_qp_init_rd_atom = 16, .atomic_cap = 1, .max_pkeys = 1, .phys_port_cnt = 1};
+        .max_qp_init_rd_atom = 16, .atomic_cap = 1, .max_srq = 1 << 24, .max_srq_wr = 1 << 16, .max_srq_sge = 16, .max_pkeys = 1, .phys_port_cnt = 1};
     return 0;
 }
 
@@ -715,6 +763,39 @@ EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
         misuse("completion queue", "has more events acknowledged than there were");
 }
 
+/* ---- Shared receive queues ---- */
+
+EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attributes)
+{
+    struct shared *shared = calloc(1, sizeof *shared);
+    shared->ibv.context = pd->context;
+    shared->ibv.srq_context = attributes->srq_context;
+    shared->ibv.pd = pd;
+    shared->domain = (struct domain *)pd;
+    shared->max_sge = attributes->attr.max_sge;
+    born(&shared->life, "shared receive queue");
+    belongs(&shared->domain->life);
+    return &shared->ibv;
+}
+
+EXPORT int ibv_destroy_srq(struct ibv_srq *srq)
+{
+    struct shared *shared = (struct shared *)srq;
+    died(&shared->life);
+    leaves(&shared->domain->life);
+    poison(&shared->ibv, sizeof shared->ibv);
+    return 0;
+}
+
+static void take_for(struct ibv_srq *srq, struct pair *taker, struct pair *instead)
+{
+    struct shared *shared = (struct shared *)srq;
+    hold(&shared->life);
+    if (!instead || shared->taker == instead)
+        shared->taker = taker;
+    let_go(&shared->life);
+}
+
 /* ---- Queue pairs ---- */
 
 EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes)
@@ -736,6 +817,11 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
     belongs(&pair->domain->life);
     belongs(&pair->sends->life);
     belongs(&pair->receives->life);
+    if (attributes->srq) {
+        pair->ibv.srq = attributes->srq;
+        belongs(&((struct shared *)attributes->srq)->life);
+        take_for(attributes->srq, pair, NULL);
+    }
     return &pair->ibv;
 }
 
@@ -788,12 +874,17 @@ EXPORT int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int m
 EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 {
     struct pair *pair = (struct pair *)qp;
+    struct ibv_srq *srq = pair->ibv.srq;
+    if (srq)
+        take_for(srq, NULL, pair); /* before it is gone */
     died(&pair->life);
     forget(pair->sends, pair->ibv.qp_num);
     forget(pair->receives, pair->ibv.qp_num);
     leaves(&pair->sends->life);
     leaves(&pair->receives->life);
     leaves(&pair->domain->life);
+    if (srq)
+        leaves(&((struct shared *)srq)->life);
     free(pair->waiting);
     poison(&pair->ibv, sizeof pair->ibv);
     return 0;
@@ -843,6 +934,28 @@ EXPORT uint64_t null_verbs_receive_and_poll(struct ibv_qp *qp, struct ibv_cq *cq
     for (uint64_t round = 0; round < rounds; round++) {
         request.wr_id = round;
         if (qp->context->ops.post_recv(qp, &request, &bad))
+            return 0;
+        int count;
+        while ((count = cq->context->ops.poll_cq(cq, BATCH, completions)) == 0)
+            ;
+        if (count < 0)
+            return 0;
+        for (int i = 0; i < count; i++)
+            successes += completions[i].status == WC_SUCCESS;
+    }
+    return successes;
+}
+
+/* The same for receives of a shared queue. */
+EXPORT uint64_t null_verbs_shared_receive_and_poll(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_sge *piece, uint64_t rounds)
+{
+    struct ibv_recv_wr request = {.sg_list = piece, .num_sge = 1}, *bad;
+    struct ibv_wc completions[BATCH];
+    uint64_t successes = 0;
+
+    for (uint64_t round = 0; round < rounds; round++) {
+        request.wr_id = round;
+        if (srq->context->ops.post_srq_recv(srq, &request, &bad))
             return 0;
         int count;
         while ((count = cq->context->ops.poll_cq(cq, BATCH, completions)) == 0)

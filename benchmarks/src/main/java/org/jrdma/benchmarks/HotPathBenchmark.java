@@ -52,6 +52,11 @@ public class HotPathBenchmark {
         return loop.receiveAndPoll(1);
     }
 
+    @Benchmark
+    public long sharedReceiveAndPoll() throws VerbsException {
+        return loop.sharedReceiveAndPoll(1);
+    }
+
     /** The cost of one request of the chain. */
     @Benchmark
     @OperationsPerInvocation(Loop.BATCH)

@@ -14,6 +14,7 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DeviceOption;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.PreparedChain;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
@@ -22,7 +23,7 @@ import org.jrdma.verbs.VerbsException;
 
 /**
  * What Java does, against {@link NullProvider}, where {@link NullProvider#writeAndPoll} and {@link
- * NullProvider#receiveAndPoll} do the same in C. For one thread.
+ * NullProvider#receiveAndPoll} and so on do the same in C. For one thread.
  */
 public final class Loop implements AutoCloseable {
 
@@ -32,12 +33,14 @@ public final class Loop implements AutoCloseable {
     private static final int BYTES = 64;
 
     final PolledQueuePair queuePair;
+    final PolledSharedReceiveQueue shared;
     final CompletionQueue completions;
     final MemorySegment element;
 
     private final Device device;
     private final PreparedWrite write;
     private final PreparedReceive receive;
+    private final PreparedReceive sharedReceive;
     private final PreparedChain chain;
     private final CompletionCursor cursor;
 
@@ -45,15 +48,19 @@ public final class Loop implements AutoCloseable {
     public Loop(DeviceOption... options) throws FabricException {
         device = NullProvider.instance().verbs().open(NullProvider.DEVICE, options);
         var domain = device.newProtectionDomain();
-        completions = device.newCompletionQueue(4 * BATCH);
+        completions = device.newCompletionQueue(5 * BATCH);
         queuePair = domain.newQueuePair(reliable(completions).sends(2 * BATCH).receives(BATCH));
         queuePair.connect(queuePair.endpoint());
+        shared = domain.newSharedReceiveQueue(BATCH);
+        var sharing = domain.newQueuePair(reliable(completions).sends(1).sharedReceives(shared));
+        sharing.connect(sharing.endpoint());
         var region = domain.newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
         element =
                 NullProvider.element(
                         Arena.ofAuto(), region.segment().address(), BYTES, region.localKey());
         write = prepareWrite(region).id(1);
         receive = queuePair.prepareReceive(region.slice()).id(2);
+        sharedReceive = shared.prepareReceive(region.slice()).id(3);
         chain =
                 queuePair.prepareChain(
                         Stream.generate(() -> prepareWrite(region))
@@ -81,6 +88,16 @@ public final class Loop implements AutoCloseable {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
             receive.tryPost();
+            successes += poll(1);
+        }
+        return successes;
+    }
+
+    /** The same with receives of a queue that is shared. */
+    public long sharedReceiveAndPoll(long rounds) throws VerbsException {
+        var successes = 0L;
+        for (var round = 0L; round < rounds; round++) {
+            sharedReceive.tryPost();
             successes += poll(1);
         }
         return successes;

@@ -116,6 +116,21 @@ public final class NullProvider {
         }
     }
 
+    /** The same for receives of a queue that is shared. */
+    public long sharedReceiveAndPoll(Loop loop, long rounds) {
+        try {
+            return (long)
+                    RECEIVE_AND_POLL.invokeExact(
+                            symbols.findOrThrow("null_verbs_shared_receive_and_poll"),
+                            loop.shared.address(),
+                            loop.completions.address(),
+                            loop.element,
+                            rounds);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** What null_verbs.c names its pieces of memory by. */
     static MemorySegment element(Arena arena, long address, int length, int localKey) {
         var element = arena.allocate(16, 8);

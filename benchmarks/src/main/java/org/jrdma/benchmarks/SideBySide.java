@@ -57,6 +57,11 @@ public final class SideBySide {
                         rounds -> provider.receiveAndPoll(loop, rounds),
                         loop::receiveAndPoll),
                 new Contest(
+                        "shared RECEIVE and poll",
+                        1,
+                        rounds -> provider.sharedReceiveAndPoll(loop, rounds),
+                        loop::sharedReceiveAndPoll),
+                new Contest(
                         "WRITE in a chain of " + Loop.BATCH,
                         Loop.BATCH,
                         rounds -> provider.writeAndPoll(loop, Loop.BATCH, rounds),

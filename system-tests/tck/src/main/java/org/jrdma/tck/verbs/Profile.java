@@ -82,7 +82,9 @@ public enum Profile {
             Map.ofEntries(
                     entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
                     entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
-                    entry(Feature.SHARED_RECEIVE_QUEUES, "not in the provider"),
+                    entry(
+                            Feature.SHARED_RECEIVE_QUEUES,
+                            "its last queue pair takes every receive at once"),
                     entry(Feature.LARGE_REGIONS, "it takes any, without asking")),
             Map.of(),
             Map.of());
