@@ -9,7 +9,7 @@ import org.jrdma.ffi.NativeObject;
  *
  * @param type what happened
  * @param port the port it happened to, if it was a port
- * @param subject the device, queue pair, shared receive queue or completion queue it happened to, if
- *     it was one of those and is still in use
+ * @param subject the device, queue pair, shared receive queue or completion queue it happened to,
+ *     if it was one of those and is still in use
  */
 public record AsyncEvent(AsyncEventType type, OptionalInt port, Optional<NativeObject> subject) {}

@@ -3,7 +3,6 @@ package org.jrdma.verbs;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The receives of a shared queue, which complete in any order, and wherever a queue pair that took
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each slot has a number of its own, which the request carries instead of its position. Who
  * completes pushes the slot on a stack; who posts takes the whole stack, so that no slot can leave
- * and come back unseen.
+ * and come back unseen. The stack is linked by numbers: references would cost more.
  */
 final class PolledSharedReceives extends PolledWorkQueue {
 
@@ -21,7 +20,7 @@ final class PolledSharedReceives extends PolledWorkQueue {
         try {
             FREED =
                     MethodHandles.lookup()
-                            .findVarHandle(PolledSharedReceives.class, "freed", Slot.class);
+                            .findVarHandle(PolledSharedReceives.class, "freed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -30,11 +29,13 @@ final class PolledSharedReceives extends PolledWorkQueue {
     private static final class Slot {
         final int number;
         long id;
-        @Nullable Slot next;
 
-        Slot(int number, @Nullable Slot next) {
+        /** The number of the one below it, and 1; 0 for none. */
+        int below;
+
+        Slot(int number, int below) {
             this.number = number;
-            this.next = next;
+            this.below = below;
         }
     }
 
@@ -43,12 +44,15 @@ final class PolledSharedReceives extends PolledWorkQueue {
     /** By number. Replaced when it grows; never shrinks. */
     private volatile Slot[] slots = {};
 
+    /** How many slots were completed and are not taken back; below that the uppermost, and 1. */
     @SuppressWarnings("unused") // through FREED
-    private @Nullable Slot freed;
+    private long freed;
 
-    // Of who posts: the slots that nothing has, and those given to positions from the next one on.
+    // Of who posts: how many it took back; the uppermost that nothing has, and 1; and those given
+    // to positions from the next one on.
 
-    private @Nullable Slot available;
+    private long takenBack;
+    private int available;
     private Slot[] given = {};
     private long givenUntil;
 
@@ -81,8 +85,8 @@ final class PolledSharedReceives extends PolledWorkQueue {
         if (count > before.length) {
             var more = Arrays.copyOf(before, count);
             for (var number = before.length; number < count; number++) {
-                available = new Slot(number, available);
-                more[number] = available;
+                more[number] = new Slot(number, available);
+                available = number + 1;
             }
             slots = more;
             var longer = new Slot[Integer.highestOneBit(count) * 2];
@@ -106,12 +110,27 @@ final class PolledSharedReceives extends PolledWorkQueue {
     }
 
     private Slot takeAvailable() {
-        if (available == null) {
-            available = (Slot) FREED.getAndSet(this, null);
+        if (available == 0) {
+            var stack = (long) FREED.getAndSet(this, 0L);
+            takenBack += stack >>> Integer.SIZE;
+            available = (int) stack;
         }
-        var slot = available;
-        available = slot.next;
+        var slot = slots[available - 1];
+        available = slot.below;
         return slot;
+    }
+
+    /** For the thread that posts. */
+    @Override
+    int freeSlots() {
+        return capacity() - outstanding();
+    }
+
+    /** For the thread that posts. */
+    @Override
+    int outstanding() {
+        var completed = takenBack + ((long) FREED.getAcquire(this) >>> Integer.SIZE);
+        return (int) (nextPosition() - completed);
     }
 
     @Override
@@ -119,12 +138,13 @@ final class PolledSharedReceives extends PolledWorkQueue {
         acquirePosted();
         var slot = slots[number];
         var id = slot.id;
-        Slot first;
+        long stack;
+        long pushed;
         do {
-            first = (Slot) FREED.getOpaque(this);
-            slot.next = first;
-        } while (!FREED.weakCompareAndSetRelease(this, first, slot));
-        releaseOne();
+            stack = (long) FREED.getOpaque(this);
+            slot.below = (int) stack;
+            pushed = (((stack >>> Integer.SIZE) + 1) << Integer.SIZE) | (number + 1);
+        } while (!FREED.weakCompareAndSetRelease(this, stack, pushed));
         return id;
     }
 }

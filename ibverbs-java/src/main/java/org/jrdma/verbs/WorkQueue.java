@@ -60,12 +60,12 @@ abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
         this.tag = number;
     }
 
-    final int freeSlots() {
+    int freeSlots() {
         return capacity - (int) (posted - (long) RELEASED.getAcquire(this));
     }
 
     /** How many requests were posted whose completion has not been seen. */
-    final int outstanding() {
+    int outstanding() {
         return (int) ((long) POSTED.getAcquire(this) - (long) RELEASED.getAcquire(this));
     }
 
