@@ -336,7 +336,7 @@ public final class Engine {
                 return paths.get(i);
             }
         }
-        var path = new Path(remote, options.pathBytes());
+        var path = new Path(remote, options.pathBytes(), now);
         path.enter();
         paths.add(path);
         return path;

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The window is in bytes as Linux charges them to a socket. It grows with what is acknowledged
  * and is halved when something was lost.
  *
- * <p>What is not answered for a while is no longer taken to be under way: it was lost, or has
- * arrived where nobody answers. Its queue pair may have to wait long until it knows, and others
- * would wait with it.
+ * <p>Where others have answers, what is not answered for a while is no longer taken to be under
+ * way: it was lost, or has arrived where nobody answers. Its queue pair may have to wait long until
+ * it knows, and others would wait with it. Where nobody has an answer, the peer may only stand
+ * still, and takes what it was sent when it goes on: then a single packet asks now and then.
  */
 final class Path {
 
@@ -25,9 +26,6 @@ final class Path {
 
     /** What was sent is under way for one to two periods at most. */
     private static final long PERIOD_NANOS = 30_000_000;
-
-    /** The same where nobody has had an answer for a period: few are sent then, and to nobody. */
-    private static final long SILENT_PERIOD_NANOS = 1_000_000;
 
     /** What each datagram is charged beside twice its length: its bookkeeping. */
     private static final int OVERHEAD = 768;
@@ -44,10 +42,17 @@ final class Path {
 
     private long periodStart;
 
-    /** Whether anybody had an answer in this period, or in the one before. */
+    /** Whether anybody had an answer in this period. */
     private boolean heard;
 
-    private boolean heardBefore = true;
+    /** Whether nobody had one in the period before: who has one now goes on with single packets. */
+    private boolean silent;
+
+    /** Whether one who has nothing under way may send a packet though there is no room. */
+    private boolean mayProbe;
+
+    /** How many of those that wait are still to be asked whether they would probe. */
+    private int toAsk;
 
     /** What was sent in this period, and in the one before. */
     private final Share underWay = new Share();
@@ -93,8 +98,9 @@ final class Path {
         }
     }
 
-    Path(Address remote, long greatest) {
+    Path(Address remote, long greatest, long now) {
         this.remote = remote;
+        this.periodStart = now;
         this.greatest = Math.max(LEAST_WINDOW, greatest);
         this.window = Math.min(FIRST_WINDOW, this.greatest);
         this.threshold = this.greatest;
@@ -124,16 +130,20 @@ final class Path {
     }
 
     /** Whether a queue pair may send so much now. If not, it is {@linkplain #next called}. */
-    boolean admits(QueuePair queuePair, long charge) {
+    boolean admits(QueuePair queuePair, Share share, long charge) {
         if (queuePair == served || waiting.isEmpty()) {
             if (underWay.charge() + charge <= window || underWay.charge() == 0) {
                 return true;
             }
             full = true;
         }
+        if (mayProbe && share.isNothing()) {
+            mayProbe = false;
+            return true;
+        }
         if (!queuePair.waitsForPath) {
             queuePair.waitsForPath = true;
-            if (queuePair == served) {
+            if (queuePair == served && !silent) {
                 waiting.addFirst(queuePair);
             } else {
                 waiting.addLast(queuePair);
@@ -144,7 +154,8 @@ final class Path {
 
     /** The next to be served; null if there is none, or no room. */
     @Nullable QueuePair next() {
-        served = full ? null : waiting.pollFirst();
+        served = full && toAsk == 0 ? null : waiting.pollFirst();
+        toAsk = Math.max(0, toAsk - 1);
         if (served != null) {
             served.waitsForPath = false;
         }
@@ -176,21 +187,21 @@ final class Path {
 
     /** When to {@link #age}; {@link TimerQueue#NEVER} while nobody waits for room. */
     long deadline() {
-        return full && !waiting.isEmpty() ? periodStart + periodNanos() : TimerQueue.NEVER;
+        return full && !waiting.isEmpty() ? periodStart + PERIOD_NANOS : TimerQueue.NEVER;
     }
 
-    private long periodNanos() {
-        return heard || heardBefore ? PERIOD_NANOS : SILENT_PERIOD_NANOS;
-    }
-
-    /** Begins the next period if this one has lasted long enough. */
+    /** Ends the period if it has lasted long enough. */
     void age(long now) {
-        if (now - periodStart >= periodNanos()) {
+        if (now - periodStart >= PERIOD_NANOS) {
             periodStart = now;
-            period++;
-            underWay.enter(period);
-            heardBefore = heard;
-            heard = false;
+            silent = !heard;
+            mayProbe = silent;
+            toAsk = silent ? waiting.size() : 0;
+            if (heard) {
+                period++;
+                underWay.enter(period);
+                heard = false;
+            }
             full = false;
         }
     }
@@ -209,6 +220,7 @@ final class Path {
     /** {@code part} of {@code all} that was under way has arrived. */
     void acknowledged(Share share, long part, long all) {
         heard = true;
+        mayProbe |= silent;
         var charge = release(share, part, all);
         if (window < greatest) {
             // Doubles with each window that got through at first; later grows by 16 KiB with each.

@@ -165,7 +165,7 @@ final class ReliableRequester implements Requester {
         if (unanswered && !path.leavesRoom(charged, charge)) {
             return false;
         }
-        if (path.admits(queuePair, charge)) {
+        if (path.admits(queuePair, charged, charge)) {
             return true;
         }
         engine.awaitRoom(path);
