@@ -405,8 +405,15 @@ public final class MemoryRegion extends NativeObject {
         return new MemorySlice(this, offset, length);
     }
 
-    /** What a peer needs to know to reach it. */
+    /**
+     * What a peer needs to know to reach it.
+     *
+     * @throws IllegalStateException if it is {@linkplain ProtectionDomain#newNullRegion nowhere}
+     */
     public RemoteMemory remote() {
+        if (memory.address() == 0) {
+            throw new IllegalStateException("A null region is for this side's requests only");
+        }
         return new RemoteMemory(start, remoteKey, length);
     }
 

@@ -53,6 +53,11 @@ final class RegionObject implements Owned {
         domain.context().own(this);
     }
 
+    private void disown() {
+        domain.users().remove();
+        domain.context().disown(this);
+    }
+
     private static void check(long address, long length, int access) {
         if ((access & ~KNOWN) != 0) {
             throw new Refusal(Errno.EOPNOTSUPP);
@@ -76,9 +81,9 @@ final class RegionObject implements Owned {
         ibv_mr.context(structure, domain.context().address());
         ibv_mr.pd(structure, domain.structure());
         ibv_mr.addr(structure, MemorySegment.ofAddress(memory.address()));
-        ibv_mr.length(structure, memory.byteSize());
+        ibv_mr.length(structure, region.isNull() ? -1 : memory.byteSize());
         ibv_mr.lkey(structure, region.key());
-        ibv_mr.rkey(structure, region.key());
+        ibv_mr.rkey(structure, region.isNull() ? 0 : region.key());
     }
 
     /**
@@ -90,25 +95,28 @@ final class RegionObject implements Owned {
         var changesMemory = (changes & rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION()) != 0;
         var changesDomain = (changes & rdma_h.IBV_REREG_MR_CHANGE_PD()) != 0;
         var changesAccess = (changes & rdma_h.IBV_REREG_MR_CHANGE_ACCESS()) != 0;
-        if ((changes & ~rdma_h.IBV_REREG_MR_FLAGS_SUPPORTED()) != 0
+        if (changes == 0
+                || (changes & ~rdma_h.IBV_REREG_MR_FLAGS_SUPPORTED()) != 0
                 || (!changesAccess && nextAccess != 0)
                 || region.isNull()) {
             throw new Refusal(Errno.EINVAL);
         }
-        var memory = changesMemory ? Memory.at(address, length) : region.memory();
-        check(memory.address(), memory.byteSize(), changesAccess ? nextAccess : access);
+        check(
+                changesMemory ? address : region.memory().address(),
+                changesMemory ? length : region.memory().byteSize(),
+                changesAccess ? nextAccess : access);
         var next = changesDomain ? DomainObject.of(nextDomain) : domain;
         if (next.context() != domain.context()) {
             throw new Refusal(Errno.EINVAL);
         }
-        domain.context().port().memory().deregister(region);
-        if (changesDomain) {
-            next.users().add();
-            domain.users().remove();
-            domain = next;
-        }
+        var before = region;
+        var memory = changesMemory ? Memory.at(address, length) : before.memory();
+        disown();
+        domain = next;
         access = changesAccess ? nextAccess : access;
-        register(memory, isZeroBased() ? 0 : changesMemory ? address : region.start());
+        register(memory, isZeroBased() ? 0 : changesMemory ? address : before.start());
+        own(); // as the newest, for a context destroys what is new before what is old
+        domain.context().port().memory().deregister(before);
     }
 
     static RegionObject of(long address) {
@@ -122,8 +130,7 @@ final class RegionObject implements Owned {
     @Override
     public void destroy() {
         domain.context().port().memory().deregister(region);
-        domain.users().remove();
-        domain.context().disown(this);
+        disown();
         Structures.release(structure);
     }
 }

@@ -1,0 +1,112 @@
+package org.jrdma.soft.roce.abi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.stream.IntStream;
+import org.jrdma.abi.rdma.ibv_mr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.engine.Address;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What C sees of a region that is changed, and of one that has no memory. */
+class RegionTest {
+
+    private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
+    private static final int MEMORY = rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION();
+    private static final int DOMAIN = rdma_h.IBV_REREG_MR_CHANGE_PD();
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(4096);
+    private DeviceObject device;
+    private long context;
+    private long domain;
+    private long region;
+
+    @BeforeEach
+    void open() {
+        var anywhere =
+                IntStream.rangeClosed(1, 254)
+                        .mapToObj(host -> Address.ipv4(127 << 24 | 77 << 8 | host))
+                        .toList();
+        device = new DeviceObject("soft", anywhere, Trouble.NONE, null, new SecureRandom());
+        context = DeviceExports.openDevice(device.structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        region = MemoryExports.register(domain, memory.address(), 4096, LOCAL_WRITE);
+    }
+
+    @AfterEach
+    void close() {
+        assertThat(DeviceExports.closeDevice(context)).isZero();
+        arena.close();
+    }
+
+    private static MemorySegment structure(long address) {
+        return Memory.at(address, ibv_mr.layout());
+    }
+
+    /** The close at the end of each test destroys what is newest first. */
+    @Test
+    void shouldBelongToTheDomainThatItWasMovedTo() {
+        var newer = MemoryExports.allocateDomain(context);
+
+        assertThat(MemoryExports.change(region, DOMAIN, newer, 0, 0, 0)).isZero();
+
+        assertThat(ibv_mr.pd(structure(region)).address()).isEqualTo(newer);
+        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+        assertThatThrownBy(() -> MemoryExports.deallocateDomain(newer))
+                .isInstanceOfSatisfying(
+                        Refusal.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+    }
+
+    @Test
+    void shouldHaveAnotherKeyWhenItHasChanged() {
+        var before = ibv_mr.lkey(structure(region));
+        var other = arena.allocate(8192);
+
+        assertThat(MemoryExports.change(region, MEMORY, 0, other.address(), 8192, 0)).isZero();
+
+        assertThat(ibv_mr.lkey(structure(region))).isNotEqualTo(before);
+        assertThat(ibv_mr.addr(structure(region)).address()).isEqualTo(other.address());
+        assertThat(ibv_mr.length(structure(region))).isEqualTo(8192);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 4096, 0", // nothing
+        "8, 4096, 0", // what is not known
+        "1, 0, 0", // no memory
+        "1, -1, 0", // more than there is
+        "1, 4096, 1", // rights, without saying so
+        "4, 4096, 2", // remote writes without local ones
+    })
+    void shouldStayAsItWasWhereAChangeIsRefused(int changes, long length, int access) {
+        var before = ibv_mr.lkey(structure(region));
+
+        assertThatThrownBy(() ->
+                        MemoryExports.change(region, changes, 0, memory.address(), length, access))
+                .isInstanceOfSatisfying(
+                        Refusal.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+
+        assertThat(ibv_mr.lkey(structure(region))).isEqualTo(before);
+    }
+
+    @Test
+    void shouldHaveNoKeyForPeersWhereThereIsNoMemory() {
+        var nothing = structure(DeviceMembers.allocateNullRegion(domain));
+
+        assertThat(ibv_mr.lkey(nothing)).isNotZero();
+        assertThat(ibv_mr.rkey(nothing)).isZero();
+        assertThat(ibv_mr.addr(nothing).address()).isZero();
+        assertThat(ibv_mr.length(nothing)).isEqualTo(-1); // SIZE_MAX
+    }
+}
