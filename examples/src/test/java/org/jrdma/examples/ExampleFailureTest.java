@@ -22,7 +22,16 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {
+                SimpleRdmaWrite.class,
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                UdMulticast.class,
+                Atomics.class,
+                DevInfo.class
+            })
     void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
@@ -36,7 +45,16 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {
+                SimpleRdmaWrite.class,
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                UdMulticast.class,
+                Atomics.class,
+                DevInfo.class
+            })
     void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
         // Found before the system's own, and no library.
@@ -54,7 +72,16 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {
+                SimpleRdmaWrite.class,
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                UdMulticast.class,
+                Atomics.class,
+                DevInfo.class
+            })
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
         try (var program = Program.example(example, "--help")) {
             assertThat(program.await()).isZero();
@@ -64,7 +91,16 @@ class ExampleFailureTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {
+                SimpleRdmaWrite.class,
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                UdMulticast.class,
+                Atomics.class,
+                DevInfo.class
+            })
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(1);

@@ -107,8 +107,7 @@ class SoftwareFabricTest {
 
     @Test
     void shouldLoseNothingThatIsCountedAtomicallyOrUnderALock() throws Exception {
-        try (var owner =
-                Program.example(Atomics.class, "-f", "software", "-p", "0", "-n", "200")) {
+        try (var owner = Program.example(Atomics.class, "-f", "software", "-p", "0", "-n", "200")) {
             owner.awaitOutput("waiting for the other side");
             var port = WAITING.matcher(owner.output()).results().findFirst().orElseThrow();
             try (var other =
@@ -150,7 +149,8 @@ class SoftwareFabricTest {
             }
             assertThat(first.await()).as(first.output()).isZero();
             assertThat(second.output())
-                    .containsPattern("\nreceived \"Saluton, mondo\" from ::ffff:127\\.0\\.0\\.\\d+\n")
+                    .containsPattern(
+                            "\nreceived \"Saluton, mondo\" from ::ffff:127\\.0\\.0\\.\\d+\n")
                     .doesNotContain("once more");
             assertThat(first.output()).contains("Saluton, mondo", "\nreceived \"once more\" from ");
         }
@@ -180,8 +180,11 @@ class SoftwareFabricTest {
             assertThat(program.await()).isZero();
             assertThat(program.output())
                     .contains("hca_id:\tsoft0\n", "\n\tmax_qp:\t\t\t\t", "\tRC_RNR_NAK_GEN\n")
-                    .contains("\n\tatomic_cap:\t\t\tATOMIC_GLOB (2)\n", "\n\t\t\tphys_state:\t\tLINK_UP (5)\n")
-                    .containsPattern("\n\t\t\tGID\\[  0\\]:\t\t::ffff:127\\.0\\.0\\.\\d+, RoCE v2\n\n$");
+                    .contains(
+                            "\n\tatomic_cap:\t\t\tATOMIC_GLOB (2)\n",
+                            "\n\t\t\tphys_state:\t\tLINK_UP (5)\n")
+                    .containsPattern(
+                            "\n\t\t\tGID\\[  0\\]:\t\t::ffff:127\\.0\\.0\\.\\d+, RoCE v2\n\n$");
         }
     }
 
@@ -236,7 +239,16 @@ class SoftwareFabricTest {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {SimpleRdmaWrite.class, RcPingPong.class, UcPingPong.class, UdPingPong.class, SrqPingPong.class, UdMulticast.class, Atomics.class, DevInfo.class})
+            classes = {
+                SimpleRdmaWrite.class,
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                UdMulticast.class,
+                Atomics.class,
+                DevInfo.class
+            })
     void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(1);

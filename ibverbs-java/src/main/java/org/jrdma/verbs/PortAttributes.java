@@ -15,8 +15,8 @@ package org.jrdma.verbs;
  * @param subnetManagerLid the subnet manager's address
  * @param lidMask how many low bits of the LID it ignores, in C {@code lmc}
  * @param activeWidth the link's width, in C's encoding
- * @param activeSpeed the speed of a lane, in C's encoding; {@code active_speed_ex} where the library
- *     tells it
+ * @param activeSpeed the speed of a lane, in C's encoding; {@code active_speed_ex} where the
+ *     library tells it
  * @param physicalState the state of the wire, in C's encoding
  * @param capabilityFlags in C {@code port_cap_flags}
  * @param moreCapabilityFlags in C {@code port_cap_flags2}

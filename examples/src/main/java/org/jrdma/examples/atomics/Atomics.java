@@ -134,7 +134,10 @@ public final class Atomics {
          * @param name what says who has the lock
          */
         Counter(
-                DispatchedQueuePair queuePair, RemoteMemory numbers, MemoryRegion result, int name) {
+                DispatchedQueuePair queuePair,
+                RemoteMemory numbers,
+                MemoryRegion result,
+                int name) {
             this.queuePair = queuePair;
             this.numbers = numbers;
             this.result = result;

@@ -86,9 +86,7 @@ final class Report {
         deviceFact("max_qp", has.maxQueuePairs());
         deviceFact("max_qp_wr", has.maxQueuePairRequests());
         deviceFact("device_cap_flags", "0x%08x".formatted(has.capabilityFlags()));
-        flags(
-                FlagNames.DEVICE_CAPABILITIES.all(
-                        Integer.toUnsignedLong(has.capabilityFlags())));
+        flags(FlagNames.DEVICE_CAPABILITIES.all(Integer.toUnsignedLong(has.capabilityFlags())));
         deviceFact("max_sge", has.maxElements());
         deviceFact("max_sge_rd", has.maxReadElements());
         deviceFact("max_cq", has.maxCompletionQueues());
@@ -160,13 +158,18 @@ final class Report {
             field(DETAIL, 32, "max_cq_period", has.maxModerationMicroseconds() + " us\n");
         }
         if (has.deviceMemoryBytes() != 0) {
-            line("\tmaximum available device memory:\t%dBytes\n".formatted(has.deviceMemoryBytes()));
+            line(
+                    "\tmaximum available device memory:\t%dBytes\n"
+                            .formatted(has.deviceMemoryBytes()));
         }
     }
 
     private void onDemand(String name, int bits) {
         line(DEVICE + name);
-        flags(bits == 0 ? List.of("NO SUPPORT") : FlagNames.ON_DEMAND.all(Integer.toUnsignedLong(bits)));
+        flags(
+                bits == 0
+                        ? List.of("NO SUPPORT")
+                        : FlagNames.ON_DEMAND.all(Integer.toUnsignedLong(bits)));
     }
 
     private void offloads(ExtendedDeviceAttributes has) {
@@ -400,7 +403,9 @@ final class Report {
     /** A name, and its value in a column of the screen. */
     private void field(String indent, int column, String name, Object value) {
         text.append(indent).append(name).append(':');
-        for (var at = indent.length() * TAB + name.length() + 1; at < column; at = at / TAB * TAB + TAB) {
+        for (var at = indent.length() * TAB + name.length() + 1;
+                at < column;
+                at = at / TAB * TAB + TAB) {
             text.append('\t');
         }
         text.append(value).append('\n');

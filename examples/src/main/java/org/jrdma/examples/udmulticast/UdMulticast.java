@@ -129,8 +129,8 @@ public final class UdMulticast {
                         : device.gids(PORT).stream()
                                 .filter(entry -> entry.index() == gidIndex)
                                 .findFirst();
-        return row.orElseThrow(() ->
-                new IOException("%s has no such GID to send from".formatted(device.name())));
+        return row.orElseThrow(
+                () -> new IOException("%s has no such GID to send from".formatted(device.name())));
     }
 
     private UdMulticast(String... arguments) {

@@ -35,8 +35,7 @@ class AttributeReaderTest {
         assertThat(read.maxRawEthernetQueuePairs())
                 .isEqualTo(ibv_device_attr.max_raw_ethy_qp(attr));
         assertThat(read.maxFastRegions()).isEqualTo(ibv_device_attr.max_fmr(attr));
-        assertThat(read.maxMappingsOfFastRegion())
-                .isEqualTo(ibv_device_attr.max_map_per_fmr(attr));
+        assertThat(read.maxMappingsOfFastRegion()).isEqualTo(ibv_device_attr.max_map_per_fmr(attr));
         assertThat(read.capabilityFlags()).isEqualTo(ibv_device_attr.device_cap_flags(attr));
     }
 
@@ -54,8 +53,7 @@ class AttributeReaderTest {
 
         assertThat(read.maxSegmentationBytes()).isEqualTo(10);
         assertThat(read.segmentationTypes()).isEqualTo(11);
-        assertThat(read.receiveSideScaling())
-                .isEqualTo(new ReceiveSideScaling(20, 21, 22, 23, 24));
+        assertThat(read.receiveSideScaling()).isEqualTo(new ReceiveSideScaling(20, 21, 22, 23, 24));
         assertThat(read.packetPacing()).isEqualTo(new PacketPacing(30, 31, 32));
         assertThat(read.tagMatching()).isEqualTo(new TagMatching(40, 41, 42, 43, 44));
         assertThat(read.maxReceiveWorkQueues()).isEqualTo(50);
@@ -105,8 +103,7 @@ class AttributeReaderTest {
     }
 
     private static void number(MemorySegment structure, String member, int from) {
-        var layout =
-                ibv_device_attr_ex.layout().select(PathElement.groupElement(member));
+        var layout = ibv_device_attr_ex.layout().select(PathElement.groupElement(member));
         number(structure, (GroupLayout) layout, from);
     }
 

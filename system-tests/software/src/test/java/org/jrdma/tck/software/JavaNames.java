@@ -77,9 +77,7 @@ final class JavaNames {
 
     /** The Java names of a function; of a private base class's, those of the public subclasses. */
     List<JavaName> of(String function) {
-        return names.getOrDefault(function, Set.of()).stream()
-                .flatMap(JavaNames::visible)
-                .toList();
+        return names.getOrDefault(function, Set.of()).stream().flatMap(JavaNames::visible).toList();
     }
 
     private static Stream<JavaName> visible(JavaName name) {

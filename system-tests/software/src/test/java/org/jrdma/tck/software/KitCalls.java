@@ -147,11 +147,12 @@ final class KitCalls {
                                     call.type().stringValue()));
                 }
                 case InvokeDynamicInstruction lambda ->
-                        lambda.bootstrapArgs().forEach(argument -> {
-                            if (argument instanceof DirectMethodHandleDesc handle) {
-                                lambdas.add(method(handle));
-                            }
-                        });
+                        lambda.bootstrapArgs()
+                                .forEach(argument -> {
+                                    if (argument instanceof DirectMethodHandleDesc handle) {
+                                        lambdas.add(method(handle));
+                                    }
+                                });
                 default -> {}
             }
         }
@@ -197,10 +198,11 @@ final class KitCalls {
         while (!open.isEmpty()) {
             var method = open.pop();
             if (seen.add(method) && method.owner.startsWith(KIT)) {
-                declarations(method).forEach(body -> {
-                    open.addAll(body.uses);
-                    needs.addAll(body.needs);
-                });
+                declarations(method)
+                        .forEach(body -> {
+                            open.addAll(body.uses);
+                            needs.addAll(body.needs);
+                        });
             }
         }
         seen.removeIf(method -> !method.owner.startsWith(API));

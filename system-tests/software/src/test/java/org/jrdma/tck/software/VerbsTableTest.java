@@ -31,7 +31,8 @@ class VerbsTableTest {
     /** What Java has no use for. */
     private static final Map<String, String> NOT_NEEDED =
             Map.of(
-                    "ibv_static_providers", "not needed: for programs that link libibverbs statically",
+                    "ibv_static_providers",
+                            "not needed: for programs that link libibverbs statically",
                     "verbs_get_ctx", "not needed: finds what the functions in this header call");
 
     /** As the binding names the functions it links, and the function pointers it reads. */
@@ -90,8 +91,8 @@ class VerbsTableTest {
     }
 
     /**
-     * What everyone in it calls, what is refused by the kernel's rxe and siw, and what nobody calls,
-     * since the kit is told what to test.
+     * What everyone in it calls, what is refused by the kernel's rxe and siw, and what nobody
+     * calls, since the kit is told what to test.
      */
     @Test
     void shouldTellWhatTheKitCallsFromWhatItDoesNot() {
