@@ -1,0 +1,91 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Stream;
+import org.jrdma.soft.roce.packet.RouteHeader;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Who may talk to whom: the highest bit of a partition key says that its holder is a full member.
+ */
+class PartitionTest {
+
+    private static final long MILLISECOND = 1_000_000;
+    private static final int QUEUE_KEY = 0x1234;
+    private static final int NO_TIMEOUT = 0;
+
+    static Stream<Arguments> ofOnePartition() {
+        return everyTransport(
+                new int[][] {
+                    {0xffff, 0xffff}, {0x7fff, 0xffff}, {0xffff, 0x7fff}, {0x8001, 0x0001}
+                });
+    }
+
+    static Stream<Arguments> strangers() {
+        return everyTransport(
+                new int[][] {
+                    {0x7fff, 0x7fff}, // limited members both
+                    {0x8001, 0xffff},
+                    {0xffff, 0x8001},
+                    {0x0001, 0xffff}
+                });
+    }
+
+    private static Stream<Arguments> everyTransport(int[][] keys) {
+        return Stream.of(keys)
+                .flatMap(key ->
+                        Stream.of(Transport.RELIABLE, Transport.UNRELIABLE, Transport.DATAGRAM)
+                                .map(transport -> Arguments.of(transport, key[0], key[1])));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ofOnePartition")
+    void shouldTakeWhatComesFromTheSamePartition(Transport transport, int sender, int receiver) {
+        var pair = sent(transport, sender, receiver);
+
+        assertThat(pair.right.done)
+                .extracting(Pair.Done::status)
+                .containsExactly(CompletionStatus.SUCCESS);
+        assertThat(pair.left.done)
+                .extracting(Pair.Done::status)
+                .containsExactly(CompletionStatus.SUCCESS);
+    }
+
+    @ParameterizedTest
+    @MethodSource("strangers")
+    void shouldDropWhatComesFromElsewhereWithoutAWord(
+            Transport transport, int sender, int receiver) {
+        var pair = sent(transport, sender, receiver);
+
+        assertThat(pair.right.done).isEmpty();
+        assertThat(pair.right.events).isEmpty();
+        assertThat(pair.packets).isEqualTo(1);
+    }
+
+    private static Pair sent(Transport transport, int sender, int receiver) {
+        var pair = new Pair(transport, 1);
+        connect(pair.left, pair.right, sender);
+        connect(pair.right, pair.left, receiver);
+        pair.right.receive(9, 0, RouteHeader.BYTES + 100);
+        var work = pair.left.work(1, SendOperation.SEND);
+        work.buffer(pair.left.start, 100, pair.left.region.key());
+        if (transport == Transport.DATAGRAM) {
+            work.datagram(pair.right.address, pair.right.queuePair.number(), QUEUE_KEY);
+        }
+        pair.left.post();
+        pair.run(MILLISECOND);
+        return pair;
+    }
+
+    private static void connect(Pair.Side side, Pair.Side peer, int partitionKey) {
+        side.queuePair.initialize(Pair.ALL, partitionKey, QUEUE_KEY);
+        side.queuePair.readyToReceive(
+                new ReceiveParameters(
+                        side.address, peer.address, peer.queuePair.number(), 1024, 0, 4, 12));
+        side.queuePair.readyToSend(new SendParameters(0, NO_TIMEOUT, 7, 7, 4));
+    }
+}
