@@ -5,6 +5,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.jrdma.soft.roce.abi.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
@@ -25,12 +27,24 @@ import org.jrdma.soft.roce.engine.Address;
 final class SoftRoceProperties {
 
     private static final String PREFIX = "jrdma.soft.";
+    private static final Set<String> NAMES =
+            new TreeSet<>(
+                    Set.of(
+                            "devices",
+                            "loss",
+                            "duplication",
+                            "reordering",
+                            "corruption",
+                            "delay",
+                            "lateness",
+                            "seed"));
     private static final int LOOPBACK = 127 << 24;
     private static final int LOOPBACK_ADDRESSES = 254;
 
     private SoftRoceProperties() {}
 
     static List<DeviceObject> devices() {
+        refuseUnknownNames();
         var trouble = trouble();
         var devices = new ArrayList<DeviceObject>();
         for (var addresses : addresses()) {
@@ -39,6 +53,18 @@ final class SoftRoceProperties {
                             "soft" + devices.size(), addresses, trouble, null, new SecureRandom()));
         }
         return devices;
+    }
+
+    /** Whoever has misspelt one would believe in a bad network, and test on a good one. */
+    private static void refuseUnknownNames() {
+        for (var property : System.getProperties().stringPropertyNames()) {
+            if (property.startsWith(PREFIX)
+                    && !NAMES.contains(property.substring(PREFIX.length()))) {
+                throw new IllegalArgumentException(
+                        "There is no property %s; there are %s%s"
+                                .formatted(property, PREFIX, String.join(", ", NAMES)));
+            }
+        }
     }
 
     static List<List<Address>> addresses() {

@@ -67,6 +67,16 @@ class SoftRocePropertiesTest {
                 .containsExactly("soft0", "soft1");
     }
 
+    @Test
+    void shouldRefuseANameThatIsMisspelt() {
+        set("los", "0.5");
+
+        assertThatThrownBy(SoftRoceProperties::devices)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("There is no property jrdma.soft.los;")
+                .hasMessageContaining("loss");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "devices, localhost, is not an address",
