@@ -1,24 +1,19 @@
 package org.jrdma.soft.roce.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.security.SecureRandom;
-import java.util.stream.IntStream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.Trouble;
-import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,11 +30,7 @@ class RefusalsTest {
 
     @BeforeEach
     void open() {
-        var anywhere =
-                IntStream.rangeClosed(1, 254)
-                        .mapToObj(host -> Address.ipv4(127 << 24 | 77 << 8 | host))
-                        .toList();
-        var device = new DeviceObject("soft", anywhere, Trouble.NONE, null, new SecureRandom());
+        var device = Caller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         domain = MemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
@@ -218,11 +209,5 @@ class RefusalsTest {
         ibv_qp_cap.max_send_sge(room, 1);
         ibv_qp_cap.max_recv_sge(room, 1);
         return QueuePairExports.create(domain, wanted.address());
-    }
-
-    private static void assertRefused(int errno, ThrowingCallable call) {
-        assertThatThrownBy(call)
-                .isInstanceOfSatisfying(
-                        Refusal.class, refusal -> assertThat(refusal.errno()).isEqualTo(errno));
     }
 }

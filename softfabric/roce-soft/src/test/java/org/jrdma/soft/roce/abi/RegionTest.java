@@ -1,17 +1,13 @@
 package org.jrdma.soft.roce.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.security.SecureRandom;
-import java.util.stream.IntStream;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.Trouble;
-import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,11 +30,7 @@ class RegionTest {
 
     @BeforeEach
     void open() {
-        var anywhere =
-                IntStream.rangeClosed(1, 254)
-                        .mapToObj(host -> Address.ipv4(127 << 24 | 77 << 8 | host))
-                        .toList();
-        device = new DeviceObject("soft", anywhere, Trouble.NONE, null, new SecureRandom());
+        device = Caller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         domain = MemoryExports.allocateDomain(context);
         region = MemoryExports.register(domain, memory.address(), 4096, LOCAL_WRITE);
@@ -63,9 +55,7 @@ class RegionTest {
 
         assertThat(ibv_mr.pd(structure(region)).address()).isEqualTo(newer);
         assertThat(MemoryExports.deallocateDomain(domain)).isZero();
-        assertThatThrownBy(() -> MemoryExports.deallocateDomain(newer))
-                .isInstanceOfSatisfying(
-                        Refusal.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(newer));
     }
 
     @Test
@@ -92,10 +82,9 @@ class RegionTest {
     void shouldStayAsItWasWhereAChangeIsRefused(int changes, long length, int access) {
         var before = ibv_mr.lkey(structure(region));
 
-        assertThatThrownBy(() ->
-                        MemoryExports.change(region, changes, 0, memory.address(), length, access))
-                .isInstanceOfSatisfying(
-                        Refusal.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+        assertRefused(
+                Errno.EINVAL,
+                () -> MemoryExports.change(region, changes, 0, memory.address(), length, access));
 
         assertThat(ibv_mr.lkey(structure(region))).isEqualTo(before);
     }

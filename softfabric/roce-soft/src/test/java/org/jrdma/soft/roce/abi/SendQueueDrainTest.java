@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.security.SecureRandom;
-import java.util.stream.IntStream;
 import org.jrdma.abi.rdma.ibv_ah_attr;
 import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.abi.rdma.ibv_qp;
@@ -17,7 +15,6 @@ import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.Trouble;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,11 +35,7 @@ class SendQueueDrainTest {
 
     /** A queue pair that is to be connected to itself. */
     SendQueueDrainTest() {
-        var anywhere =
-                IntStream.rangeClosed(1, 254)
-                        .mapToObj(host -> Address.ipv4(127 << 24 | 80 << 16 | host))
-                        .toList();
-        var device = new DeviceObject("soft", anywhere, Trouble.NONE, null, new SecureRandom());
+        var device = Caller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
         var wanted = ibv_qp_init_attr.allocate(arena);

@@ -1,14 +1,11 @@
 package org.jrdma.soft.roce.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.security.SecureRandom;
-import java.util.stream.IntStream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_async_event;
 import org.jrdma.abi.rdma.ibv_device_attr;
 import org.jrdma.abi.rdma.ibv_qp;
@@ -21,8 +18,6 @@ import org.jrdma.abi.rdma.ibv_srq_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.Trouble;
-import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,11 +37,7 @@ class SharedReceiveQueueTest {
 
     @BeforeEach
     void open() {
-        var anywhere =
-                IntStream.rangeClosed(1, 254)
-                        .mapToObj(host -> Address.ipv4(127 << 24 | 77 << 8 | host))
-                        .toList();
-        device = new DeviceObject("soft", anywhere, Trouble.NONE, null, new SecureRandom());
+        device = Caller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         domain = MemoryExports.allocateDomain(context);
         completions = CompletionExports.createQueue(context, 16, 0, 0, 0);
@@ -56,12 +47,6 @@ class SharedReceiveQueueTest {
     void close() {
         DeviceExports.closeDevice(context);
         arena.close();
-    }
-
-    private static void assertRefused(int errno, ThrowingCallable call) {
-        assertThatThrownBy(call)
-                .isInstanceOfSatisfying(
-                        Refusal.class, refusal -> assertThat(refusal.errno()).isEqualTo(errno));
     }
 
     private MemorySegment wanted(int receives, int elements, int limit) {
