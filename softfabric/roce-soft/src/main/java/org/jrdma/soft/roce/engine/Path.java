@@ -162,6 +162,11 @@ final class Path {
         return served;
     }
 
+    /** Whether nobody had an answer for a whole period, nor since. */
+    boolean isSilent() {
+        return silent && !heard;
+    }
+
     /** Ends the turn of the one served. */
     void serveNobody() {
         served = null;

@@ -129,7 +129,7 @@ final class ReliableRequester implements Requester {
             return Transmission.IDLE;
         }
         var charge = charge(work);
-        if (!isAdmitted(work, charge)) {
+        if (!obtainsRoom(work, charge)) {
             return Transmission.IDLE;
         }
         var packet = engine.claim();
@@ -152,15 +152,16 @@ final class ReliableRequester implements Requester {
             }
             default -> throw new IllegalStateException("operation " + work.operation);
         }
-        moveCursor(work, sequenceNumbers);
-        queuePair.path().sent(charged, charge);
-        if (queuePair.deadline == TimerQueue.NEVER) {
+        if (queuePair.deadline == TimerQueue.NEVER
+                || (hasNothingUnderWay() && !queuePair.path().isSilent())) {
             startTimer();
         }
+        moveCursor(work, sequenceNumbers);
+        queuePair.path().sent(charged, charge);
         return Transmission.SENT;
     }
 
-    private boolean isAdmitted(SendWork work, long charge) {
+    private boolean obtainsRoom(SendWork work, long charge) {
         var path = queuePair.path();
         if (unanswered && !path.leavesRoom(charged, charge)) {
             return false;
@@ -169,6 +170,9 @@ final class ReliableRequester implements Requester {
             return true;
         }
         engine.awaitRoom(path);
+        if (queuePair.deadline == TimerQueue.NEVER && path.isSilent()) {
+            startTimer(); // what it would have sent is lost as that of the others
+        }
         // Who waits for others without having asked for an answer may ask.
         askAtOnce |= chargedSinceRequest > 0;
         return chargedSinceRequest > 0 && !work.operation.needsResponse();
@@ -494,7 +498,7 @@ final class ReliableRequester implements Requester {
         if (distance(next, unacknowledged) > 0) {
             moveCursorToUnacknowledged();
         }
-        if (unacknowledged == next) {
+        if (hasNothingUnderWay()) {
             engine.schedule(queuePair, TimerQueue.NEVER);
         } else {
             startTimer();
@@ -573,11 +577,15 @@ final class ReliableRequester implements Requester {
     public void timerExpired() {
         if (waiting) {
             waiting = false;
-        } else {
+        } else if (!hasNothingUnderWay() || queuePair.path().isSilent()) {
             recovering = false;
             unanswered = true;
             retry();
         }
+    }
+
+    private boolean hasNothingUnderWay() {
+        return next == unacknowledged;
     }
 
     /** Completes work in error, when all before it is complete. */

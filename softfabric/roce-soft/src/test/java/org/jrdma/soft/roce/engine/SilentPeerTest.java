@@ -62,6 +62,25 @@ class SilentPeerTest {
         assertThat(pair.packets - window).isLessThanOrEqualTo(milliseconds / 30);
     }
 
+    /** As many as never find room beside the others, too. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 50, 1_000})
+    void shouldGiveAllUpInTheTimeOfOneWhereThePeerIsDead(int queuePairs) {
+        pair.trouble = new Pair.Trouble(1, 0, 0, 0);
+        for (var i = 0; i < queuePairs; i++) {
+            var queuePair = left.newQueuePair(left.domain);
+            left.connect(queuePair, right, i + 2, 14, 3);
+            left.write(queuePair, i, 3 * PACKET, right);
+        }
+        var promised = (1 + 2 + 4 + 4) * (4_096L << 14);
+        pair.run(promised - MILLISECOND);
+        assertThat(left.done).isEmpty();
+        pair.run(promised + 100 * MILLISECOND);
+        assertThat(left.done.stream().map(Pair.Done::status))
+                .hasSize(queuePairs)
+                .containsOnly(CompletionStatus.RETRIES_EXCEEDED);
+    }
+
     /** For ever without a timeout: the next message shows the peer that it lacks one. */
     @Test
     void shouldFindOutWithMoreWorkWhatWasLostWithoutATimeout() {
