@@ -11,7 +11,8 @@ import java.nio.file.Path;
 
 /**
  * Writes packets to a file that Wireshark and tcpdump open. The headers of IP and UDP in front of
- * them are made up: a socket shows neither. May listen to several devices at once.
+ * them are made up: a socket shows neither. Packets that were lost are left out, as they would be
+ * from a capture on the wire. May listen to several devices at once.
  */
 public final class PcapWriter implements PacketListener, Closeable {
 
@@ -41,12 +42,15 @@ public final class PcapWriter implements PacketListener, Closeable {
     }
 
     /**
-     * Appends a packet.
+     * Appends a packet, unless it was lost.
      *
      * @throws UncheckedIOException if the file cannot be written
      */
     @Override
     public synchronized void seen(TracedPacket packet) {
+        if (packet.direction() == TracedPacket.Direction.LOST) {
+            return;
+        }
         var source = packet.source().getAddress();
         var destination = packet.destination().getAddress();
         var udpBytes = UDP_BYTES + packet.bytes().remaining();

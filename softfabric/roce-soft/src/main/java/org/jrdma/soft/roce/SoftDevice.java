@@ -25,6 +25,13 @@ public final class SoftDevice {
         device.trouble(trouble);
     }
 
+    /**
+     * What its network has done to packets since the device was made, however often it was opened.
+     */
+    public TroubleCounts troubles() {
+        return device.troubles();
+    }
+
     /** Shows its packets to a listener; null for none. */
     public void listen(@Nullable PacketListener listener) {
         device.listen(listener);

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 
 /**
- * A packet as it was sent or came in.
+ * A packet as it was sent, lost or came in.
  *
  * @param operation the opcode, as {@code RC_WRITE_FIRST}; {@code MALFORMED} for bytes that are no
  *     packet, whose following values then have no meaning
@@ -38,6 +38,8 @@ public record TracedPacket(
     public enum Direction {
         /** To a peer. */
         SENT,
+        /** To a peer, but {@link Trouble} let it go nowhere. */
+        LOST,
         /** From a peer. */
         RECEIVED
     }

@@ -1,10 +1,13 @@
 package org.jrdma.tck.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.jrdma.soft.roce.TroubleCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,12 +21,47 @@ class BadNetworkTest {
     private static final int OPERATIONS = Integer.getInteger("jrdma.test.operations", 10_000);
     private static final Pattern REPEATED = Pattern.compile("done, with (\\d+) requests repeated");
 
+    /** How probable each trouble is. */
+    private static final double PROBABILITY = 0.05;
+
+    /** What a process says that a device's network did. */
+    private static TroubleCounts troubles(String line) {
+        var numbers =
+                Pattern.compile("\\d+")
+                        .matcher(line)
+                        .results()
+                        .mapToLong(number -> Long.parseLong(number.group()))
+                        .toArray();
+        var counts =
+                new TroubleCounts(
+                        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
+        assertThat(line).isEqualTo(counts.toString());
+        return counts;
+    }
+
+    /** Each trouble was there, and as often as the process was told. */
+    private static void assertAsBadAsToldTo(TroubleCounts counts) {
+        assertThat(counts.sent()).isGreaterThan(OPERATIONS);
+        assertShare(counts.lost(), PROBABILITY, counts.sent());
+        assertShare(counts.duplicated(), PROBABILITY, counts.sent() - counts.lost());
+        // Of those held back, some go on before another comes.
+        assertThat(counts.overtaken())
+                .isBetween(counts.sent() / 40, (long) (counts.sent() * 1.2 * PROBABILITY));
+        assertThat(counts.damaged() + counts.delayed()).isZero();
+    }
+
+    /** Within five standard deviations. */
+    private static void assertShare(long count, double probability, long of) {
+        var off = 5 * Math.sqrt(of * probability * (1 - probability));
+        assertThat((double) count).isCloseTo(of * probability, within(off));
+    }
+
     private static ChildJvm side(long seed, long other) throws Exception {
         return ChildJvm.start(
                 List.of(
-                        "-Djrdma.soft.loss=0.05",
-                        "-Djrdma.soft.duplication=0.05",
-                        "-Djrdma.soft.reordering=0.05",
+                        "-Djrdma.soft.loss=" + PROBABILITY,
+                        "-Djrdma.soft.duplication=" + PROBABILITY,
+                        "-Djrdma.soft.reordering=" + PROBABILITY,
                         "-Djrdma.soft.seed=" + seed),
                 MixedTraffic.class,
                 String.valueOf(OPERATIONS / 2),
@@ -35,6 +73,7 @@ class BadNetworkTest {
     @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldDoEachOperationOnceAndInOrderOverABadNetwork() throws Exception {
         var start = System.nanoTime();
+        var all = new ArrayList<TroubleCounts>();
         try (var one = side(1, 2);
                 var other = side(2, 1)) {
             var addressOfOne = one.line();
@@ -49,9 +88,10 @@ class BadNetworkTest {
             for (var side : List.of(one, other)) {
                 var done = REPEATED.matcher(side.line("done"));
                 assertThat(done.matches()).isTrue();
-                // The network was as bad as it was told to be.
                 assertThat(Integer.parseInt(done.group(1))).isGreaterThan(OPERATIONS / 20);
+                all.add(troubles(side.line()));
             }
+            assertThat(all).hasSize(2).allSatisfy(BadNetworkTest::assertAsBadAsToldTo);
             for (var side : List.of(one, other)) {
                 side.tell("check");
             }
@@ -65,5 +105,10 @@ class BadNetworkTest {
         }
         var seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
         System.out.printf("%,d operations over a bad network in %.1f s%n", OPERATIONS, seconds);
+        for (var counts : all) {
+            System.out.printf(
+                    "%,d packets sent, %,d lost, %,d duplicated, %,d overtaken%n",
+                    counts.sent(), counts.lost(), counts.duplicated(), counts.overtaken());
+        }
     }
 }

@@ -80,7 +80,7 @@ final class MixedTraffic {
         @Override
         public void seen(TracedPacket packet) {
             var name = packet.operation();
-            if (packet.direction() == Direction.RECEIVED
+            if (packet.direction() != Direction.SENT
                     || name.contains("ACKNOWLEDGE")
                     || name.contains("RESPONSE")) {
                 return;
@@ -101,7 +101,8 @@ final class MixedTraffic {
         var theirs = new Script(Long.parseLong(arguments[2]));
         var library = new SoftRoce();
         var repetitions = new Repetitions();
-        library.devices().getFirst().listen(repetitions);
+        var network = library.devices().getFirst();
+        network.listen(repetitions);
         try (var device = Verbs.from(library).openFirst();
                 var domain = device.newProtectionDomain();
                 var memory =
@@ -133,6 +134,7 @@ final class MixedTraffic {
             IO.readln();
             traffic.run(cursor);
             IO.println("done, with %d requests repeated".formatted(repetitions.count));
+            IO.println(network.troubles());
             IO.readln(); // the other side is done too, and all that it wrote is here
             traffic.check(target);
             IO.println("all was right");

@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
+import java.time.Duration;
 import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.TroubleCounts;
+import org.jrdma.verbs.Access;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -54,6 +59,26 @@ class SoftDeviceTest {
                     var other = verbs.open("soft0")) {
                 assertThat(gid(one)).isEqualTo(gid(other));
             }
+        }
+    }
+
+    @Test
+    void shouldCountTroublesThoughItIsClosedAndOpenedAgain() throws Exception {
+        var library = SoftRoce.onLoopback(1);
+        var soft = library.devices().getFirst();
+        var verbs = Verbs.from(library);
+        soft.trouble(Trouble.NONE.withLoss(1));
+        for (var round = 1; round <= 2; round++) {
+            try (var device = verbs.open(soft.name());
+                    var domain = device.newProtectionDomain();
+                    var memory = domain.newArena(Access.LOCAL_WRITE);
+                    var completions = device.newCompletionDispatcher(4);
+                    var queuePair = domain.newQueuePair(QueuePairOptions.unreliable(completions))) {
+                queuePair.connect(queuePair.endpoint());
+                queuePair.send(memory.region(64).slice()).await(Duration.ofSeconds(10));
+                assertThat(soft.troubles()).isEqualTo(new TroubleCounts(round, round, 0, 0, 0, 0));
+            }
+            assertThat(soft.troubles().lost()).isEqualTo(round);
         }
     }
 

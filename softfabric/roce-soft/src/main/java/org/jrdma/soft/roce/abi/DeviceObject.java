@@ -11,6 +11,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Port;
 import org.jrdma.soft.roce.network.PortOptions;
@@ -41,6 +42,10 @@ public final class DeviceObject {
 
     private @Nullable Port port;
     private Trouble trouble;
+
+    /** What ports did that are closed. */
+    private TroubleCounts formerTroubles = TroubleCounts.NONE;
+
     private @Nullable PacketListener listener;
     private boolean linkUp = true;
 
@@ -117,6 +122,7 @@ public final class DeviceObject {
         contexts.remove(context);
         if (contexts.isEmpty() && port != null) {
             port.close();
+            formerTroubles = formerTroubles.plus(port.troubles());
             port = null;
         }
     }
@@ -127,6 +133,11 @@ public final class DeviceObject {
         if (port != null) {
             port.trouble(wanted);
         }
+    }
+
+    /** What its network has done until now. */
+    public synchronized TroubleCounts troubles() {
+        return port == null ? formerTroubles : formerTroubles.plus(port.troubles());
     }
 
     /** Who sees its packets from now on. */

@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.network;
 import java.lang.foreign.Arena;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.soft.roce.engine.Link;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,11 @@ final class Outgoing implements Link {
 
     private boolean up = true;
     private long now;
-    private @Nullable Troublemaker troublemaker;
+    private final Troublemaker troublemaker = new Troublemaker(Trouble.NONE);
+
+    /** Whether packets go through the {@link #troublemaker}. */
+    private boolean troubled;
+
     private @Nullable Tracer tracer;
 
     /**
@@ -42,7 +47,8 @@ final class Outgoing implements Link {
         this.combining = combining;
         this.socket = socket;
         this.calls = calls;
-        this.vector = new MessageVector(CAPACITY, PacketBuffer.MEMORY_BYTES, scope, arena);
+        // One more, for the twin of the last.
+        this.vector = new MessageVector(CAPACITY + 1, PacketBuffer.MEMORY_BYTES, scope, arena);
     }
 
     /** Allows as many packets more, so that a round ends. */
@@ -51,11 +57,12 @@ final class Outgoing implements Link {
     }
 
     void trouble(Trouble trouble) {
-        if (troublemaker != null) {
-            troublemaker.change(trouble);
-        } else if (!trouble.isNone()) {
-            troublemaker = new Troublemaker(trouble);
-        }
+        troublemaker.change(trouble);
+        troubled |= !trouble.isNone();
+    }
+
+    TroubleCounts troubles() {
+        return troublemaker.counts();
     }
 
     void tracer(@Nullable Tracer next) {
@@ -86,7 +93,7 @@ final class Outgoing implements Link {
         if (!up) {
             return;
         }
-        if (troublemaker == null) {
+        if (!troubled) {
             append();
             return;
         }
@@ -94,12 +101,15 @@ final class Outgoing implements Link {
             case PASS -> append();
             case PASS_TWICE -> {
                 append();
-                if (hasRoom()) {
-                    vector.buffer(count).copyFrom(packet);
-                    append();
+                vector.buffer(count).copyFrom(packet);
+                append();
+            }
+            case HELD_BACK -> {}
+            case LOST -> {
+                if (tracer != null) {
+                    tracer.lost(packet);
                 }
             }
-            case GONE -> {}
         }
     }
 
@@ -114,15 +124,13 @@ final class Outgoing implements Link {
     /** Lets go what was held back until now. */
     void release(long time) {
         now = time;
-        if (troublemaker == null) {
+        if (!troubled) {
             return;
         }
         while (hasRoom()) {
             var packet = troublemaker.due(now);
             if (packet == null) {
-                if (troublemaker.isDone()) {
-                    troublemaker = null;
-                }
+                troubled = !troublemaker.isDone();
                 return;
             }
             if (up) {
@@ -135,7 +143,7 @@ final class Outgoing implements Link {
 
     /** When to {@link #release} next. */
     long nextDeadline() {
-        return troublemaker == null ? Troublemaker.NEVER : troublemaker.nextDeadline();
+        return troubled ? troublemaker.nextDeadline() : Troublemaker.NEVER;
     }
 
     /** Sends what was gathered. False if the socket did not take all of it. */

@@ -12,6 +12,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.engine.MemoryRegistry;
@@ -265,6 +266,17 @@ public final class Port implements AutoCloseable {
             outgoing.trouble(trouble);
             return true;
         });
+    }
+
+    /** What was done to packets until now, also after {@link #close}. */
+    public TroubleCounts troubles() {
+        lock.lock();
+        try {
+            return outgoing.troubles();
+        } finally {
+            lock.unlock();
+            answer();
+        }
     }
 
     /** Shows all packets to {@code listener}; null for none. */

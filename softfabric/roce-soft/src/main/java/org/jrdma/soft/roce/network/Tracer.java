@@ -29,6 +29,10 @@ final class Tracer {
         show(TracedPacket.Direction.SENT, packet);
     }
 
+    void lost(PacketBuffer packet) {
+        show(TracedPacket.Direction.LOST, packet);
+    }
+
     void received(PacketBuffer packet) {
         show(TracedPacket.Direction.RECEIVED, packet);
     }

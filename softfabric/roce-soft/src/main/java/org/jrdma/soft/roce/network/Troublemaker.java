@@ -6,17 +6,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Does to packets what {@link Trouble} says. */
+/** Does to packets what {@link Trouble} says, and counts it. For one thread at a time. */
 final class Troublemaker {
 
     /** What becomes of a packet. */
     enum Fate {
         PASS,
         PASS_TWICE,
-        GONE
+        HELD_BACK,
+        LOST
     }
 
     static final long NEVER = Long.MAX_VALUE;
@@ -30,14 +32,28 @@ final class Troublemaker {
     /** More are not held back. */
     private static final int CAPACITY = 4096;
 
-    /** One held back until others have passed or its time has come. */
-    private record Held(PacketBuffer packet, long time, long passed) {}
+    /**
+     * One held back until its time has come or others were sent.
+     *
+     * @param number its place among all that were sent
+     * @param until the place of the one that it waits for at most
+     */
+    private record Held(PacketBuffer packet, long number, long time, long until) {}
 
     private Trouble trouble;
     private SplittableRandom random;
     private final List<Held> held = new ArrayList<>();
     private final ArrayDeque<PacketBuffer> free = new ArrayDeque<>();
-    private long passed;
+
+    /** The last, in the order in which they were sent, that has gone on. */
+    private long foremost;
+
+    private long sent;
+    private long lost;
+    private long duplicated;
+    private long overtaken;
+    private long damaged;
+    private long delayed;
 
     Troublemaker(Trouble trouble) {
         this.trouble = trouble;
@@ -55,46 +71,65 @@ final class Troublemaker {
         return trouble.isNone() && held.isEmpty();
     }
 
+    TroubleCounts counts() {
+        return new TroubleCounts(sent, lost, duplicated, overtaken, damaged, delayed);
+    }
+
     /** Decides about a packet, and damages it or keeps a copy. */
     Fate decide(PacketBuffer packet, long now) {
         // All are drawn each time, so that one decision does not shift the others.
-        var lost = random.nextDouble() < trouble.loss();
+        var nowhere = random.nextDouble() < trouble.loss();
         var twice = random.nextDouble() < trouble.duplication();
-        var overtaken = random.nextDouble() < trouble.reordering();
-        var damaged = random.nextDouble() < trouble.corruption();
+        var back = random.nextDouble() < trouble.reordering();
+        var damage = random.nextDouble() < trouble.corruption();
         var late = random.nextDouble() < trouble.delay();
         var bit = random.nextInt(8 * packet.length());
         var overtakers = 1 + random.nextInt(OVERTAKING);
-        passed++;
-        if (lost) {
-            return Fate.GONE;
+        sent++;
+        if (nowhere) {
+            lost++;
+            return Fate.LOST;
         }
-        if (damaged) {
+        if (damage) {
+            damaged++;
             var offset = PacketBuffer.START + bit / 8;
             var value = packet.memory().get(ValueLayout.JAVA_BYTE, offset);
             packet.memory().set(ValueLayout.JAVA_BYTE, offset, (byte) (value ^ 1 << bit % 8));
         }
-        if ((late || overtaken) && held.size() < CAPACITY) {
-            keep(
-                    packet,
-                    now + (late ? trouble.lateness().toNanos() : PATIENCE_NANOS),
-                    late ? Long.MAX_VALUE : passed + overtakers);
-            return twice ? Fate.PASS : Fate.GONE;
+        if (twice) {
+            duplicated++;
         }
-        return twice ? Fate.PASS_TWICE : Fate.PASS;
+        var kept = (late || back) && held.size() < CAPACITY;
+        if (kept && late) {
+            delayed++;
+            keep(packet, now + trouble.lateness().toNanos(), Long.MAX_VALUE);
+        } else if (kept) {
+            keep(packet, now + PATIENCE_NANOS, sent + overtakers);
+        }
+        if (kept && !twice) {
+            return Fate.HELD_BACK;
+        }
+        foremost = sent;
+        return kept || !twice ? Fate.PASS : Fate.PASS_TWICE;
     }
 
     private void keep(PacketBuffer packet, long time, long until) {
         var copy = free.isEmpty() ? new PacketBuffer() : free.removeLast();
         copy.copyFrom(packet);
-        held.add(new Held(copy, time, until));
+        held.add(new Held(copy, sent, time, until));
     }
 
     /** One that has been held back for long enough, to be given back by {@link #free}. */
     @Nullable PacketBuffer due(long now) {
         for (var i = 0; i < held.size(); i++) {
-            if (held.get(i).time() <= now || held.get(i).passed() <= passed) {
-                return held.remove(i).packet();
+            var one = held.get(i);
+            if (one.time() <= now || one.until() <= sent) {
+                held.remove(i);
+                if (one.number() < foremost) {
+                    overtaken++;
+                }
+                foremost = Math.max(foremost, one.number());
+                return one.packet();
             }
         }
         return null;

@@ -14,9 +14,11 @@ import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.PcapWriter;
 import org.jrdma.soft.roce.TracedPacket;
 import org.jrdma.soft.roce.TracedPacket.Direction;
+import org.jrdma.soft.roce.Trouble;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -100,6 +102,40 @@ class PortTracingTest {
             ip.get(28 + 12 + 16, text);
             assertThat(new String(text, StandardCharsets.US_ASCII)).isEqualTo("Saluton");
             assertThat(packets.getLast().get(28)).as("ACKNOWLEDGE").isEqualTo((byte) 17);
+        }
+    }
+
+    /** A capture shows what was on the wire. */
+    @Test
+    void shouldShowWhatIsLostButNotWriteIt(@TempDir Path folder) throws Exception {
+        var file = folder.resolve("trace.pcap");
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var queuePair = left.newQueuePair(Transport.UNRELIABLE);
+            left.connect(queuePair, right, right.newQueuePair(Transport.UNRELIABLE), 1024, 14);
+            var seen = new CopyOnWriteArrayList<TracedPacket>();
+            try (var writer = new PcapWriter(file)) {
+                left.port.listen(packet -> {
+                    seen.add(packet);
+                    writer.seen(packet);
+                });
+                left.port.trouble(Trouble.NONE.withLoss(1));
+                left.send(queuePair, 1, 0, 64);
+                left.await();
+                left.port.trouble(Trouble.NONE);
+                left.send(queuePair, 2, 0, 32);
+                left.await();
+                left.port.listen(null);
+            }
+
+            assertThat(seen)
+                    .extracting(TracedPacket::direction)
+                    .containsExactly(Direction.LOST, Direction.SENT);
+            assertThat(seen).extracting(TracedPacket::payloadBytes).containsExactly(64, 32);
+            assertThat(read(file))
+                    .singleElement()
+                    .extracting(ByteBuffer::limit)
+                    .isEqualTo(20 + 8 + 12 + 32 + 4);
         }
     }
 

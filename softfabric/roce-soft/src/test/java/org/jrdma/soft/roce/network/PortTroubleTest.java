@@ -2,20 +2,31 @@ package org.jrdma.soft.roce.network;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.jrdma.soft.roce.TracedPacket.Direction;
 import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class PortTroubleTest {
+
+    private static final int PACKETS = 20_000;
 
     private static final Trouble BAD =
             Trouble.seeded(7)
@@ -30,7 +41,81 @@ class PortTroubleTest {
         var first = decisions(BAD);
         assertThat(decisions(BAD)).isEqualTo(first);
         assertThat(decisions(Trouble.seeded(8).withLoss(0.05))).isNotEqualTo(first);
-        assertThat(first).contains("PASS", "PASS_TWICE", "GONE");
+        assertThat(first).contains("PASS", "PASS_TWICE", "HELD_BACK", "LOST");
+    }
+
+    /** Each alone: of a tenth of the packets. */
+    private static Stream<Arguments> troubles() {
+        var good = Trouble.seeded(3);
+        return Stream.of(
+                arguments(0, good.withLoss(0.1)),
+                arguments(1, good.withDuplication(0.1)),
+                arguments(2, good.withReordering(0.1)),
+                arguments(3, good.withCorruption(0.1)),
+                arguments(4, good.withDelay(0.1, Duration.ofNanos(1))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("troubles")
+    void shouldCountAsMuchTroubleAsWasAskedForAndNoOther(int kind, Trouble trouble) {
+        var maker = new Troublemaker(trouble);
+        var packet = new PacketBuffer();
+        packet.length(64);
+        for (var i = 0; i < PACKETS; i++) {
+            for (var late = maker.due(i); late != null; late = maker.due(i)) {
+                maker.free(late);
+            }
+            maker.decide(packet, i);
+        }
+
+        var counts = maker.counts();
+        assertThat(counts.sent()).isEqualTo(PACKETS);
+        var each =
+                new ArrayList<>(
+                        List.of(
+                                counts.lost(),
+                                counts.duplicated(),
+                                counts.overtaken(),
+                                counts.damaged(),
+                                counts.delayed()));
+        // Five standard deviations.
+        var off = (long) (5 * Math.sqrt(PACKETS * 0.1 * 0.9));
+        assertThat(each.remove(kind)).isCloseTo(PACKETS / 10, within(off));
+        assertThat(each).containsOnly(0L);
+    }
+
+    /** Nobody overtakes the only one. */
+    @Test
+    void shouldCountAsOvertakenOnlyWhatWas() {
+        var maker = new Troublemaker(Trouble.seeded(3).withReordering(1));
+        var packet = new PacketBuffer();
+        packet.length(64);
+
+        maker.decide(packet, 0);
+        maker.free(maker.due(Duration.ofSeconds(1).toNanos()));
+
+        assertThat(maker.counts()).isEqualTo(new TroubleCounts(1, 0, 0, 0, 0, 0));
+    }
+
+    @Test
+    void shouldCountWhatAListenerSees() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            var seen = new CopyOnWriteArrayList<Direction>();
+            left.port.listen(packet -> seen.add(packet.direction()));
+            left.port.trouble(Trouble.seeded(5).withLoss(0.2).withDuplication(0.2));
+            left.move(pair[0], 1, SendOperation.WRITE, 0, 200_000, right);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+            left.port.close();
+
+            var counts = left.port.troubles();
+            assertThat(counts.sent()).isGreaterThanOrEqualTo(200_000 / 1024);
+            assertThat(seen).filteredOn(Direction.LOST::equals).hasSize((int) counts.lost());
+            assertThat(seen)
+                    .filteredOn(Direction.SENT::equals)
+                    .hasSize((int) (counts.sent() - counts.lost() + counts.duplicated()));
+        }
     }
 
     private static List<String> decisions(Trouble trouble) {
