@@ -18,7 +18,7 @@ import java.util.Set;
  * The steps that a queue pair can take, with the attributes that each must and may change, for each
  * type that has the step: the table of the InfiniBand specification.
  *
- * <p>To RESET and to ERROR it can go from everywhere, without attributes.
+ * <p>To RESET and, except from there, to ERROR it can go from everywhere, without attributes.
  */
 @SuppressWarnings("ImmutableEnumChecker") // the rules are immutable
 enum QueuePairTransition {
@@ -86,9 +86,9 @@ enum QueuePairTransition {
     READY_TO_SEND_TO_DRAINED(
             READY_TO_SEND,
             SEND_QUEUE_DRAINED,
-            reliable(required(), optional(CURRENT_STATE, DRAIN_NOTIFICATION)),
-            unreliable(required(), optional(CURRENT_STATE, DRAIN_NOTIFICATION)),
-            datagram(required(), optional(CURRENT_STATE, DRAIN_NOTIFICATION))),
+            reliable(required(), optional(DRAIN_NOTIFICATION)),
+            unreliable(required(), optional(DRAIN_NOTIFICATION)),
+            datagram(required(), optional(DRAIN_NOTIFICATION))),
     DRAINED_TO_READY_TO_SEND(
             SEND_QUEUE_DRAINED,
             READY_TO_SEND,
@@ -168,13 +168,12 @@ enum QueuePairTransition {
         var changes = EnumSet.noneOf(QueuePairAttribute.class);
         changes.addAll(attributes);
         changes.remove(STATE);
-        if (to == RESET || to == ERROR) {
-            changes.remove(CURRENT_STATE);
+        if (to == RESET || (to == ERROR && from != RESET)) {
             return changes.isEmpty()
                     ? Optional.empty()
                     : Optional.of("takes no attributes; illegal: " + changes);
         }
-        var reachable = EnumSet.of(RESET, ERROR);
+        var reachable = from == RESET ? EnumSet.of(RESET) : EnumSet.of(RESET, ERROR);
         for (var step : values()) {
             var rule = step.from == from ? step.ruleOf(type) : Optional.<Rule>empty();
             if (rule.isPresent() && step.to == to) {

@@ -112,7 +112,7 @@ class QueuePairTransitionTest {
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
-                            Set.of(CURRENT_STATE, DRAIN_NOTIFICATION)),
+                            Set.of(DRAIN_NOTIFICATION)),
                     new Step(
                             RELIABLE_CONNECTION,
                             SEND_QUEUE_DRAINED,
@@ -172,7 +172,7 @@ class QueuePairTransitionTest {
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
-                            Set.of(CURRENT_STATE, DRAIN_NOTIFICATION)),
+                            Set.of(DRAIN_NOTIFICATION)),
                     new Step(
                             UNRELIABLE_CONNECTION,
                             SEND_QUEUE_DRAINED,
@@ -231,7 +231,7 @@ class QueuePairTransitionTest {
                             READY_TO_SEND,
                             SEND_QUEUE_DRAINED,
                             Set.of(),
-                            Set.of(CURRENT_STATE, DRAIN_NOTIFICATION)),
+                            Set.of(DRAIN_NOTIFICATION)),
                     new Step(
                             UNRELIABLE_DATAGRAM,
                             SEND_QUEUE_DRAINED,
@@ -310,7 +310,7 @@ class QueuePairTransitionTest {
     @EnumSource
     void shouldRefuseEveryOtherStepAndSayWhereItCanGo(QueuePairType type) {
         for (var from : QueuePairState.values()) {
-            var reachable = EnumSet.of(RESET, ERROR);
+            var reachable = from == RESET ? EnumSet.of(RESET) : EnumSet.of(RESET, ERROR);
             steps().filter(step -> step.type == type && step.from == from)
                     .forEach(step -> reachable.add(step.to));
             for (var to : EnumSet.complementOf(reachable)) {
@@ -326,7 +326,7 @@ class QueuePairTransitionTest {
     @EnumSource
     void shouldGoToResetAndToErrorFromEverywhereWithoutAttributes(QueuePairState from) {
         for (var type : QueuePairType.values()) {
-            for (var to : List.of(RESET, ERROR)) {
+            for (var to : from == RESET ? List.of(RESET) : List.of(RESET, ERROR)) {
                 assertThat(objection(type, from, to, Set.of(STATE))).isEmpty();
                 assertThat(objection(type, from, to, Set.of(STATE, PORT, ACCESS)))
                         .contains("takes no attributes; illegal: [ACCESS, PORT]");
