@@ -105,7 +105,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
      * caller's choice: the same in every process of an application, say. In C: {@code
      * ibv_reg_mr_iova}.
      *
-     * @param start a multiple of the page size, as most adapters demand
+     * @param start a multiple of the page size, as the kernel demands
      * @throws VerbsException if the system refuses, or the library is too old
      */
     public MemoryRegion regionAt(long start, long bytes) throws VerbsException {

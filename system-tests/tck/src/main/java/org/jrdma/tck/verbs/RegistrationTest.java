@@ -74,6 +74,15 @@ class RegistrationTest {
     }
 
     @Test
+    void shouldRefuseAnAddressAtAnotherPlaceOfAPage() throws VerbsException {
+        fabric().needs(Feature.CHOSEN_ADDRESSES);
+        var arena = right.domain().newArena(Pair.ALL);
+        assertThatThrownBy(() -> arena.regionAt(ELSEWHERE + 8, BYTES))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("EINVAL");
+    }
+
+    @Test
     void shouldCountFromZeroWhereThatIsWanted() throws VerbsException {
         fabric().needs(Feature.ZERO_BASED_REGIONS);
         var region =

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.soft.roce.engine.Access;
 import org.jrdma.soft.roce.engine.MemoryRegion;
 
@@ -21,6 +22,9 @@ final class RegionObject implements Owned {
                     | rdma_h.IBV_ACCESS_HUGETLB()
                     | rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
 
+    /** What is known by another address stands at the same place of its pages, says the kernel. */
+    private static final long PAGE_BYTES = Linux.pageBytes();
+
     private final MemorySegment structure;
     private DomainObject domain;
     private int access;
@@ -32,23 +36,37 @@ final class RegionObject implements Owned {
      */
     RegionObject(DomainObject domain, long address, long length, long start, int access) {
         check(address, length, access);
-        this.domain = domain;
-        this.access = access;
+        if (!isZeroBased(access) && (address ^ start) % PAGE_BYTES != 0) {
+            throw new Refusal(Errno.EINVAL);
+        }
         this.structure = Structures.allocate(ibv_mr.layout(), this);
-        register(Memory.at(address, length), isZeroBased() ? 0 : start);
-        own();
+        var memory = Memory.at(address, length);
+        own(domain, access, register(domain, memory, isZeroBased(access) ? 0 : start, access));
     }
 
     /** A region of no memory. */
     RegionObject(DomainObject domain) {
-        this.domain = domain;
-        this.access = Access.LOCAL_WRITE;
         this.structure = Structures.allocate(ibv_mr.layout(), this);
-        register(MemorySegment.NULL, 0);
-        own();
+        var access = Access.LOCAL_WRITE;
+        own(domain, access, register(domain, MemorySegment.NULL, 0, access));
     }
 
-    private void own() {
+    private static MemoryRegion register(
+            DomainObject domain, MemorySegment memory, long start, int access) {
+        return domain.context().port().memory().register(domain.domain(), memory, start, access);
+    }
+
+    private void own(DomainObject newDomain, int newAccess, MemoryRegion newRegion) {
+        domain = newDomain;
+        access = newAccess;
+        region = newRegion;
+        var memory = region.memory();
+        ibv_mr.context(structure, domain.context().address());
+        ibv_mr.pd(structure, domain.structure());
+        ibv_mr.addr(structure, MemorySegment.ofAddress(memory.address()));
+        ibv_mr.length(structure, region.isNull() ? -1 : memory.byteSize());
+        ibv_mr.lkey(structure, region.key());
+        ibv_mr.rkey(structure, region.isNull() ? 0 : region.key());
         domain.users().add();
         domain.context().own(this);
     }
@@ -72,18 +90,8 @@ final class RegionObject implements Owned {
         }
     }
 
-    private boolean isZeroBased() {
+    private static boolean isZeroBased(int access) {
         return (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0;
-    }
-
-    private void register(MemorySegment memory, long start) {
-        region = domain.context().port().memory().register(domain.domain(), memory, start, access);
-        ibv_mr.context(structure, domain.context().address());
-        ibv_mr.pd(structure, domain.structure());
-        ibv_mr.addr(structure, MemorySegment.ofAddress(memory.address()));
-        ibv_mr.length(structure, region.isNull() ? -1 : memory.byteSize());
-        ibv_mr.lkey(structure, region.key());
-        ibv_mr.rkey(structure, region.isNull() ? 0 : region.key());
     }
 
     /**
@@ -101,21 +109,21 @@ final class RegionObject implements Owned {
                 || region.isNull()) {
             throw new Refusal(Errno.EINVAL);
         }
+        var before = region;
+        var newAccess = changesAccess ? nextAccess : access;
         check(
-                changesMemory ? address : region.memory().address(),
-                changesMemory ? length : region.memory().byteSize(),
-                changesAccess ? nextAccess : access);
-        var next = changesDomain ? DomainObject.of(nextDomain) : domain;
-        if (next.context() != domain.context()) {
+                changesMemory ? address : before.memory().address(),
+                changesMemory ? length : before.memory().byteSize(),
+                newAccess);
+        var newDomain = changesDomain ? DomainObject.of(nextDomain) : domain;
+        if (newDomain.context() != domain.context()) {
             throw new Refusal(Errno.EINVAL);
         }
-        var before = region;
         var memory = changesMemory ? Memory.at(address, length) : before.memory();
+        var start = changesMemory ? address : before.start();
+        var changed = register(newDomain, memory, isZeroBased(newAccess) ? 0 : start, newAccess);
         disown();
-        domain = next;
-        access = changesAccess ? nextAccess : access;
-        register(memory, isZeroBased() ? 0 : changesMemory ? address : before.start());
-        own(); // as the newest, for a context destroys what is new before what is old
+        own(newDomain, newAccess, changed); // the newest: a context destroys the new before the old
         domain.context().port().memory().deregister(before);
     }
 
