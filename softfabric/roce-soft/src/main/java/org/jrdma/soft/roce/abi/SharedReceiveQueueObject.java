@@ -26,16 +26,14 @@ final class SharedReceiveQueueObject implements Owned, EventSubject {
         this.domain = domain;
         var room = ibv_srq_init_attr.attr(wanted);
         var capacity = ibv_srq_attr.max_wr(room);
-        var limit = ibv_srq_attr.srq_limit(room);
-        refuseUnlessPossible(capacity, limit);
+        refuseUnlessPossible(capacity, 0); // for C, the limit is of no account here
         if (ibv_srq_attr.max_sge(room) < 0
                 || ibv_srq_attr.max_sge(room) > DeviceFacts.MAX_ELEMENTS) {
             throw new Refusal(Errno.EINVAL);
         }
         this.maxElements = Math.max(1, ibv_srq_attr.max_sge(room));
-        this.queue = new ReceiveQueue(capacity, maxElements, this::limitReached);
+        this.queue = new ReceiveQueue(domain.domain(), capacity, maxElements, this::limitReached);
         this.requests = new ReceiveRequests(queue, maxElements);
-        queue.limit(limit);
         ibv_srq_attr.max_sge(room, maxElements);
         this.structure = Structures.allocate(ibv_srq.layout(), this);
         ibv_srq.context(structure, domain.context().address());

@@ -57,7 +57,12 @@ final class DatagramResponder implements Responder {
 
     private boolean scatter(long offset, MemorySegment source, long sourceOffset, long length) {
         return receive.buffers.scatter(
-                engine.memory(), queuePair.domain(), offset, source, sourceOffset, length);
+                engine.memory(),
+                queuePair.receives().domain(),
+                offset,
+                source,
+                sourceOffset,
+                length);
     }
 
     @Override

@@ -8,15 +8,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReceiveQueue extends WorkRing<ReceiveWork> {
 
+    private final ProtectionDomain domain;
     private final int maxBuffers;
     private final Runnable limitReached;
     private int limit;
 
     /**
+     * @param domain whose regions its receives may name
      * @param limitReached run on the engine's thread when fewer are left than the limit set
      */
-    public ReceiveQueue(int capacity, int maxBuffers, Runnable limitReached) {
+    public ReceiveQueue(
+            ProtectionDomain domain, int capacity, int maxBuffers, Runnable limitReached) {
         super(capacity, () -> new ReceiveWork(maxBuffers));
+        this.domain = domain;
         this.maxBuffers = maxBuffers;
         this.limitReached = limitReached;
     }
@@ -32,6 +36,10 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
     /** What is asked for; 0 from when it was told. For the engine's thread. */
     public int limit() {
         return limit;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
     }
 
     int maxBuffers() {

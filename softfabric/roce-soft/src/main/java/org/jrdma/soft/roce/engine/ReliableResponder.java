@@ -135,7 +135,7 @@ final class ReliableResponder implements Responder {
         if (bytes > 0
                 && !receive.buffers.scatter(
                         engine.memory(),
-                        queuePair.domain(),
+                        queuePair.receives().domain(),
                         received,
                         packet.buffer().memory(),
                         packet.payloadOffset(),

@@ -72,7 +72,7 @@ final class UnreliableResponder implements Responder {
         if (bytes > 0
                 && !receive.buffers.scatter(
                         engine.memory(),
-                        queuePair.domain(),
+                        queuePair.receives().domain(),
                         received,
                         packet.buffer().memory(),
                         packet.payloadOffset(),

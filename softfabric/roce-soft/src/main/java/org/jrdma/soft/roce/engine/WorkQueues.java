@@ -13,6 +13,9 @@ public record WorkQueues(SendQueue sends, ReceiveQueue receives) {
                 shared != null
                         ? shared
                         : new ReceiveQueue(
-                                options.maxReceives(), options.maxReceiveBuffers(), () -> {}));
+                                options.domain(),
+                                options.maxReceives(),
+                                options.maxReceiveBuffers(),
+                                () -> {}));
     }
 }

@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.function.BiPredicate;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
+import org.jspecify.annotations.Nullable;
 
 /** Two engines, a link between them that does what it is told to packets, and a clock of theirs. */
 final class Pair {
@@ -116,6 +117,14 @@ final class Pair {
         }
 
         QueuePair newQueuePair(Transport kind, ProtectionDomain owner, CompletionSink completions) {
+            return newQueuePair(kind, owner, completions, null);
+        }
+
+        QueuePair newQueuePair(
+                Transport kind,
+                ProtectionDomain owner,
+                CompletionSink completions,
+                @Nullable ReceiveQueue shared) {
             var options =
                     new QueuePairOptions(
                             kind,
@@ -128,12 +137,12 @@ final class Pair {
                             4,
                             4,
                             64,
-                            null);
+                            shared);
             return Objects.requireNonNull(
                     engine.newQueuePair(options, WorkQueues.of(options)), "none left");
         }
 
-        private boolean add(Completion completion) {
+        boolean add(Completion completion) {
             done.add(
                     new Done(
                             completion.id(),

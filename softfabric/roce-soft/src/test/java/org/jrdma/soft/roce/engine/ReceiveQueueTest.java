@@ -11,7 +11,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReceiveQueueTest {
 
     private final AtomicInteger told = new AtomicInteger();
-    private final ReceiveQueue queue = new ReceiveQueue(4, 2, told::incrementAndGet);
+    private final ReceiveQueue queue =
+            new ReceiveQueue(new ProtectionDomain(), 4, 2, told::incrementAndGet);
     private final ReceiveWork taken = new ReceiveWork(2);
     private long posted;
     private long expected;

@@ -1,0 +1,55 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.jrdma.soft.roce.packet.RouteHeader;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whose memory the receives of a shared queue may name: that of its domain, whoever takes them. */
+class SharedReceivesTest {
+
+    private static final long MILLISECOND = 1_000_000;
+    private static final int QUEUE_KEY = 0x1234;
+    private static final int BYTES = 100;
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReachMemoryOfTheDomainOfTheirQueue(Transport transport) {
+        var pair = new Pair(transport, 1);
+        var elsewhere = new ProtectionDomain();
+        var region = pair.right.registry.register(elsewhere, pair.right.memory, 0, Pair.ALL);
+
+        assertThat(received(pair, elsewhere, 0, region)).isEqualTo(CompletionStatus.SUCCESS);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldNotReachMemoryOfTheDomainOfTheQueuePair(Transport transport) {
+        var pair = new Pair(transport, 1);
+        var start = pair.right.start;
+
+        assertThat(received(pair, new ProtectionDomain(), start, pair.right.region))
+                .isEqualTo(CompletionStatus.LOCAL_PROTECTION_ERROR);
+    }
+
+    /** How a receive from a shared queue of a domain ends, into a region. */
+    private static CompletionStatus received(
+            Pair pair, ProtectionDomain domain, long start, MemoryRegion region) {
+        var right = pair.right;
+        var shared = new ReceiveQueue(domain, 4, 1, () -> {});
+        right.queuePair = right.newQueuePair(right.transport, right.domain, right::add, shared);
+        pair.connect(1024, 0, 0, 7, 7, 4, Pair.ALL);
+        shared.claim().begin(9).buffer(start, RouteHeader.BYTES + BYTES, region.key());
+        shared.post();
+        var work = pair.left.work(1, SendOperation.SEND);
+        work.buffer(pair.left.start, BYTES, pair.left.region.key());
+        if (pair.left.transport == Transport.DATAGRAM) {
+            work.datagram(right.address, right.queuePair.number(), QUEUE_KEY);
+        }
+        pair.left.post();
+        pair.run(MILLISECOND);
+        return right.done.getFirst().status();
+    }
+}
