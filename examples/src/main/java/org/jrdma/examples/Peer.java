@@ -5,8 +5,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
@@ -18,27 +16,15 @@ public record Peer(Socket socket, BufferedReader lines) implements AutoCloseable
 
     /** Waits for the other side; 0 is any port that is free. */
     public static Peer waitOn(int port) throws IOException {
-        try (var listener = new ServerSocket(port)) {
+        try (var listener = Tcp.listen(port)) {
             IO.println("waiting for the other side on port " + listener.getLocalPort());
             return of(listener.accept());
-        } catch (IOException e) {
-            throw new IOException("Cannot listen on port " + port + ": " + e.getMessage(), e);
         }
     }
 
     /** Calls the other side. */
     public static Peer at(String host, int port) throws IOException {
-        var socket = new Socket();
-        try {
-            socket.connect(new InetSocketAddress(host, port), (int) PATIENCE.toMillis());
-            return of(socket);
-        } catch (IOException e) {
-            socket.close();
-            throw new IOException(
-                    "Nobody answers on port %d of %s: %s. The side without a host must be started first."
-                            .formatted(port, host, e.getMessage()),
-                    e);
-        }
+        return of(Tcp.call(host, port));
     }
 
     private static Peer of(Socket socket) throws IOException {

@@ -30,6 +30,14 @@ class DemoTest {
     }
 
     @Test
+    void shouldShowItsOptionsWhenAskedTo() throws Exception {
+        try (var demo = Program.launch("demo", "--help")) {
+            assertThat(demo.await()).as(demo.output()).isZero();
+            assertThat(demo.output()).startsWith("usage: simple-rdma-write");
+        }
+    }
+
+    @Test
     void shouldSayWhyNothingCanArrive() throws Exception {
         try (var demo = Program.launch("demo", "-f", "software", "-d", "none0")) {
             assertThat(demo.await()).isEqualTo(1);

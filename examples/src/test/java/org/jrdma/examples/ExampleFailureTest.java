@@ -104,7 +104,7 @@ class ExampleFailureTest {
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Program.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(1);
-            assertThat(program.output()).contains("usage: ").doesNotContain("\tat ");
+            assertThat(program.output()).contains("-x", "usage: ").doesNotContain("\tat ");
         }
     }
 }

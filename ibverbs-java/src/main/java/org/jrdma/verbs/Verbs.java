@@ -62,6 +62,7 @@ public final class Verbs {
      */
     public static synchronized Verbs software() throws LibraryNotFoundException {
         if (software == null) {
+            NativeLibrary.needPermission();
             var soname = VerbsLibrary.NAME.soname();
             try {
                 for (var library : ServiceLoader.load(SoftwareLibrary.class)) {

@@ -142,8 +142,10 @@ final class Game {
             } while (System.nanoTime() - deadline < 0);
         }
         throw new IOException(
-                "Nothing has come for %d s. Has the other side ended?"
-                        .formatted(PATIENCE.toSeconds()));
+                "Nothing has come for %d s. Has the other side ended%s?"
+                        .formatted(
+                                PATIENCE.toSeconds(),
+                                options.isReliable() ? "" : ", or was a message lost"));
     }
 
     private void report(long nanos) {

@@ -91,6 +91,11 @@ final class PingPongOptions {
         return host.isEmpty();
     }
 
+    /** Whether what is lost is sent again. */
+    boolean isReliable() {
+        return program == Program.RC || program == Program.SRQ;
+    }
+
     /** The device that was asked for, or the first there is. */
     Device openDevice() throws IOException {
         var verbs = Fabric.choose(fabric);

@@ -3,8 +3,6 @@ package org.jrdma.examples.pingpong;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -12,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jrdma.examples.Tcp;
 import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.Gid;
 
@@ -65,7 +64,7 @@ final class Rendezvous {
             throws IOException {
         own.forEach(endpoint -> IO.println(describe("local address: ", endpoint)));
         var isServer = options.isServer();
-        try (var socket = isServer ? accept(options.port) : call(options.host, options.port)) {
+        try (var socket = isServer ? accept(options.port) : Tcp.call(options.host, options.port)) {
             socket.setTcpNoDelay(true);
             socket.setSoTimeout((int) PATIENCE.toMillis());
             if (!isServer) {
@@ -131,24 +130,11 @@ final class Rendezvous {
     }
 
     private static Socket accept(int port) throws IOException {
-        try (var listener = new ServerSocket(port)) {
+        try (var listener = Tcp.listen(port)) {
+            if (port == 0) {
+                IO.println("  waiting on port " + listener.getLocalPort());
+            }
             return listener.accept();
-        } catch (IOException e) {
-            throw new IOException("Cannot listen on port " + port + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static Socket call(String host, int port) throws IOException {
-        var socket = new Socket();
-        try {
-            socket.connect(new InetSocketAddress(host, port), (int) PATIENCE.toMillis());
-            return socket;
-        } catch (IOException e) {
-            socket.close();
-            throw new IOException(
-                    "Nobody answers on port %d of %s: %s. The side without a host must be started first."
-                            .formatted(port, host, e.getMessage()),
-                    e);
         }
     }
 

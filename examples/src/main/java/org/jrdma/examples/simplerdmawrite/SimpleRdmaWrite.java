@@ -145,7 +145,8 @@ public final class SimpleRdmaWrite {
                     default -> port = number(value);
                 }
             } else {
-                throw new IllegalArgumentException(USAGE);
+                throw new IllegalArgumentException(
+                        argument + " is too much, or misses its value.\n\n" + USAGE);
             }
         }
     }

@@ -148,7 +148,8 @@ public final class UdMulticast {
                     default -> messages = number(value);
                 }
             } else {
-                throw new IllegalArgumentException(USAGE);
+                throw new IllegalArgumentException(
+                        argument + " is too much, or misses its value.\n\n" + USAGE);
             }
         }
     }

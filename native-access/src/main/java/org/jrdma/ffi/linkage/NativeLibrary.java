@@ -74,7 +74,7 @@ public final class NativeLibrary {
 
     /** A library whose symbols {@code provider} answers for. */
     public static NativeLibrary from(LibraryProvider provider) {
-        allowed(() -> MemorySegment.NULL.reinterpret(0)); // else linking fails, without advice
+        needPermission();
         StackRoom.need();
         return new NativeLibrary(provider.name(), provider, provider.symbols());
     }
@@ -117,6 +117,15 @@ public final class NativeLibrary {
     @Override
     public String toString() {
         return description;
+    }
+
+    /**
+     * For what is about to link functions: that would fail without advice.
+     *
+     * @throws IllegalCallerException if this JVM denies native access; the message names the option
+     */
+    public static void needPermission() {
+        allowed(() -> MemorySegment.NULL.reinterpret(0));
     }
 
     private static <T> T allowed(Supplier<T> restricted) {

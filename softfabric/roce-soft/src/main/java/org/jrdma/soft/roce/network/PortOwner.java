@@ -13,42 +13,50 @@ final class PortOwner {
 
     private PortOwner() {}
 
+    /** A socket in the kernel's table. */
+    private record Holder(String inode, boolean isEverywhere) {}
+
     /** A sentence for people, with what to do. */
     static String describe(Address address) {
-        return process(address)
-                .map(owner -> "It is held by " + owner + ": take another address.")
-                .orElseGet(() ->
-                        Files.isDirectory(Path.of("/sys/module/rdma_rxe"))
-                                ? "The kernel's rdma_rxe is loaded, which takes this port of"
-                                        + " all addresses: unload it (rmmod rdma_rxe), or go"
-                                        + " to a network namespace that it does not serve."
-                                : "Another process, which this user may not look at, holds"
-                                        + " it: take another address.");
+        return describe(address, Path.of(address.isIpv4() ? "/proc/net/udp" : "/proc/net/udp6"));
     }
 
-    private static Optional<String> process(Address address) {
-        return inode(address).flatMap(PortOwner::processOf);
+    static String describe(Address address, Path table) {
+        var holder = holder(address, table);
+        var process = holder.flatMap(socket -> processOf(socket.inode()));
+        if (holder.isPresent() && holder.get().isEverywhere()) {
+            return process.map(owner ->
+                            "It is held by " + owner + ", of all addresses: that must end first.")
+                    .orElse(
+                            "No process is seen that holds it, of all addresses. That may be the"
+                                    + " kernel's rdma_rxe: unload it (rmmod rdma_rxe), or go to a network"
+                                    + " namespace that it does not serve.");
+        }
+        return process.map(owner -> "It is held by " + owner + ": take another address.")
+                .orElse(
+                        "Another process, which this user may not look at, holds it: take another"
+                                + " address.");
     }
 
-    /** The inode of the socket, or empty where it is the kernel's own. */
-    private static Optional<String> inode(Address address) {
-        var table = Path.of(address.isIpv4() ? "/proc/net/udp" : "/proc/net/udp6");
+    private static Optional<Holder> holder(Address address, Path table) {
         var port = String.format(Locale.ROOT, ":%04X", PacketBuffer.UDP_PORT);
         try (var lines = Files.lines(table)) {
             return lines.map(line -> line.strip().split("\\s+"))
                     .filter(columns -> columns.length > 9 && columns[1].endsWith(port))
-                    .filter(columns -> isAtOrEverywhere(columns[1], address))
-                    .map(columns -> columns[9])
-                    .filter(inode -> !inode.equals("0"))
+                    .map(columns -> holder(address, columns[1], columns[9]))
+                    .flatMap(Optional::stream)
                     .findFirst();
         } catch (IOException e) {
             return Optional.empty();
         }
     }
 
-    private static boolean isAtOrEverywhere(String column, Address address) {
-        var hex = column.substring(0, column.indexOf(':'));
-        return hex.chars().allMatch(digit -> digit == '0') || hex.equals(hex(address));
+    private static Optional<Holder> holder(Address address, String local, String inode) {
+        var hex = local.substring(0, local.indexOf(':'));
+        var isEverywhere = hex.chars().allMatch(digit -> digit == '0');
+        return isEverywhere || hex.equals(hex(address))
+                ? Optional.of(new Holder(inode, isEverywhere))
+                : Optional.empty();
     }
 
     /** As the kernel prints it: words as they stand in memory. */
