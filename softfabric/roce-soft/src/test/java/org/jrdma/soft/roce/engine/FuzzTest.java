@@ -3,7 +3,10 @@ package org.jrdma.soft.roce.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
@@ -16,6 +19,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class FuzzTest {
+
+    private static final ValueLayout.OfInt BIG_ENDIAN_INT =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong BIG_ENDIAN_LONG =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    // Where these stand in a packet.
+    private static final long DESTINATION = PacketBuffer.START + 4;
+    private static final long SEQUENCE = PacketBuffer.START + 8;
+    private static final long REMOTE_ADDRESS = PacketBuffer.START + 12;
+    private static final long REMOTE_KEY = PacketBuffer.START + 20;
 
     private static final OpCode[] OP_CODES = OpCode.values();
 
@@ -35,9 +49,16 @@ class FuzzTest {
     private final PacketBuffer packet = new PacketBuffer();
     private final PacketBuffer copy = new PacketBuffer();
 
+    private long damaged;
+    private long sealed;
+
+    /** About where in its sequence the victim is. */
+    private int near;
+
     /**
      * Packets with a right checksum from the right peer and nonsense in between; and, of each good
-     * packet, a damaged one before it.
+     * packet, a damaged one before it: to the same queue pair, which its checksum protects, or to
+     * the victim, with a right one.
      */
     @ParameterizedTest
     @EnumSource(Transport.class)
@@ -46,10 +67,18 @@ class FuzzTest {
         var pair = new Pair(transport, 1, new Address(0, 1), new Address(0, 2));
         pair.connect(MTU, 0);
         var victim = pair.right;
-        var good = new GoodTraffic(pair);
-        pair.passes = (to, genuine) -> to == pair.left || damage(genuine, victim);
+        var good = Stream.of(Transport.values()).map(kind -> new GoodTraffic(pair, kind)).toList();
+        pair.passes =
+                (to, genuine) -> {
+                    if (to == victim) {
+                        damage(genuine, victim, good);
+                    } else if (destination(genuine) == pair.left.queuePair.number()) {
+                        near = sequence(genuine);
+                    }
+                    return true;
+                };
         var resets = 0;
-        var goodBefore = 0L;
+        var goodBefore = new long[good.size()];
         for (var i = 0; i < PACKETS; i++) {
             if (victim.queuePair.state() != QueuePairState.READY_TO_SEND
                     || pair.left.queuePair.state() != QueuePairState.READY_TO_SEND) {
@@ -57,16 +86,20 @@ class FuzzTest {
                 victim.queuePair.reset();
                 pair.left.queuePair.reset();
                 pair.connect(MTU, 0);
+                near = 0;
             }
             giveWork(victim, i);
-            forge(pair.left, victim, good);
+            forge(pair.left, victim, good.get(random.nextInt(good.size())));
             victim.engine.receive(packet);
-            good.goOn();
+            good.forEach(GoodTraffic::goOn);
             pair.run(pair.now + 1_000);
             if (i % SPELL == SPELL - 1) {
                 assertThat(pair.faults).isEmpty();
-                assertThat(good.completed()).isGreaterThanOrEqualTo(goodBefore + DONE_IN_A_SPELL);
-                goodBefore = good.completed();
+                for (var j = 0; j < goodBefore.length; j++) {
+                    assertThat(good.get(j).completed())
+                            .isGreaterThanOrEqualTo(goodBefore[j] + DONE_IN_A_SPELL);
+                    goodBefore[j] = good.get(j).completed();
+                }
             }
         }
         assertThat(victim.guardsAreIntact()).isTrue();
@@ -75,6 +108,24 @@ class FuzzTest {
         assertThat(victim.done)
                 .filteredOn(done -> done.status() == CompletionStatus.SUCCESS)
                 .hasSizeGreaterThan(PACKETS / 1_000);
+        assertThat(sealed).isBetween(damaged * 2 / 5, damaged * 3 / 5);
+        System.out.printf(
+                "%s attacked: %,d packets made up, %,d damaged, %,d of these with a right checksum; beside them %s operations done%n",
+                transport, PACKETS, damaged, sealed, good);
+    }
+
+    private static int destination(PacketBuffer packet) {
+        return packet.memory().get(BIG_ENDIAN_INT, DESTINATION) & 0xff_ffff;
+    }
+
+    private static int sequence(PacketBuffer packet) {
+        return packet.memory().get(BIG_ENDIAN_INT, SEQUENCE) & 0xff_ffff;
+    }
+
+    private int anySequence() {
+        return random.nextInt(8) == 0
+                ? random.nextInt(1 << 24)
+                : (near + random.nextInt(-1, 3)) & 0xff_ffff;
     }
 
     private void giveWork(Pair.Side victim, int i) {
@@ -100,7 +151,7 @@ class FuzzTest {
                         0xffff,
                         victim.queuePair.number(),
                         random.nextBoolean(),
-                        random.nextInt(8) == 0 ? random.nextInt(1 << 24) : random.nextInt(6))
+                        anySequence())
                 .encode(memory, PacketBuffer.START);
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
         for (var offset = 0; offset < 40; offset += 8) {
@@ -149,18 +200,40 @@ class FuzzTest {
         checksum.seal(packet);
     }
 
-    /** Lets the victim have a copy with a bit turned or its end cut off. True. */
-    private boolean damage(PacketBuffer genuine, Pair.Side victim) {
+    /** Lets the victim's engine have a copy with a bit turned or its end cut off. */
+    private void damage(PacketBuffer genuine, Pair.Side victim, List<GoodTraffic> good) {
+        damaged++;
         copy.copyFrom(genuine);
+        var memory = copy.memory();
+        var forVictim = random.nextBoolean();
+        if (forVictim) {
+            redirect(victim, good);
+        }
         if (random.nextBoolean()) {
-            copy.length(random.nextInt(copy.length()));
+            copy.length(random.nextInt(copy.length()) & (forVictim ? -4 : -1));
         } else {
             var offset = PacketBuffer.START + random.nextInt(copy.length());
-            var bits = copy.memory().get(ValueLayout.JAVA_BYTE, offset);
-            var turned = (byte) (bits ^ 1 << random.nextInt(8));
-            copy.memory().set(ValueLayout.JAVA_BYTE, offset, turned);
+            var bits = memory.get(ValueLayout.JAVA_BYTE, offset);
+            memory.set(ValueLayout.JAVA_BYTE, offset, (byte) (bits ^ 1 << random.nextInt(8)));
+        }
+        if (forVictim) {
+            sealed++;
+            // Again: with a right checksum, nobody could tell it from a good one.
+            memory.set(BIG_ENDIAN_INT, DESTINATION, victim.queuePair.number());
+            checksum.seal(copy);
         }
         victim.engine.receive(copy);
-        return true;
+    }
+
+    /** Makes the copy one that the victim may wait for, but takes its checksum off. */
+    private void redirect(Pair.Side victim, List<GoodTraffic> good) {
+        var memory = copy.memory();
+        copy.length(copy.length() - InvariantCrc.BYTES);
+        memory.set(BIG_ENDIAN_INT, SEQUENCE, random.nextInt() << 31 | anySequence());
+        var address = memory.get(BIG_ENDIAN_LONG, REMOTE_ADDRESS);
+        if (good.stream().anyMatch(one -> one.start() == address) && random.nextInt(8) > 0) {
+            memory.set(BIG_ENDIAN_LONG, REMOTE_ADDRESS, victim.start);
+            memory.set(BIG_ENDIAN_INT, REMOTE_KEY, victim.region.key());
+        }
     }
 }
