@@ -63,6 +63,7 @@ class FuzzTest {
     @ParameterizedTest
     @EnumSource(Transport.class)
     void shouldTouchNothingElseAndHinderNobodyWhateverAPeerSends(Transport transport) {
+        var start = System.nanoTime();
         // Over IPv6: the checksum covers all of the packet, and finds all damage but by chance.
         var pair = new Pair(transport, 1, new Address(0, 1), new Address(0, 2));
         pair.connect(MTU, 0);
@@ -110,8 +111,8 @@ class FuzzTest {
                 .hasSizeGreaterThan(PACKETS / 1_000);
         assertThat(sealed).isBetween(damaged * 2 / 5, damaged * 3 / 5);
         System.out.printf(
-                "%s attacked: %,d packets made up, %,d damaged, %,d of these with a right checksum; beside them %s operations done%n",
-                transport, PACKETS, damaged, sealed, good);
+                "%s attacked: %,d packets made up, %,d damaged, %,d of these with a right checksum; beside them %s operations done; in %.1f s%n",
+                transport, PACKETS, damaged, sealed, good, (System.nanoTime() - start) / 1e9);
     }
 
     private static int destination(PacketBuffer packet) {
