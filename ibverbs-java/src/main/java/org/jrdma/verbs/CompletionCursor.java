@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.Set;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -34,6 +35,8 @@ public final class CompletionCursor implements AutoCloseable {
     private final CompletionTable<PolledWorkQueue> table;
     private final WorkCompletions batch;
 
+    private final Set<CompletionField> told;
+
     private int count;
     private int current = -1;
     private long id;
@@ -49,11 +52,14 @@ public final class CompletionCursor implements AutoCloseable {
         this.nativeQueue = queue.nativeQueue();
         this.table = queue.attachments().table();
         this.batch = new WorkCompletions(batch);
+        this.told = queue.fields();
     }
 
     /**
      * Takes what completions there are, up to a batch; those of the last batch that were not looked
-     * at come first. Does not wait. In C: {@code ibv_poll_cq}.
+     * at come first. Does not wait. In C: {@code ibv_poll_cq}; of a queue with {@link
+     * CompletionQueueOptions#telling chosen fields}, {@code ibv_start_poll}, {@code ibv_next_poll}
+     * and {@code ibv_end_poll}.
      *
      * @return how many completions {@link #next()} will give at most: those of closed queue pairs
      *     count here, and are passed over there
@@ -155,65 +161,115 @@ public final class CompletionCursor implements AutoCloseable {
         return Codes.COMPLETION_STATUS.of(batch.status(current));
     }
 
-    /** What was completed; of no meaning unless the status is success. */
+    /**
+     * What was completed; of no meaning unless the status is success. In C: {@code
+     * ibv_wc_read_opcode}.
+     */
     public CompletionKind kind() {
         checkPosition();
         return Codes.COMPLETION_KIND.of(batch.opcode(current));
     }
 
-    /** How many bytes arrived, for a receive, a read or an atomic that succeeded. */
+    /**
+     * How many bytes arrived, for a receive, a read or an atomic that succeeded. In C: {@code
+     * ibv_wc_read_byte_len}.
+     */
     public int bytes() {
-        checkPosition();
+        checkTold(CompletionField.BYTES);
         return batch.byteLength(current);
     }
 
-    /** Whether the sender's immediate data came with it. */
+    /** Whether the sender's immediate data came with it. In C: {@code ibv_wc_read_wc_flags}. */
     public boolean hasImmediate() {
-        checkPosition();
+        checkTold(CompletionField.IMMEDIATE);
         return batch.hasImmediate(current);
     }
 
-    /** The sender's immediate data. */
+    /** The sender's immediate data. In C: {@code ibv_wc_read_imm_data}. */
     public int immediate() {
-        checkPosition();
+        checkTold(CompletionField.IMMEDIATE);
         return batch.immediate(current);
     }
 
     /**
      * The number of the queue pair that the request was posted to, or that took it from a shared
-     * receive queue.
+     * receive queue. In C: {@code ibv_wc_read_qp_num}.
      */
     public int queuePairNumber() {
-        checkPosition();
+        checkTold(CompletionField.QUEUE_PAIR);
         return batch.queuePairNumber(current);
     }
 
     /**
      * The number of the queue pair that a datagram came from, for a receive on a queue pair of
-     * datagrams that succeeded; of no meaning otherwise. The rest is in {@link #completion()}.
+     * datagrams that succeeded; of no meaning otherwise. The rest is in {@link #completion()}. In
+     * C: {@code ibv_wc_read_src_qp}.
      */
     public int sourceQueuePairNumber() {
-        checkPosition();
+        checkTold(CompletionField.SOURCE_QUEUE_PAIR);
         return batch.sourceQueuePairNumber(current);
     }
 
     /**
      * Whether a {@link GlobalRouteHeader} precedes a datagram that was received. In C: {@code
-     * IBV_WC_GRH}.
+     * IBV_WC_GRH}, {@code ibv_wc_read_wc_flags}.
      */
     public boolean hasGlobalRoute() {
-        checkPosition();
+        checkTold(CompletionField.SOURCE_QUEUE_PAIR);
         return batch.hasGlobalRoute(current);
     }
 
-    /** The vendor's own code for a failure. */
+    /**
+     * When it was completed, in ticks of the device's clock: as many a second as {@link
+     * ExtendedDeviceAttributes#clockKilohertz} says, of which the bits of {@link
+     * ExtendedDeviceAttributes#timestampMask} count. See {@link Device#clock}. In C: {@code
+     * ibv_wc_read_completion_ts}.
+     */
+    public long timestamp() {
+        checkTold(CompletionField.TIMESTAMP);
+        return batch.timestamp(current);
+    }
+
+    /**
+     * When it was completed, in nanoseconds since 1970. In C: {@code
+     * ibv_wc_read_completion_wallclock_ns}.
+     */
+    public long wallClockNanos() {
+        checkTold(CompletionField.WALL_CLOCK);
+        return batch.wallClock(current);
+    }
+
+    /**
+     * The VLAN tag that the device took from the packet: priority and VLAN. In C: {@code
+     * ibv_wc_read_cvlan}.
+     */
+    public int vlanTag() {
+        checkTold(CompletionField.VLAN_TAG);
+        return batch.vlanTag(current);
+    }
+
+    /**
+     * What the rule that the packet came by was marked with. In C: {@code ibv_wc_read_flow_tag}.
+     */
+    public int flowTag() {
+        checkTold(CompletionField.FLOW_TAG);
+        return batch.flowTag(current);
+    }
+
+    /** The vendor's own code for a failure. In C: {@code ibv_wc_read_vendor_err}. */
     public int vendorError() {
         checkPosition();
         return batch.vendorError(current);
     }
 
-    /** All of it, to keep. Allocates. */
+    /**
+     * All that is {@link CompletionField#STANDARD}, to keep. Allocates. In C: {@code
+     * ibv_wc_read_slid}, {@code ibv_wc_read_sl}, {@code ibv_wc_read_dlid_path_bits}, among others.
+     */
     public Completion completion() {
+        for (var field : CompletionField.STANDARD) {
+            refuseUnlessTold(field);
+        }
         checkPosition();
         return Completion.of(batch, current, given);
     }
@@ -232,6 +288,19 @@ public final class CompletionCursor implements AutoCloseable {
     private void checkThread() {
         if (Thread.currentThread() != owner) {
             throw new WrongThreadException("This cursor belongs to " + owner);
+        }
+    }
+
+    private void checkTold(CompletionField field) {
+        refuseUnlessTold(field);
+        checkPosition();
+    }
+
+    private void refuseUnlessTold(CompletionField field) {
+        if (!told.contains(field)) {
+            throw new IllegalStateException(
+                    "%s was not asked to tell %s; telling() in its options does"
+                            .formatted(queue, field));
         }
     }
 

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.io.InterruptedIOException;
+import java.util.Set;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
@@ -20,9 +21,11 @@ import org.jspecify.annotations.Nullable;
 public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
 
     private final @Nullable DescriptorWaiter waiter;
+    private final Set<CompletionField> fields;
 
     CompletionQueue(Device device, CompletionQueueOptions options) throws VerbsException {
         super(device, options, device.sharedPolled());
+        this.fields = options.fields();
         try {
             this.waiter =
                     options.withEvents() ? nativeQueue().newWaiter(DescriptorWaiter::on) : null;
@@ -52,6 +55,11 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
      */
     public void resize(int newCapacity) throws VerbsException {
         attachments().resize(newCapacity, this, nativeQueue());
+    }
+
+    /** What its completions tell. */
+    Set<CompletionField> fields() {
+        return fields;
     }
 
     /** What {@link #awaitEvent} needs, taken before the queue is armed. */

@@ -118,6 +118,16 @@ public final class Device extends NativeObject {
                 library.devices().queryDeviceExtended(context, attempt("ibv_query_device_ex")));
     }
 
+    /**
+     * The device's clock now, in the ticks of {@link CompletionCursor#timestamp}. In C: {@code
+     * ibv_query_rt_values_ex}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where it has none that can be asked
+     */
+    public long clock() throws VerbsException {
+        return inCall(() -> library.devices().clock(context, attempt("ibv_query_rt_values_ex")));
+    }
+
     /** What a port is and can do; ports count from 1. In C: {@code ibv_query_port}. */
     public PortAttributes port(int port) throws VerbsException {
         if (port < 1 || port > 255) {

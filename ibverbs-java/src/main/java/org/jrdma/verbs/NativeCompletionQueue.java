@@ -2,7 +2,9 @@ package org.jrdma.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
@@ -11,6 +13,8 @@ import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.CompletionFunctions;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.Poller;
+import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +40,7 @@ final class NativeCompletionQueue {
     private final Runnable forget;
     private final MemorySegment queue;
     private final long queueAddress;
+    private final Poller poller;
     private final Lifetime lifetime;
     private final AtomicInteger unacknowledged = new AtomicInteger();
 
@@ -49,31 +54,113 @@ final class NativeCompletionQueue {
         this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
             this.queue =
-                    functions.create(
-                            device.address(),
-                            withSpare(options.capacity()),
-                            channel == null ? MemorySegment.NULL : channel,
-                            options.vector(),
-                            new Attempt(
-                                    "ibv_create_cq",
-                                    () ->
-                                            "for %,d completions on vector %d of %s"
-                                                    .formatted(
-                                                            options.capacity(),
-                                                            options.vector(),
-                                                            device.name()),
-                                    LockedMemory::advice));
+                    options.isExtended()
+                            ? createExtended(device, options)
+                            : create(device, options);
         } catch (VerbsException e) {
             destroyChannel();
             throw e;
         }
         this.queueAddress = queue.address();
+        this.poller =
+                options.isExtended()
+                        ? Poller.extended(
+                                hotPath,
+                                queue,
+                                options.fields(),
+                                ProviderFaults.inNextPoll(device.attributes()))
+                        : Poller.plain(hotPath, queueAddress);
         this.forget = device.forgetting(queueAddress);
         this.lifetime =
                 new Lifetime(
                         "completion queue %x of %s".formatted(queueAddress, device.name()),
                         List.of(device.ownLifetime()),
                         this::destroy);
+    }
+
+    private MemorySegment create(Device device, CompletionQueueOptions options)
+            throws VerbsException {
+        return functions.create(
+                device.address(),
+                withSpare(options.capacity()),
+                channelOrNull(),
+                options.vector(),
+                new Attempt(
+                        "ibv_create_cq", () -> describe(device, options), LockedMemory::advice));
+    }
+
+    private MemorySegment createExtended(Device device, CompletionQueueOptions options)
+            throws VerbsException {
+        return functions.createExtended(
+                device.context(),
+                withSpare(options.capacity()),
+                channelOrNull(),
+                options.vector(),
+                new CompletionFunctions.Extension(
+                        options.fields(), options.singleThreaded(), options.ignoringOverrun()),
+                new Attempt(
+                        "ibv_create_cq_ex",
+                        () ->
+                                describe(device, options)
+                                        + " telling "
+                                        + options.fields()
+                                        + (options.singleThreaded() ? ", single-threaded" : "")
+                                        + (options.ignoringOverrun() ? ", ignoring overrun" : ""),
+                        errno -> adviceOnExtended(errno, device, options)));
+    }
+
+    private String adviceOnExtended(int errno, Device device, CompletionQueueOptions options) {
+        if (errno != Errno.EOPNOTSUPP && errno != Errno.EINVAL) {
+            return LockedMemory.advice(errno);
+        }
+        if (!canMake(device, Set.of(), false, false)) {
+            return "It has no extended completion queues.";
+        }
+        var untold =
+                options.fields().stream()
+                        .filter(field -> !canMake(device, Set.of(field), false, false))
+                        .toList();
+        if (!untold.isEmpty()) {
+            return "Its completions do not tell " + untold + ".";
+        }
+        if (options.ignoringOverrun() && !canMake(device, Set.of(), false, true)) {
+            return "Its completion queues cannot overrun.";
+        }
+        return options.singleThreaded() && !canMake(device, Set.of(), true, false)
+                ? "It knows no single-threaded completion queues."
+                : "";
+    }
+
+    /** What a device refuses, it can only be asked by trying. */
+    private boolean canMake(
+            Device device,
+            Set<CompletionField> fields,
+            boolean singleThreaded,
+            boolean ignoringOverrun) {
+        try {
+            var made =
+                    functions.createExtended(
+                            device.context(),
+                            1,
+                            MemorySegment.NULL,
+                            0,
+                            new CompletionFunctions.Extension(
+                                    fields, singleThreaded, ignoringOverrun),
+                            Attempt.to("ibv_create_cq_ex", () -> "on " + device.name()));
+            functions.destroy(made, Attempt.to("ibv_destroy_cq", () -> "on " + device.name()));
+            return true;
+        } catch (VerbsException _) {
+            return false;
+        }
+    }
+
+    private static String describe(Device device, CompletionQueueOptions options) {
+        return "for %,d completions on vector %d of %s"
+                .formatted(options.capacity(), options.vector(), device.name());
+    }
+
+    private MemorySegment channelOrNull() {
+        return channel == null ? MemorySegment.NULL : channel;
     }
 
     MemorySegment address() {
@@ -126,10 +213,10 @@ final class NativeCompletionQueue {
      * many.
      */
     int poll(WorkCompletions batch) {
-        var count = hotPath.poll(queueAddress, batch.capacity(), batch.address());
+        var count = poller.poll(batch);
         if (count < 0) {
             throw new IllegalStateException(
-                    "ibv_poll_cq answered %d for %s".formatted(count, lifetime));
+                    "The poll of %s answered %d".formatted(lifetime, count));
         }
         return count;
     }

@@ -344,6 +344,12 @@ final class FakeLibrary implements LibraryProvider {
         return start.reinterpret(bytes);
     }
 
+    static int bigEndian(int value) {
+        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
+                ? value
+                : Integer.reverseBytes(value);
+    }
+
     private static long bigEndian(long value) {
         return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? value : Long.reverseBytes(value);
     }

@@ -3,6 +3,9 @@ package org.jrdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,9 +31,47 @@ class OptionsTest {
 
     @Test
     void shouldKeepWhatWasChosenBefore() {
-        assertThat(CompletionQueueOptions.capacity(16).onVector(3).waitable())
-                .isEqualTo(new CompletionQueueOptions(16, true, false, 3));
-        assertThat(CompletionQueueOptions.capacity(16).waitableForSolicited().onVector(2))
-                .isEqualTo(new CompletionQueueOptions(16, true, true, 2));
+        var fields = EnumSet.of(CompletionField.BYTES, CompletionField.TIMESTAMP);
+        var all =
+                CompletionQueueOptions.capacity(16)
+                        .telling(fields)
+                        .losingWhatOverruns()
+                        .singleThreadedUnguarded()
+                        .waitableForSolicited()
+                        .onVector(3);
+        var reversed =
+                CompletionQueueOptions.capacity(16)
+                        .onVector(3)
+                        .waitableForSolicited()
+                        .singleThreadedUnguarded()
+                        .losingWhatOverruns()
+                        .telling(fields);
+
+        assertThat(all)
+                .isEqualTo(reversed)
+                .isEqualTo(
+                        new CompletionQueueOptions(
+                                16, true, true, 3, Optional.of(fields), true, true));
+        assertThat(all.waitable())
+                .isEqualTo(
+                        new CompletionQueueOptions(
+                                16, true, false, 3, Optional.of(fields), true, true));
+        assertThat(CompletionQueueOptions.capacity(16))
+                .isEqualTo(
+                        new CompletionQueueOptions(
+                                16, false, false, 0, Optional.empty(), false, false));
+    }
+
+    @Test
+    void shouldBeExtendedOnlyWhereThePlainQueueIsNotEnough() {
+        var plain = CompletionQueueOptions.capacity(16).waitableForSolicited().onVector(3);
+
+        assertThat(plain.isExtended()).isFalse();
+        assertThat(plain.fields()).isEqualTo(CompletionField.STANDARD);
+        assertThat(plain.telling(Set.of()).isExtended()).isTrue();
+        assertThat(plain.telling(Set.of()).fields()).isEmpty();
+        assertThat(plain.losingWhatOverruns().isExtended()).isTrue();
+        assertThat(plain.losingWhatOverruns().fields()).isEqualTo(CompletionField.STANDARD);
+        assertThat(plain.singleThreadedUnguarded().isExtended()).isTrue();
     }
 }

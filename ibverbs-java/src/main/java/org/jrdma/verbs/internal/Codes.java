@@ -4,6 +4,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.AsyncEventType;
 import org.jrdma.verbs.AtomicCapability;
+import org.jrdma.verbs.CompletionField;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.DeviceCapability;
@@ -98,6 +99,26 @@ public final class Codes {
                                 case RECEIVE_OF_WRITE -> rdma_h.IBV_WC_RECV_RDMA_WITH_IMM();
                                 case OTHER ->
                                         throw new AssertionError("stands for all other numbers");
+                            });
+
+    public static final EnumCodes<CompletionField> COMPLETION_FIELD =
+            new EnumCodes<>(
+                    CompletionField.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case BYTES -> rdma_h.IBV_WC_EX_WITH_BYTE_LEN();
+                                case IMMEDIATE -> rdma_h.IBV_WC_EX_WITH_IMM();
+                                case QUEUE_PAIR -> rdma_h.IBV_WC_EX_WITH_QP_NUM();
+                                case SOURCE_QUEUE_PAIR -> rdma_h.IBV_WC_EX_WITH_SRC_QP();
+                                case SOURCE_LID -> rdma_h.IBV_WC_EX_WITH_SLID();
+                                case SERVICE_LEVEL -> rdma_h.IBV_WC_EX_WITH_SL();
+                                case PATH_BITS -> rdma_h.IBV_WC_EX_WITH_DLID_PATH_BITS();
+                                case TIMESTAMP -> rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP();
+                                case WALL_CLOCK ->
+                                        rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK();
+                                case VLAN_TAG -> rdma_h.IBV_WC_EX_WITH_CVLAN();
+                                case FLOW_TAG -> rdma_h.IBV_WC_EX_WITH_FLOW_TAG();
                             });
 
     public static final EnumCodes<GidType> GID_TYPE =

@@ -10,13 +10,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.util.Set;
 import org.jrdma.abi.rdma.ibv_comp_channel;
 import org.jrdma.abi.rdma.ibv_cq;
+import org.jrdma.abi.rdma.ibv_cq_ex;
+import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.CompletionField;
 import org.jrdma.verbs.VerbsException;
 
 /** Completion queues and the channels that tell of them. Polling is in {@link HotPath}. */
@@ -27,6 +32,8 @@ public final class CompletionFunctions {
     private static final MethodHandle DESTROY_CHANNEL =
             capturingErrno(rdma_h.ibv_destroy_comp_channel$descriptor());
     private static final MethodHandle CREATE_CQ = capturingErrno(rdma_h.ibv_create_cq$descriptor());
+    private static final MethodHandle CREATE_CQ_EX =
+            capturingErrno(verbs_context.create_cq_ex.descriptor());
     private static final MethodHandle RESIZE_CQ = capturingErrno(rdma_h.ibv_resize_cq$descriptor());
     private static final MethodHandle DESTROY_CQ =
             capturingErrno(rdma_h.ibv_destroy_cq$descriptor());
@@ -94,6 +101,48 @@ public final class CompletionFunctions {
                                                 channel,
                                                 vector)));
         return memoryAt(queue, ibv_cq.layout().byteSize());
+    }
+
+    /** How an extended queue is made, besides its capacity. */
+    public record Extension(
+            Set<CompletionField> fields, boolean singleThreaded, boolean ignoringOverrun) {}
+
+    /** An {@code ibv_cq_ex}. Without channel: NULL for it. NULL and errno on failure. */
+    public MemorySegment createExtended(
+            VerbsContext context,
+            int capacity,
+            MemorySegment channel,
+            int vector,
+            Extension extension,
+            Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.create_cq_ex$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_cq_init_attr_ex.allocate(arena);
+            ibv_cq_init_attr_ex.cqe(attributes, capacity);
+            ibv_cq_init_attr_ex.channel(attributes, channel);
+            ibv_cq_init_attr_ex.comp_vector(attributes, vector);
+            ibv_cq_init_attr_ex.wc_flags(attributes, Codes.COMPLETION_FIELD.bits(extension.fields));
+            var flags =
+                    (extension.singleThreaded ? rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED() : 0)
+                            | (extension.ignoringOverrun
+                                    ? rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN()
+                                    : 0);
+            if (flags != 0) {
+                ibv_cq_init_attr_ex.flags(attributes, flags);
+                ibv_cq_init_attr_ex.comp_mask(attributes, rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
+            }
+            var queue =
+                    attempt.pointer(
+                            call(() ->
+                                    (MemorySegment)
+                                            CREATE_CQ_EX.invokeExact(
+                                                    function,
+                                                    segment(),
+                                                    context.address(),
+                                                    attributes)));
+            return memoryAt(queue, ibv_cq_ex.layout().byteSize());
+        }
     }
 
     /** Returns the errno. */

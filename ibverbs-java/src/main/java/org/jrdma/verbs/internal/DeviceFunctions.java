@@ -22,7 +22,9 @@ import org.jrdma.abi.rdma.ibv_device_attr_ex;
 import org.jrdma.abi.rdma.ibv_gid;
 import org.jrdma.abi.rdma.ibv_gid_entry;
 import org.jrdma.abi.rdma.ibv_port_attr;
+import org.jrdma.abi.rdma.ibv_values_ex;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.timespec;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
@@ -50,6 +52,8 @@ public final class DeviceFunctions {
             capturingErrno(rdma_h.ibv_query_device$descriptor());
     private static final MethodHandle QUERY_DEVICE_EX =
             capturingErrno(verbs_context.query_device_ex.descriptor());
+    private static final MethodHandle QUERY_RT_VALUES =
+            capturingErrno(verbs_context.query_rt_values.descriptor());
     private static final MethodHandle QUERY_PORT =
             capturingErrno(rdma_h.ibv_query_port$descriptor());
     private static final MethodHandle QUERY_PORT_SIZED =
@@ -65,6 +69,8 @@ public final class DeviceFunctions {
             capturingErrno(rdma_h.ibv_ack_async_event$descriptor());
     private static final MethodHandle IS_FORK_INITIALIZED =
             capturingErrno(rdma_h.ibv_is_fork_initialized$descriptor());
+
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private final MemorySegment getDeviceList;
     private final MemorySegment freeDeviceList;
@@ -215,6 +221,25 @@ public final class DeviceFunctions {
                                             attributes,
                                             attributes.byteSize())));
             return AttributeReader.extended(attributes);
+        }
+    }
+
+    /** The device's clock. Returns the errno. */
+    public long clock(VerbsContext context, Attempt attempt) throws VerbsException {
+        var function = context.require(verbs_context.query_rt_values$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var values = ibv_values_ex.allocate(arena);
+            ibv_values_ex.comp_mask(values, rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    QUERY_RT_VALUES.invokeExact(
+                                            function, segment(), context.address(), values)));
+            if ((ibv_values_ex.comp_mask(values) & rdma_h.IBV_VALUES_MASK_RAW_CLOCK()) == 0) {
+                throw attempt.failed(Errno.EOPNOTSUPP); // it says what it has filled in
+            }
+            var clock = ibv_values_ex.raw_clock(values);
+            return timespec.tv_sec(clock) * NANOS_PER_SECOND + timespec.tv_nsec(clock);
         }
     }
 

@@ -101,6 +101,13 @@ public sealed class HotPath {
      */
     public void makeRoom() {}
 
+    /** Tells a library that is Java that a call was not for nothing. */
+    void didSomething() {}
+
+    final boolean isCritical() {
+        return critical;
+    }
+
     int post(MemorySegment function, long queue, long request, long failed) {
         try {
             return critical
@@ -130,8 +137,13 @@ public sealed class HotPath {
         }
 
         @Override
-        int post(MemorySegment function, long queue, long request, long failed) {
+        void didSomething() {
             StackRoom.didSomething();
+        }
+
+        @Override
+        int post(MemorySegment function, long queue, long request, long failed) {
+            didSomething();
             return super.post(function, queue, request, failed);
         }
 
@@ -140,7 +152,7 @@ public sealed class HotPath {
             makeRoom();
             var count = super.poll(queue, capacity, completions);
             if (count > 0) {
-                StackRoom.didSomething();
+                didSomething();
             }
             return count;
         }

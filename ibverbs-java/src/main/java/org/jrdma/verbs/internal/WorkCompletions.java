@@ -31,6 +31,13 @@ public final class WorkCompletions {
     private static final int WITH_GLOBAL_ROUTE = rdma_h.IBV_WC_GRH();
     private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
+    // What ibv_wc has no place for, in an array behind.
+    private static final long TIMESTAMP = 0;
+    private static final long WALL_CLOCK = 8;
+    private static final long FLOW_TAG = 16;
+    private static final long VLAN_TAG = 20;
+    private static final long BYTES_BESIDE = 24;
+
     private final int capacity;
     private final MemorySegment memory;
     private final long address;
@@ -38,7 +45,7 @@ public final class WorkCompletions {
     /** Room for so many; freed when it is no longer reachable. */
     public WorkCompletions(int capacity) {
         this.capacity = capacity;
-        this.memory = Arena.ofAuto().allocate(BYTES * capacity, Long.BYTES);
+        this.memory = Arena.ofAuto().allocate((BYTES + BYTES_BESIDE) * capacity, Long.BYTES);
         this.address = memory.address();
     }
 
@@ -123,6 +130,96 @@ public final class WorkCompletions {
     /** Which of this port's LIDs a datagram came to. */
     public int pathBits(int index) {
         return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + PATH_BITS));
+    }
+
+    /** When it was completed, in ticks of the device's clock. */
+    public long timestamp(int index) {
+        return memory.get(ValueLayout.JAVA_LONG, beside(index) + TIMESTAMP);
+    }
+
+    /** When it was completed, in nanoseconds of the wall clock. */
+    public long wallClock(int index) {
+        return memory.get(ValueLayout.JAVA_LONG, beside(index) + WALL_CLOCK);
+    }
+
+    /** The VLAN tag that it came with. */
+    public int vlanTag(int index) {
+        return Short.toUnsignedInt(memory.get(ValueLayout.JAVA_SHORT, beside(index) + VLAN_TAG));
+    }
+
+    /** What the rule that it came by was marked with. */
+    public int flowTag(int index) {
+        return memory.get(ValueLayout.JAVA_INT, beside(index) + FLOW_TAG);
+    }
+
+    // For a poll that tells one thing after the other.
+
+    /** Begins one of which nothing else is told yet. */
+    void begin(int index, long number, int status) {
+        memory.asSlice(index * BYTES, BYTES).fill((byte) 0);
+        memory.set(ValueLayout.JAVA_LONG, index * BYTES + WR_ID, number);
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + STATUS, status);
+    }
+
+    void opcode(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + OPCODE, value);
+    }
+
+    void vendorError(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + VENDOR_ERROR, value);
+    }
+
+    void byteLength(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + BYTE_LENGTH, value);
+    }
+
+    void flags(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + FLAGS, value);
+    }
+
+    /** As it came over the wire. */
+    void rawImmediate(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + IMMEDIATE, value);
+    }
+
+    void queuePairNumber(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + QUEUE_PAIR, value);
+    }
+
+    void sourceQueuePairNumber(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, index * BYTES + SOURCE_QUEUE_PAIR, value);
+    }
+
+    void sourceLid(int index, short value) {
+        memory.set(ValueLayout.JAVA_SHORT, index * BYTES + SOURCE_LID, value);
+    }
+
+    void serviceLevel(int index, byte value) {
+        memory.set(ValueLayout.JAVA_BYTE, index * BYTES + SERVICE_LEVEL, value);
+    }
+
+    void pathBits(int index, byte value) {
+        memory.set(ValueLayout.JAVA_BYTE, index * BYTES + PATH_BITS, value);
+    }
+
+    void timestamp(int index, long value) {
+        memory.set(ValueLayout.JAVA_LONG, beside(index) + TIMESTAMP, value);
+    }
+
+    void wallClock(int index, long value) {
+        memory.set(ValueLayout.JAVA_LONG, beside(index) + WALL_CLOCK, value);
+    }
+
+    void vlanTag(int index, short value) {
+        memory.set(ValueLayout.JAVA_SHORT, beside(index) + VLAN_TAG, value);
+    }
+
+    void flowTag(int index, int value) {
+        memory.set(ValueLayout.JAVA_INT, beside(index) + FLOW_TAG, value);
+    }
+
+    private long beside(int index) {
+        return capacity * BYTES + index * BYTES_BESIDE;
     }
 
     private int intAt(int index, long offset) {

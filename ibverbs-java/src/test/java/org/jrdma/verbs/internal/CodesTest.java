@@ -17,6 +17,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.AsyncEventType;
 import org.jrdma.verbs.AtomicCapability;
+import org.jrdma.verbs.CompletionField;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.DeviceCapability;
@@ -65,6 +66,12 @@ class CodesTest {
                         CompletionStatus.class,
                         Set.of(CompletionStatus.UNKNOWN),
                         "IBV_WC_(.*_ERR|SUCCESS|TM_RNDV_INCOMPLETE)$"),
+                numbering(
+                        Codes.COMPLETION_FIELD,
+                        CompletionField.class,
+                        Set.of(),
+                        "IBV_WC_EX_",
+                        "IBV_WC_EX_WITH_TM_INFO"), // there are no tags to match
                 numbering(
                         Codes.GID_TYPE,
                         GidType.class,

@@ -20,6 +20,12 @@ public enum Feature {
     COMPLETION_EVENTS,
     /** {@code ibv_resize_cq}. */
     RESIZING_COMPLETION_QUEUES,
+    /** {@code ibv_create_cq_ex}. */
+    EXTENDED_COMPLETION_QUEUES,
+    /** Completions tell when they came, and the device's clock can be read. */
+    COMPLETION_TIMESTAMPS,
+    /** Completion queues that go on when they are full. */
+    OVERRUNNING_COMPLETION_QUEUES,
     /** Queries answer RESET for a queue pair that was just made. */
     REPORTING_RESET,
     /** The port's greatest MTU is told. */

@@ -50,6 +50,18 @@ final class Pair implements AutoCloseable {
         return connected(Fabric.underTest().open(), options, change);
     }
 
+    /** Connected, with completion queues of another kind. */
+    static Pair completing(UnaryOperator<CompletionQueueOptions> change) throws VerbsException {
+        Fabric.underTest().needs(Feature.MOVING_DATA);
+        var device = Fabric.underTest().open();
+        return connect(
+                new Pair(
+                        device,
+                        side(device, change, Pair::reliable),
+                        side(device, change, Pair::reliable)),
+                new ConnectOptions());
+    }
+
     /** Connected without a promise that anything arrives. */
     static Pair unreliable() throws VerbsException {
         Fabric.underTest().needs(Feature.UNRELIABLE_CONNECTIONS);
@@ -89,18 +101,17 @@ final class Pair implements AutoCloseable {
     private static Side reliableSide(
             Device device, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
-        return side(
-                device,
-                completions ->
-                        change.apply(
-                                QueuePairOptions.reliable(completions)
-                                        .sends(REQUESTS)
-                                        .receives(REQUESTS)));
+        return side(device, asked -> asked, completions -> change.apply(reliable(completions)));
+    }
+
+    private static QueuePairOptions<PolledQueuePair> reliable(CompletionQueue completions) {
+        return QueuePairOptions.reliable(completions).sends(REQUESTS).receives(REQUESTS);
     }
 
     private static Side unreliableSide(Device device) throws VerbsException {
         return side(
                 device,
+                asked -> asked,
                 completions ->
                         QueuePairOptions.unreliable(completions)
                                 .sends(REQUESTS)
@@ -108,10 +119,12 @@ final class Pair implements AutoCloseable {
     }
 
     private static Side side(
-            Device device, Function<CompletionQueue, QueuePairOptions<PolledQueuePair>> queuePair)
+            Device device,
+            UnaryOperator<CompletionQueueOptions> change,
+            Function<CompletionQueue, QueuePairOptions<PolledQueuePair>> queuePair)
             throws VerbsException {
         var domain = device.newProtectionDomain();
-        var options = CompletionQueueOptions.capacity(256);
+        var options = change.apply(CompletionQueueOptions.capacity(256));
         var completions =
                 device.newCompletionQueue(
                         !Fabric.underTest().profile().has(Feature.COMPLETION_EVENTS)

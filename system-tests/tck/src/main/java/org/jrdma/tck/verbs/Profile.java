@@ -14,15 +14,15 @@ public enum Profile {
 
     /** The kernel's software RoCE, {@code rdma_rxe}. */
     RXE(
-            Map.of(
-                    Feature.LARGE_REGIONS,
-                    "it locks every page; 2 GiB of them take a guest half a minute",
-                    Feature.ZERO_BASED_REGIONS,
-                    "not in the driver",
-                    Feature.NULL_REGIONS,
-                    "not in the driver",
-                    Feature.REREGISTRATION,
-                    "not in the provider"),
+            Map.ofEntries(
+                    entry(
+                            Feature.LARGE_REGIONS,
+                            "it locks every page; 2 GiB of them take a guest half a minute"),
+                    entry(Feature.ZERO_BASED_REGIONS, "not in the driver"),
+                    entry(Feature.NULL_REGIONS, "not in the driver"),
+                    entry(Feature.REREGISTRATION, "not in the provider"),
+                    entry(Feature.COMPLETION_TIMESTAMPS, "not in the provider"),
+                    entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "not in the driver")),
             Map.of(
                     Access.ZERO_BASED, "not in the driver",
                     Access.HUGE_PAGES, "not in the driver",
@@ -56,6 +56,11 @@ public enum Profile {
                     entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has reliable ones only"),
                     entry(Feature.DATAGRAMS, "iWARP has connections only"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
+                    entry(Feature.EXTENDED_COMPLETION_QUEUES, "the provider has no create_cq_ex"),
+                    entry(Feature.COMPLETION_TIMESTAMPS, "the provider has no create_cq_ex"),
+                    entry(
+                            Feature.OVERRUNNING_COMPLETION_QUEUES,
+                            "the provider has no create_cq_ex"),
                     entry(Feature.QUERYING_SHARED_RECEIVE_QUEUES, "the provider has no query_srq"),
                     entry(Feature.RESIZING_SHARED_RECEIVE_QUEUES, "not in the driver"),
                     entry(Feature.REPORTING_RESET, "its idle state is told as INIT"),
@@ -82,6 +87,9 @@ public enum Profile {
             Map.ofEntries(
                     entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
                     entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
+                    entry(Feature.EXTENDED_COMPLETION_QUEUES, "it has plain ones only"),
+                    entry(Feature.COMPLETION_TIMESTAMPS, "it has plain queues only"),
+                    entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "it has plain queues only"),
                     entry(
                             Feature.SHARED_RECEIVE_QUEUES,
                             "its last queue pair takes every receive at once"),

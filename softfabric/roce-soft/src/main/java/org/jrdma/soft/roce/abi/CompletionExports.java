@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.abi.rdma.ibv_cq;
 import org.jrdma.ffi.Errno;
+import org.jspecify.annotations.Nullable;
 
 /** Completion queues and the channels that tell of them. */
 final class CompletionExports {
@@ -24,17 +25,31 @@ final class CompletionExports {
     @Exported(value = "ibv_create_cq", failure = Failure.NULL)
     static long createQueue(
             long context, int capacity, long userContext, long channel, int vector) {
+        return create(ContextObject.of(context), capacity, userContext, channel, vector, null)
+                .address();
+    }
+
+    /**
+     * An {@code ibv_cq}, or an {@code ibv_cq_ex}.
+     *
+     * @param extension an {@code ibv_cq_init_attr_ex}, or null
+     */
+    static MemorySegment create(
+            ContextObject owner,
+            int capacity,
+            long userContext,
+            long channel,
+            int vector,
+            @Nullable MemorySegment extension) {
         if (vector != 0) {
             throw new Refusal(Errno.EINVAL);
         }
-        var owner = ContextObject.of(context);
         var events = channel == 0 ? null : ChannelObject.of(channel);
         if (events != null && events.context() != owner) {
             throw new Refusal(Errno.EINVAL);
         }
-        return new CompletionQueueObject(owner, capacity, userContext, events)
-                .structure()
-                .address();
+        return new CompletionQueueObject(owner, capacity, userContext, events, extension)
+                .structure();
     }
 
     @Exported(value = "ibv_resize_cq", failure = Failure.ERRNO)

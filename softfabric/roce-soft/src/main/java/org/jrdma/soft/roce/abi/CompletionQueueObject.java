@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jrdma.abi.rdma.ibv_cq;
+import org.jrdma.abi.rdma.ibv_cq_ex;
+import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
@@ -34,33 +36,68 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     private final EventCount completionEvents = new EventCount();
     private final EventCount asyncEvents = new EventCount();
     private final Users users = new Users();
+    private final boolean losesWhatOverruns;
+
+    /** Null for one that {@code ibv_create_cq} made. */
+    private final @Nullable CompletionPoll extendedPoll;
 
     private MemorySegment ring;
+
+    /** When each was added, where completions tell that; else none. */
+    private long[] timestamps = {};
+
     private int capacity;
     private int first;
     private volatile int count;
     private Armed armed = Armed.NOTHING;
     private boolean overrun;
 
+    /**
+     * @param extension what an extended one is made with, an {@code ibv_cq_init_attr_ex}; null for
+     *     a plain one
+     */
     CompletionQueueObject(
             ContextObject context,
             int capacity,
             long userContext,
-            @Nullable ChannelObject channel) {
+            @Nullable ChannelObject channel,
+            @Nullable MemorySegment extension) {
         refuseUnlessPossible(capacity);
         this.context = context;
         this.channel = channel;
         this.capacity = capacity;
         this.ring = newRing(capacity);
-        this.structure = Structures.allocate(ibv_cq.layout(), this);
+        this.losesWhatOverruns =
+                extension != null
+                        && (flags(extension) & rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN()) != 0;
+        // The one begins as the other.
+        this.structure =
+                Structures.allocate(extension == null ? ibv_cq.layout() : ibv_cq_ex.layout(), this);
         ibv_cq.context(structure, context.address());
         ibv_cq.cq_context(structure, MemorySegment.ofAddress(userContext));
         ibv_cq.cqe(structure, capacity);
+        if (extension == null) {
+            this.extendedPoll = null;
+        } else {
+            var fields = (int) ibv_cq_init_attr_ex.wc_flags(extension);
+            this.extendedPoll = new CompletionPoll(this, structure, fields);
+            if (CompletionPoll.needsTime(fields)) {
+                this.timestamps = new long[capacity];
+            }
+        }
         if (channel != null) {
             ibv_cq.channel(structure, channel.structure());
             channel.users().add();
         }
         context.own(this);
+    }
+
+    /** Of an {@code ibv_cq_init_attr_ex}. */
+    static int flags(MemorySegment extension) {
+        return (ibv_cq_init_attr_ex.comp_mask(extension) & rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS())
+                        == 0
+                ? 0
+                : ibv_cq_init_attr_ex.flags(extension);
     }
 
     static CompletionQueueObject of(long address) {
@@ -93,6 +130,9 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     public boolean add(Completion completion) {
         synchronized (this) {
             if (count == capacity) {
+                if (losesWhatOverruns) {
+                    return true;
+                }
                 if (!overrun) {
                     overrun = true;
                     context.raise(
@@ -101,7 +141,11 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
                 }
                 return false;
             }
-            write(completion, (first + count) % capacity * BYTES);
+            var place = place(count);
+            write(completion, place * BYTES);
+            if (timestamps.length > 0) {
+                timestamps[place] = DeviceFacts.clock();
+            }
             count++; // the only writer, as this is the lock's
             if (armed == Armed.ANYTHING || (armed == Armed.SOLICITED && completion.solicited())) {
                 armed = Armed.NOTHING;
@@ -134,18 +178,69 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
 
     /** Moves completions to an array of {@code ibv_wc}. Returns how many. */
     int poll(int most, long target) {
+        if (extendedPoll == null) {
+            progressIfEmpty();
+            return take(most, target);
+        }
+        extendedPoll.lock().lock();
+        try {
+            progressIfEmpty();
+            return take(most, target);
+        } finally {
+            extendedPoll.lock().unlock();
+        }
+    }
+
+    void progressIfEmpty() {
         if (count == 0) {
             context.port().progress();
         }
-        synchronized (this) {
-            var taken = Math.min(most, count);
-            var untilWrap = Math.min(taken, capacity - first);
-            AddressSpace.copy(ring, first * BYTES, target, untilWrap * BYTES);
-            AddressSpace.copy(ring, 0, target + untilWrap * BYTES, (taken - untilWrap) * BYTES);
-            first = (first + taken) % capacity;
-            count -= taken;
-            return taken;
+    }
+
+    private synchronized int take(int most, long target) {
+        var taken = Math.min(most, count);
+        var untilWrap = Math.min(taken, capacity - first);
+        AddressSpace.copy(ring, first * BYTES, target, untilWrap * BYTES);
+        AddressSpace.copy(ring, 0, target + untilWrap * BYTES, (taken - untilWrap) * BYTES);
+        drop(taken);
+        return taken;
+    }
+
+    // ---- for the poll of an extended one, under its lock
+
+    /**
+     * The poll of an extended one.
+     *
+     * @throws Refusal if it is not extended
+     */
+    CompletionPoll extendedPoll() {
+        if (extendedPoll == null) {
+            throw new Refusal(Errno.EINVAL);
         }
+        return extendedPoll;
+    }
+
+    /** Copies a completion that stays. False if there are not so many. */
+    synchronized boolean look(int index, MemorySegment target) {
+        if (index >= count) {
+            return false;
+        }
+        target.copyFrom(ring.asSlice(place(index) * BYTES, BYTES));
+        return true;
+    }
+
+    synchronized long timestamp(int index) {
+        return timestamps.length == 0 ? 0 : timestamps[place(index)];
+    }
+
+    /** Takes the first away. */
+    synchronized void drop(int completions) {
+        first = place(completions);
+        count -= completions;
+    }
+
+    private int place(int index) {
+        return (first + index) % capacity;
     }
 
     /** Asks for one event. */
@@ -161,16 +256,34 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     }
 
     /** Changes its capacity; completions stay. */
-    synchronized void resize(int wanted) {
+    void resize(int wanted) {
         refuseUnlessPossible(wanted);
+        if (extendedPoll == null) {
+            move(wanted);
+            return;
+        }
+        extendedPoll.lock().lock(); // who polls counts from the first
+        try {
+            move(wanted);
+        } finally {
+            extendedPoll.lock().unlock();
+        }
+    }
+
+    private synchronized void move(int wanted) {
         if (wanted < count) {
             throw new Refusal(Errno.EINVAL);
         }
         var kept = count;
-        var next = newRing(wanted);
-        if (kept > 0) {
-            poll(kept, next.address());
+        if (timestamps.length > 0) {
+            var times = new long[wanted];
+            for (var index = 0; index < kept; index++) {
+                times[index] = timestamps[place(index)];
+            }
+            timestamps = times;
         }
+        var next = newRing(wanted);
+        take(kept, next.address());
         ring = next;
         capacity = wanted;
         first = 0;

@@ -15,6 +15,9 @@ import org.jrdma.soft.roce.engine.MessageLimits;
 /** What a device says of itself. The one home of the limits, which others check against. */
 final class DeviceFacts {
 
+    /** That of {@link #clock}, which counts nanoseconds. */
+    private static final long CLOCK_KILOHERTZ = 1_000_000;
+
     static final int MAX_REQUESTS = 16_384;
     static final int MAX_ELEMENTS = 32;
     static final int MAX_INLINE_BYTES = 1_024;
@@ -110,6 +113,8 @@ final class DeviceFacts {
                 attributes,
                 ibv_device_attr.device_cap_flags(ibv_device_attr_ex.orig_attr(attributes)));
         ibv_device_attr_ex.phys_port_cnt_ex(attributes, 1);
+        ibv_device_attr_ex.completion_timestamp_mask(attributes, -1L);
+        ibv_device_attr_ex.hca_core_clock(attributes, CLOCK_KILOHERTZ);
         return attributes;
     }
 
@@ -141,6 +146,11 @@ final class DeviceFacts {
         if (port != ContextObject.PORT) {
             throw new Refusal(Errno.EINVAL);
         }
+    }
+
+    /** The clock of all devices now. */
+    static long clock() {
+        return System.nanoTime();
     }
 
     static long bigEndian(long value) {

@@ -1,6 +1,11 @@
 package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_values_ex;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.timespec;
+import org.jrdma.ffi.Errno;
 
 /**
  * The functions that C finds in a context and calls seldom. Those that tell of a device fill as
@@ -25,6 +30,43 @@ final class DeviceMembers {
     @Exported(value = "alloc_null_mr", failure = Failure.NULL)
     static long allocateNullRegion(long domain) {
         return new RegionObject(DomainObject.of(domain)).structure().address();
+    }
+
+    @Exported(value = "query_rt_values", failure = Failure.ERRNO)
+    static int queryClock(long context, long target) {
+        ContextObject.of(context);
+        var values = Memory.at(target, ibv_values_ex.layout());
+        refuseUnknown(ibv_values_ex.comp_mask(values), rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
+        var clock = ibv_values_ex.raw_clock(values);
+        timespec.tv_sec(clock, 0); // it counts ticks, as timestamps do
+        timespec.tv_nsec(clock, DeviceFacts.clock());
+        return 0;
+    }
+
+    @Exported(value = "create_cq_ex", failure = Failure.NULL)
+    static long createCompletionQueue(long context, long wanted) {
+        var attributes = Memory.at(wanted, ibv_cq_init_attr_ex.layout());
+        CompletionPoll.refuseUnlessPossible(ibv_cq_init_attr_ex.wc_flags(attributes));
+        refuseUnknown(
+                ibv_cq_init_attr_ex.comp_mask(attributes), rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
+        refuseUnknown(
+                CompletionQueueObject.flags(attributes),
+                rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED()
+                        | rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN());
+        return CompletionExports.create(
+                        ContextObject.of(context),
+                        ibv_cq_init_attr_ex.cqe(attributes),
+                        ibv_cq_init_attr_ex.cq_context(attributes).address(),
+                        ibv_cq_init_attr_ex.channel(attributes).address(),
+                        ibv_cq_init_attr_ex.comp_vector(attributes),
+                        attributes)
+                .address();
+    }
+
+    private static void refuseUnknown(int bits, int known) {
+        if ((bits & ~known) != 0) {
+            throw new Refusal(Errno.EOPNOTSUPP);
+        }
     }
 
     private static void copy(MemorySegment facts, long target, long bytes) {

@@ -5,8 +5,9 @@ import org.jrdma.ffi.Errno;
 /** The functions that C finds in a context and calls for every transfer. */
 final class HotExports {
 
-    /** All that stands in a context. */
-    static final Exports MEMBERS = Exports.of(HotExports.class, DeviceMembers.class);
+    /** All that stands in a context and in what is made from it. */
+    static final Exports MEMBERS =
+            Exports.of(HotExports.class, DeviceMembers.class, ExtendedCompletionExports.class);
 
     private HotExports() {}
 

@@ -1,0 +1,21 @@
+package org.jrdma.verbs.internal;
+
+import org.jrdma.verbs.DeviceAttributes;
+
+/** What a provider is known to do wrong, so that it is not asked to. */
+public final class ProviderFaults {
+
+    /** What the driver of the kernel's software RoCE calls its vendor. */
+    private static final int RXE = 0xff_ffff;
+
+    private ProviderFaults() {}
+
+    /**
+     * Whether a poll that goes on to a next completion may lose one, or unlock what another thread
+     * has locked. librxe did the one before rdma-core 55, the other before 59; which version it is
+     * cannot be asked.
+     */
+    public static boolean inNextPoll(DeviceAttributes device) {
+        return device.vendorId() == RXE;
+    }
+}
