@@ -67,7 +67,7 @@ abstract sealed class DispatchedEnd extends QueuePair
         this.receives = receives;
         this.sender =
                 new DispatchedPoster<>(
-                        target("ibv_post_send", HotPath::postSend, sendQueue(), options),
+                        target(postFunction(), HotPath::postSend, sendQueue(), options),
                         sends,
                         new WorkRequest.Send(options.sendElements()));
         this.receiver =
@@ -94,7 +94,7 @@ abstract sealed class DispatchedEnd extends QueuePair
         return new DispatchedPoster.Target(
                 ownLifetime(),
                 nativeAddress(),
-                device().hotPath(),
+                hotPath(),
                 function,
                 call,
                 name,
@@ -166,10 +166,10 @@ abstract sealed class DispatchedEnd extends QueuePair
             throws FabricException, InterruptedIOException {
         if (!takesSends()) {
             throw wrongState(
-                    "ibv_post_send",
+                    postFunction(),
                     "requests to send are taken from READY_TO_SEND on; connect it first");
         }
-        refuseIfDraining("ibv_post_send");
+        refuseIfDraining(postFunction());
         return sender.submit(
                 operation.name(),
                 local,

@@ -8,7 +8,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +19,6 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
     private final CompletionQueue ofSends;
     private final CompletionQueue ofReceives;
     private final QueuePairOptions<?> options;
-    private final HotPath hotPath;
     private @Nullable Thread sender;
     private @Nullable Thread receiver;
 
@@ -65,7 +63,6 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
         this.ofSends = ofSends;
         this.ofReceives = ofReceives;
         this.options = options;
-        this.hotPath = device().hotPath();
     }
 
     private static @Nullable Sharing<PolledWorkQueue> sharing(QueuePairOptions<?> options) {
@@ -192,16 +189,16 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
         marker.operation(WorkRequest.Operation.SEND);
         direct(marker);
         marker.flags(WorkRequest.Send.SIGNALED);
-        hotPath.makeRoom();
+        hotPath().makeRoom();
         marker.number(sends.requestNumber(sends.takeForMarker()));
         try {
             var errno =
-                    hotPath.postSend(nativeAddress(), marker.address(), marker.refusedAddress());
+                    hotPath().postSend(nativeAddress(), marker.address(), marker.refusedAddress());
             if (errno != 0) {
                 sends.giveBack(1);
                 sends.markerIsOver();
                 throw new PostException(
-                        "ibv_post_send", "for the marker that drains " + this, 0, errno);
+                        postFunction(), "for the marker that drains " + this, 0, errno);
             }
         } finally {
             Reference.reachabilityFence(marker);
@@ -239,9 +236,5 @@ abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, Polle
 
     final int receiveElements() {
         return options.receiveElements();
-    }
-
-    final HotPath hotPath() {
-        return hotPath;
     }
 }

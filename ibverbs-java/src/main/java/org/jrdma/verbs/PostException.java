@@ -2,7 +2,8 @@ package org.jrdma.verbs;
 
 /**
  * A provider refused a request at its post. Requests before it in the same chain are under way; it
- * and those after it are not.
+ * and those after it are not. With {@link QueuePairOptions#extendedPosts} the first is named,
+ * whichever it was, and none is under way.
  */
 public final class PostException extends VerbsException {
 

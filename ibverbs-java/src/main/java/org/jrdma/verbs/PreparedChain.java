@@ -22,7 +22,8 @@ public final class PreparedChain {
      *
      * @return false if there are not so many free slots; nothing is posted then
      * @throws PostException if the provider refuses one; it says which. Those before it are under
-     *     way
+     *     way; none is where the queue pair has {@link QueuePairOptions#extendedPosts}, and then it
+     *     does not say which
      * @throws VerbsException if the queue pair is not in a state to take them
      * @throws IllegalStateException if the queue pair or a region is closed; nothing is posted then
      */

@@ -4,7 +4,8 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
  * Replaces 8 bytes of the peer's if they have a certain value, and brings the former value back, in
- * this machine's byte order. In C: {@code IBV_WR_ATOMIC_CMP_AND_SWP}.
+ * this machine's byte order. In C: {@code IBV_WR_ATOMIC_CMP_AND_SWP}, {@code
+ * ibv_wr_atomic_cmp_swp}.
  */
 public final class PreparedCompareAndSwap extends PreparedAtomic<PreparedCompareAndSwap> {
 

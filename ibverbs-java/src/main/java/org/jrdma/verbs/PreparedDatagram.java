@@ -8,7 +8,8 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
 
 /**
  * A message to a destination of its own, which takes up a receive there, if it arrives. In C:
- * {@code IBV_WR_SEND}, {@code IBV_WR_SEND_WITH_IMM}, with {@code wr.ud}.
+ * {@code IBV_WR_SEND}, {@code IBV_WR_SEND_WITH_IMM}, with {@code wr.ud}; {@code
+ * ibv_wr_set_ud_addr}.
  */
 public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram> {
 

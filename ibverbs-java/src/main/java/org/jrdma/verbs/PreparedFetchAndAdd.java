@@ -4,7 +4,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
  * Adds to 8 bytes of the peer's, and brings the former value back, in this machine's byte order. In
- * C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}.
+ * C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, {@code ibv_wr_atomic_fetch_add}.
  */
 public final class PreparedFetchAndAdd extends PreparedAtomic<PreparedFetchAndAdd> {
 

@@ -3,7 +3,7 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 
-/** Reads the peer's memory. In C: {@code IBV_WR_RDMA_READ}. */
+/** Reads the peer's memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
 public final class PreparedRead extends PreparedRdma<PreparedRead> {
 
     PreparedRead(PolledQueuePair queuePair, List<MemorySlice> pieces, RemoteMemory remote) {

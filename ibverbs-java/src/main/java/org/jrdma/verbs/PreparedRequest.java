@@ -110,7 +110,10 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
 
     /**
      * Posts the request, if there is a free slot. Does not wait. In C: {@code ibv_post_send},
-     * {@code ibv_post_recv}, {@code ibv_post_srq_recv}.
+     * {@code ibv_post_recv}, {@code ibv_post_srq_recv}; of a queue pair with {@link
+     * QueuePairOptions#extendedPosts}, {@code ibv_wr_start}, {@code ibv_wr_complete}, {@code
+     * ibv_wr_abort}, {@code ibv_wr_set_sge}, {@code ibv_wr_set_sge_list}, {@code
+     * ibv_wr_set_inline_data}, {@code ibv_wr_set_inline_data_list}.
      *
      * @return false if every slot is taken: then take completions first. Slots of unsignalled
      *     requests become free by a later signalled one's completion, so if none is signalled they

@@ -6,7 +6,7 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
 
 /**
  * A message, which takes up a receive of the peer's. In C: {@code IBV_WR_SEND}, {@code
- * IBV_WR_SEND_WITH_IMM}.
+ * IBV_WR_SEND_WITH_IMM}; {@code ibv_wr_send}, {@code ibv_wr_send_imm}.
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 

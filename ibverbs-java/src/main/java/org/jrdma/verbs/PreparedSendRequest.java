@@ -56,10 +56,10 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         return flag(Send.FENCE, wanted);
     }
 
-    /** What a post of it takes up, and what its completion says: in C {@code ibv_post_send}. */
+    /** In C {@code ibv_post_send}, or {@code ibv_wr_complete}. */
     @Override
     final String function() {
-        return "ibv_post_send";
+        return queuePair.postFunction();
     }
 
     final S flag(int flag, boolean wanted) {
@@ -128,7 +128,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     final void checkState() throws VerbsException {
         if (!queuePair.takesSends()) {
             throw queuePair.wrongState(
-                    "ibv_post_send",
+                    function(),
                     "requests to send are taken from READY_TO_SEND on; connect it first");
         }
     }

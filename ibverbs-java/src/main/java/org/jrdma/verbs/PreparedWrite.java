@@ -5,7 +5,8 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 
 /**
- * Writes the peer's memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+ * Writes the peer's memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM};
+ * {@code ibv_wr_rdma_write}, {@code ibv_wr_rdma_write_imm}.
  */
 public final class PreparedWrite extends PreparedRdma<PreparedWrite> {
 

@@ -6,12 +6,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +36,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
     private final int port;
     private final LocalAddress local;
     private final @Nullable SharedReceiveQueue sharedReceives;
+    private final String postFunction;
     private final int sendSequence = ThreadLocalRandom.current().nextInt(1 << 24);
     private final ReentrantLock modifying = new ReentrantLock();
     private volatile QueuePairState state = QueuePairState.RESET;
@@ -49,6 +53,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         this.port = options.port();
         this.local = made.local;
         this.sharedReceives = options.sharedReceives();
+        this.postFunction = options.isPostedExtended() ? "ibv_wr_complete" : "ibv_post_send";
         device.announce(this);
     }
 
@@ -59,6 +64,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
             QueuePairFunctions.Capacities granted,
             LocalAddress local,
             MulticastGroups groups,
+            HotPath hotPath,
             Lifetime lifetime) {}
 
     /** What this side's port is called on the fabric. */
@@ -153,24 +159,15 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                             options.receiveElements(),
                             options.inlineBytes());
             var functions = device.library().queuePairs();
-            var created =
-                    PlatformCalls.call(() ->
-                            functions.create(
-                                    options.type(),
-                                    domain.address(),
-                                    sendSource.address(),
-                                    receiveSource.address(),
-                                    shared == null ? MemorySegment.NULL : shared.address(),
-                                    asked,
-                                    new Attempt(
-                                            "ibv_create_qp",
-                                            () ->
-                                                    "for %s with %s on %s"
-                                                            .formatted(
-                                                                    options.type().description(),
-                                                                    asked,
-                                                                    device.name()),
-                                            LockedMemory::advice)));
+            var wanted =
+                    new QueuePairFunctions.Wanted(
+                            options.type(),
+                            domain.address(),
+                            sendSource.address(),
+                            receiveSource.address(),
+                            shared == null ? MemorySegment.NULL : shared.address(),
+                            asked);
+            var created = PlatformCalls.call(() -> create(device, wanted, options));
             var address = created.queuePair();
             var number = QueuePairFunctions.number(address);
             if (sharing != null) {
@@ -196,13 +193,72 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                     afterwards.run();
                                 }
                             });
-            return new Made(address, number, created.granted(), local, groups, lifetime);
+            return new Made(
+                    address,
+                    number,
+                    created.granted(),
+                    local,
+                    groups,
+                    hotPath(device, created, options),
+                    lifetime);
         } catch (VerbsException | RuntimeException | Error e) {
             undo.forEach(Runnable::run);
             throw e;
         } finally {
             owners.forEach(Lifetime::release);
         }
+    }
+
+    private static QueuePairFunctions.Created create(
+            Device device, QueuePairFunctions.Wanted wanted, QueuePairOptions<?> options)
+            throws VerbsException {
+        var functions = device.library().queuePairs();
+        var subject =
+                (Supplier<String>)
+                        () ->
+                                "for %s with %s on %s"
+                                        .formatted(
+                                                options.type().description(),
+                                                wanted.capacities(),
+                                                device.name());
+        if (!options.isPostedExtended()) {
+            return functions.create(
+                    wanted, new Attempt("ibv_create_qp", subject, LockedMemory::advice));
+        }
+        var attempt =
+                new Attempt(
+                        "ibv_create_qp_ex",
+                        subject,
+                        errno ->
+                                errno == Errno.EOPNOTSUPP
+                                        ? "It has no extended posts for that type."
+                                        : LockedMemory.advice(errno));
+        var created = functions.createExtended(device.context(), wanted, attempt);
+        try {
+            functions.extended(created.queuePair(), attempt);
+            return created;
+        } catch (VerbsException e) {
+            functions.destroy(created.queuePair(), Attempt.to("ibv_destroy_qp", subject));
+            throw e;
+        }
+    }
+
+    private static HotPath hotPath(
+            Device device, QueuePairFunctions.Created created, QueuePairOptions<?> options)
+            throws VerbsException {
+        if (!options.isPostedExtended()) {
+            return device.hotPath();
+        }
+        return device.hotPath()
+                .extended(
+                        device.library()
+                                .queuePairs()
+                                .extended(
+                                        created.queuePair(),
+                                        Attempt.to("ibv_qp_to_qp_ex", () -> "on " + device.name())),
+                        options.type(),
+                        options.sendElements(),
+                        ProviderFaults.inExtendedPosts(device.attributes()));
     }
 
     private static LocalAddress localAddress(Device device, QueuePairOptions<?> options)
@@ -537,6 +593,15 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
 
     final Lifetime ownLifetime() {
         return lifetime();
+    }
+
+    final HotPath hotPath() {
+        return made.hotPath;
+    }
+
+    /** What C calls the end of a post of requests to send. */
+    final String postFunction() {
+        return postFunction;
     }
 
     /** How many requests are under way. */

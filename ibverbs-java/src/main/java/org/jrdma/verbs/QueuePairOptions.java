@@ -30,6 +30,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     private OptionalInt gidIndex = OptionalInt.empty();
     private @Nullable SharedReceiveQueue sharedReceives;
     private boolean mayOverrun;
+    private boolean postedExtended;
     private Duration slotTimeout = Duration.ofSeconds(10);
 
     private QueuePairOptions(QueuePairType type, Maker<Q> maker, int room) {
@@ -188,6 +189,18 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
+     * Posts requests to send by functions of the queue pair's own, each part of a request by one:
+     * {@code ibv_wr_start}, {@code ibv_wr_complete} and those between them. Everything else stays
+     * as it is, but a chain is posted as a whole or not at all. Some devices take requests faster
+     * so, and some requests only so; each part costs a call from Java. In C: {@code
+     * ibv_create_qp_ex}, {@code ibv_qp_to_qp_ex}.
+     */
+    public QueuePairOptions<Q> extendedPosts() {
+        this.postedExtended = true;
+        return this;
+    }
+
+    /**
      * How long an operation that is awaited waits for a free slot before it is posted; 10 seconds
      * by default. A polled one never waits.
      */
@@ -239,6 +252,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     Duration slotTimeout() {
         return slotTimeout;
+    }
+
+    boolean isPostedExtended() {
+        return postedExtended;
     }
 
     boolean mayOverrun() {

@@ -11,6 +11,7 @@ import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.StackRoom;
+import org.jrdma.verbs.QueuePairType;
 
 /**
  * The functions called for every transfer: a provider's own, whose addresses stand in its context.
@@ -19,7 +20,7 @@ import org.jrdma.ffi.linkage.StackRoom;
  * <p>Pointers are passed as numbers: a segment of a shared arena would be kept alive by an atomic
  * instruction in each call, which the SDK's guard makes needless.
  */
-public sealed class HotPath {
+public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
 
     private static final FunctionDescriptor POST =
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -57,6 +58,29 @@ public sealed class HotPath {
         this.pollCompletions = ops.get(ADDRESS, ibv_context_ops.poll_cq$offset());
         this.requestNotification = ops.get(ADDRESS, ibv_context_ops.req_notify_cq$offset());
         this.critical = critical;
+    }
+
+    /** The same functions again. */
+    HotPath(HotPath other) {
+        this.postSend = other.postSend;
+        this.postReceive = other.postReceive;
+        this.postSharedReceive = other.postSharedReceive;
+        this.pollCompletions = other.pollCompletions;
+        this.requestNotification = other.requestNotification;
+        this.critical = other.critical;
+    }
+
+    /**
+     * For a queue pair that {@code ibv_create_qp_ex} made, and no other.
+     *
+     * @param queuePair an {@code ibv_qp_ex}
+     * @param maxPieces how many pieces of memory a request to send can have
+     * @param faulty as {@link ProviderFaults#inExtendedPosts} says
+     */
+    public HotPath extended(
+            MemorySegment queuePair, QueuePairType type, int maxPieces, boolean faulty) {
+        return new ExtendedPosts(
+                this, queuePair, type == QueuePairType.UNRELIABLE_DATAGRAM, maxPieces, faulty);
     }
 
     /** Returns the errno; the address of the request that failed is written to {@code failed}. */
@@ -125,7 +149,7 @@ public sealed class HotPath {
     }
 
     /** A class of its own, so that calls into C do not even ask whether they are. */
-    private static final class IntoJava extends HotPath {
+    static final class IntoJava extends HotPath {
 
         IntoJava(VerbsContext context) {
             super(context, false);

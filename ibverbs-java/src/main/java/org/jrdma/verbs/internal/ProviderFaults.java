@@ -18,4 +18,14 @@ public final class ProviderFaults {
     public static boolean inNextPoll(DeviceAttributes device) {
         return device.vendorId() == RXE;
     }
+
+    /**
+     * Whether the functions of extended posts get lists of pieces wrong. librxe did before
+     * rdma-core 64: it sent of several inline pieces nothing, and of others as many bytes as the
+     * first piece times their number. And whether their errno may come of a doorbell, when the
+     * requests are posted, if it is not ENOSPC.
+     */
+    public static boolean inExtendedPosts(DeviceAttributes device) {
+        return device.vendorId() == RXE;
+    }
 }

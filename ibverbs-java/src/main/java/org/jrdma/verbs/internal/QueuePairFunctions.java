@@ -9,11 +9,16 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Map;
+import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.QueuePairAttribute;
@@ -27,12 +32,17 @@ import org.jrdma.verbs.VerbsException;
 public final class QueuePairFunctions {
 
     private static final MethodHandle CREATE_QP = capturingErrno(rdma_h.ibv_create_qp$descriptor());
+    private static final MethodHandle CREATE_QP_EX =
+            capturingErrno(verbs_context.create_qp_ex.descriptor());
+    private static final MethodHandle QP_TO_QP_EX =
+            capturingErrno(rdma_h.ibv_qp_to_qp_ex$descriptor());
     private static final MethodHandle MODIFY_QP = capturingErrno(rdma_h.ibv_modify_qp$descriptor());
     private static final MethodHandle QUERY_QP = capturingErrno(rdma_h.ibv_query_qp$descriptor());
     private static final MethodHandle DESTROY_QP =
             capturingErrno(rdma_h.ibv_destroy_qp$descriptor());
 
     private final MemorySegment createQp;
+    private final Optional<MemorySegment> qpToQpEx;
     private final MemorySegment modifyQp;
     private final MemorySegment queryQp;
     private final MemorySegment destroyQp;
@@ -40,6 +50,7 @@ public final class QueuePairFunctions {
     /** Finds the functions. */
     public QueuePairFunctions(NativeLibrary library) throws LibraryNotFoundException {
         createQp = library.require("ibv_create_qp");
+        qpToQpEx = library.find("ibv_qp_to_qp_ex");
         modifyQp = library.require("ibv_modify_qp");
         queryQp = library.require("ibv_query_qp");
         destroyQp = library.require("ibv_destroy_qp");
@@ -67,39 +78,107 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** A queue pair made, and what it got room for. */
-    public record Created(MemorySegment queuePair, Capacities granted) {}
-
     /**
-     * A queue pair; NULL for {@code sharedReceives} gives it receives of its own. NULL and errno on
-     * failure.
+     * How a queue pair is made.
+     *
+     * @param sharedReceives NULL gives it receives of its own
      */
-    public Created create(
+    public record Wanted(
             QueuePairType type,
             MemorySegment domain,
             MemorySegment sendCompletions,
             MemorySegment receiveCompletions,
             MemorySegment sharedReceives,
-            Capacities asked,
-            Attempt attempt)
-            throws VerbsException {
-        try (var arena = Arena.ofConfined()) {
-            var attributes = ibv_qp_init_attr.allocate(arena);
+            Capacities capacities) {
+
+        /** The one structure begins as the other. */
+        private MemorySegment write(MemorySegment attributes) {
             ibv_qp_init_attr.send_cq(attributes, sendCompletions);
             ibv_qp_init_attr.recv_cq(attributes, receiveCompletions);
             ibv_qp_init_attr.srq(attributes, sharedReceives);
             ibv_qp_init_attr.qp_type(attributes, Codes.QUEUE_PAIR_TYPE.code(type));
-            asked.write(ibv_qp_init_attr.cap(attributes));
-            var queuePair =
+            capacities.write(ibv_qp_init_attr.cap(attributes));
+            return attributes;
+        }
+
+        /** Every operation that the SDK has for the type, in C's bits. */
+        private long operations() {
+            var messages = rdma_h.IBV_QP_EX_WITH_SEND() | rdma_h.IBV_QP_EX_WITH_SEND_WITH_IMM();
+            var writes =
+                    rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()
+                            | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM();
+            return switch (type) {
+                case UNRELIABLE_DATAGRAM -> messages;
+                case UNRELIABLE_CONNECTION -> messages | writes;
+                case RELIABLE_CONNECTION ->
+                        messages
+                                | writes
+                                | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
+                                | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
+                                | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD();
+            };
+        }
+    }
+
+    /** A queue pair made, and what it got room for. */
+    public record Created(MemorySegment queuePair, Capacities granted) {}
+
+    /** NULL and errno on failure. */
+    public Created create(Wanted wanted, Attempt attempt) throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var attributes = wanted.write(ibv_qp_init_attr.allocate(arena));
+            return created(
                     attempt.pointer(
                             call(() ->
                                     (MemorySegment)
                                             CREATE_QP.invokeExact(
-                                                    createQp, segment(), domain, attributes)));
-            return new Created(
-                    memoryAt(queuePair, ibv_qp.layout().byteSize()),
-                    Capacities.read(ibv_qp_init_attr.cap(attributes)));
+                                                    createQp,
+                                                    segment(),
+                                                    wanted.domain,
+                                                    attributes))),
+                    attributes);
         }
+    }
+
+    /** One that can be posted to by functions of its own. NULL and errno on failure. */
+    public Created createExtended(VerbsContext context, Wanted wanted, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.create_qp_ex$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = wanted.write(ibv_qp_init_attr_ex.allocate(arena));
+            ibv_qp_init_attr_ex.pd(attributes, wanted.domain);
+            ibv_qp_init_attr_ex.send_ops_flags(attributes, wanted.operations());
+            ibv_qp_init_attr_ex.comp_mask(
+                    attributes,
+                    rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+            return created(
+                    attempt.pointer(
+                            call(() ->
+                                    (MemorySegment)
+                                            CREATE_QP_EX.invokeExact(
+                                                    function,
+                                                    segment(),
+                                                    context.address(),
+                                                    attributes))),
+                    attributes);
+        }
+    }
+
+    private static Created created(MemorySegment queuePair, MemorySegment attributes) {
+        return new Created(
+                memoryAt(queuePair, ibv_qp.layout().byteSize()),
+                Capacities.read(ibv_qp_init_attr.cap(attributes)));
+    }
+
+    /** The {@code ibv_qp_ex} of a queue pair. NULL where it has none. */
+    public MemorySegment extended(MemorySegment queuePair, Attempt attempt) throws VerbsException {
+        var function = qpToQpEx.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var extended =
+                call(() -> (MemorySegment) QP_TO_QP_EX.invokeExact(function, segment(), queuePair));
+        if (extended.address() == 0) {
+            throw attempt.failed(Errno.EOPNOTSUPP);
+        }
+        return memoryAt(extended, ibv_qp_ex.layout().byteSize());
     }
 
     /** The number that peers know it by. */

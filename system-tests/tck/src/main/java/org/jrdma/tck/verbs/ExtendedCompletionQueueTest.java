@@ -60,17 +60,24 @@ class ExtendedCompletionQueueTest {
                             left.queuePair()
                                     .prepareSend(left.region().slice(0, 60))
                                     .immediate(0xcafe_babe));
-            var received = right.take(1).getFirst();
+            while (right.cursor().poll() == 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(right.cursor().next()).isTrue();
+            var received = right.cursor().completion();
 
             assertThat(sent.isSuccess()).isTrue();
             assertThat(sent.kind()).isEqualTo(CompletionKind.SEND);
             assertThat(sent.queuePairNumber()).isEqualTo(left.queuePair().number());
-            assertThat(received.id()).isEqualTo(7);
-            assertThat(received.completion().kind()).isEqualTo(CompletionKind.RECEIVE);
-            assertThat(received.completion().bytes()).isEqualTo(60);
-            assertThat(received.completion().immediate()).hasValue(0xcafe_babe);
-            assertThat(received.completion().queuePairNumber())
-                    .isEqualTo(right.queuePair().number());
+            assertThat(right.cursor().id()).isEqualTo(7);
+            assertThat(right.cursor().kind()).isEqualTo(CompletionKind.RECEIVE);
+            assertThat(right.cursor().bytes()).isEqualTo(60);
+            assertThat(right.cursor().hasImmediate()).isTrue();
+            assertThat(right.cursor().immediate()).isEqualTo(0xcafe_babe);
+            assertThat(right.cursor().queuePairNumber()).isEqualTo(right.queuePair().number());
+            assertThat(received.kind()).isEqualTo(CompletionKind.RECEIVE);
+            assertThat(received.bytes()).isEqualTo(60);
+            assertThat(received.immediate()).hasValue(0xcafe_babe);
         }
     }
 

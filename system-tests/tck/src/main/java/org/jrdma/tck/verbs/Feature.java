@@ -22,6 +22,8 @@ public enum Feature {
     RESIZING_COMPLETION_QUEUES,
     /** {@code ibv_create_cq_ex}. */
     EXTENDED_COMPLETION_QUEUES,
+    /** {@code ibv_create_qp_ex} with functions to post by. */
+    EXTENDED_POSTS,
     /** Completions tell when they came, and the device's clock can be read. */
     COMPLETION_TIMESTAMPS,
     /** Completion queues that go on when they are full. */

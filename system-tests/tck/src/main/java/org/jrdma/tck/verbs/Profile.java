@@ -58,6 +58,7 @@ public enum Profile {
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
                     entry(Feature.EXTENDED_COMPLETION_QUEUES, "the provider has no create_cq_ex"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "the provider has no create_cq_ex"),
+                    entry(Feature.EXTENDED_POSTS, "the provider has no create_qp_ex"),
                     entry(
                             Feature.OVERRUNNING_COMPLETION_QUEUES,
                             "the provider has no create_cq_ex"),
@@ -88,6 +89,7 @@ public enum Profile {
                     entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
                     entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
                     entry(Feature.EXTENDED_COMPLETION_QUEUES, "it has plain ones only"),
+                    entry(Feature.EXTENDED_POSTS, "it has plain queue pairs only"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "it has plain queues only"),
                     entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "it has plain queues only"),
                     entry(

@@ -50,6 +50,7 @@ final class ContextObject {
         verbs_context.alloc_null_mr(whole, HotExports.MEMBERS.findOrThrow("alloc_null_mr"));
         verbs_context.query_rt_values(whole, HotExports.MEMBERS.findOrThrow("query_rt_values"));
         verbs_context.create_cq_ex(whole, HotExports.MEMBERS.findOrThrow("create_cq_ex"));
+        verbs_context.create_qp_ex(whole, HotExports.MEMBERS.findOrThrow("create_qp_ex"));
         structure = verbs_context.context(whole);
         ibv_context.device(structure, device.structure());
         ibv_context.cmd_fd(structure, -1);

@@ -2,6 +2,8 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
 import org.jrdma.abi.rdma.ibv_values_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.timespec;
@@ -60,6 +62,31 @@ final class DeviceMembers {
                         ibv_cq_init_attr_ex.channel(attributes).address(),
                         ibv_cq_init_attr_ex.comp_vector(attributes),
                         attributes)
+                .address();
+    }
+
+    @Exported(value = "create_qp_ex", failure = Failure.NULL)
+    static long createQueuePair(long context, long wanted) {
+        var attributes = Memory.at(wanted, ibv_qp_init_attr_ex.layout());
+        var present = ibv_qp_init_attr_ex.comp_mask(attributes);
+        refuseUnknown(
+                present, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        var domain = DomainObject.of(ibv_qp_init_attr_ex.pd(attributes).address());
+        if ((present & rdma_h.IBV_QP_INIT_ATTR_PD()) == 0
+                || domain.context() != ContextObject.of(context)) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        var extended = (present & rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS()) != 0;
+        if (extended) {
+            ExtendedSends.refuseUnlessPossible(
+                    ibv_qp_init_attr_ex.qp_type(attributes),
+                    ibv_qp_init_attr_ex.send_ops_flags(attributes));
+        }
+        return new QueuePairObject(
+                        domain,
+                        attributes.asSlice(0, ibv_qp_init_attr.layout().byteSize()),
+                        extended)
+                .structure()
                 .address();
     }
 

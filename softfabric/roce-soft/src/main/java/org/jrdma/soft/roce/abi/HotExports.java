@@ -7,7 +7,11 @@ final class HotExports {
 
     /** All that stands in a context and in what is made from it. */
     static final Exports MEMBERS =
-            Exports.of(HotExports.class, DeviceMembers.class, ExtendedCompletionExports.class);
+            Exports.of(
+                    HotExports.class,
+                    DeviceMembers.class,
+                    ExtendedCompletionExports.class,
+                    ExtendedSendExports.class);
 
     private HotExports() {}
 

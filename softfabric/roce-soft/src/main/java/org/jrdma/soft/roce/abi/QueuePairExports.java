@@ -24,9 +24,17 @@ final class QueuePairExports {
     @Exported(value = "ibv_create_qp", failure = Failure.NULL)
     static long create(long domain, long wanted) {
         return new QueuePairObject(
-                        DomainObject.of(domain), Memory.at(wanted, ibv_qp_init_attr.layout()))
+                        DomainObject.of(domain),
+                        Memory.at(wanted, ibv_qp_init_attr.layout()),
+                        false)
                 .structure()
                 .address();
+    }
+
+    /** The same address, or none. */
+    @Exported(value = "ibv_qp_to_qp_ex", failure = Failure.NULL)
+    static long extended(long queuePair) {
+        return QueuePairObject.of(queuePair).isExtended() ? queuePair : 0;
     }
 
     @Exported(value = "ibv_modify_qp", failure = Failure.ERRNO)

@@ -10,6 +10,7 @@ import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
@@ -55,6 +56,10 @@ final class QueuePairObject implements Owned, EventSubject {
 
     private final QueuePair queuePair;
     private final SendRequests sends;
+
+    /** Null for one that {@code ibv_create_qp} made. */
+    private final @Nullable ExtendedSends extendedSends;
+
     private final ReceiveRequests receives;
     private final Set<Address> groups = new HashSet<>();
     private final EventCount asyncEvents = new EventCount();
@@ -67,8 +72,9 @@ final class QueuePairObject implements Owned, EventSubject {
 
     /**
      * @param wanted an {@code ibv_qp_init_attr}, which is told what it got
+     * @param extended whether it is an {@code ibv_qp_ex}
      */
-    QueuePairObject(DomainObject domain, MemorySegment wanted) {
+    QueuePairObject(DomainObject domain, MemorySegment wanted, boolean extended) {
         this.domain = domain;
         this.port = domain.context().port();
         this.transport = transport(ibv_qp_init_attr.qp_type(wanted));
@@ -104,7 +110,9 @@ final class QueuePairObject implements Owned, EventSubject {
                         ibv_qp_cap.max_inline_data(room),
                         sharedReceives == null ? null : sharedReceives.queue());
         this.queuePair = newQueuePair(port, options);
-        this.structure = Structures.allocate(ibv_qp.layout(), this);
+        // The one begins as the other.
+        this.structure = Structures.allocate(extended ? ibv_qp_ex.layout() : ibv_qp.layout(), this);
+        this.extendedSends = extended ? new ExtendedSends(this, structure, room) : null;
         this.sends =
                 new SendRequests(
                         queuePair.sends(),
@@ -188,10 +196,7 @@ final class QueuePairObject implements Owned, EventSubject {
      * {@code failed}.
      */
     int postSend(long request, long failed) {
-        var present = state;
-        if (present == QueuePairState.RESET
-                || present == QueuePairState.INITIALIZED
-                || present == QueuePairState.READY_TO_RECEIVE) {
+        if (!takesSends()) {
             AddressSpace.setLong(failed, request);
             return Errno.EINVAL;
         }
@@ -200,6 +205,41 @@ final class QueuePairObject implements Owned, EventSubject {
         } finally {
             port.ring(queuePair);
         }
+    }
+
+    /** Returns the errno; 0 if all of a chain were taken, or none was. */
+    int postAllSends(long first, int count) {
+        if (!takesSends()) {
+            return Errno.EINVAL;
+        }
+        try {
+            return sends.postAll(first, count);
+        } finally {
+            port.ring(queuePair);
+        }
+    }
+
+    private boolean takesSends() {
+        return switch (state) {
+            case RESET, INITIALIZED, READY_TO_RECEIVE -> false;
+            case READY_TO_SEND, SEND_QUEUE_DRAINED, SEND_QUEUE_ERROR, ERROR -> true;
+        };
+    }
+
+    /**
+     * The posts of an extended one.
+     *
+     * @throws Refusal if it is not extended
+     */
+    ExtendedSends extendedSends() {
+        if (extendedSends == null) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return extendedSends;
+    }
+
+    boolean isExtended() {
+        return extendedSends != null;
     }
 
     /**

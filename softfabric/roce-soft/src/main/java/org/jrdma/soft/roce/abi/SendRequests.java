@@ -99,18 +99,43 @@ final class SendRequests {
         return 0;
     }
 
+    /** Posts all of a chain or none. Returns the errno. */
+    synchronized int postAll(long first, int count) {
+        for (var request = first; request != 0; request = getLong(request + NEXT)) {
+            if (!isPossible(request)) {
+                return Errno.EINVAL;
+            }
+        }
+        if (!queue.hasRoom(count)) {
+            return Errno.ENOMEM;
+        }
+        for (var request = first; request != 0; request = getLong(request + NEXT)) {
+            take(request);
+        }
+        return 0;
+    }
+
+    private boolean isPossible(long request) {
+        var operation = operation(getInt(request + OPCODE));
+        var count = getInt(request + COUNT);
+        return operation != null
+                && count >= 0
+                && count <= maxElements
+                && isPossible(
+                        request,
+                        operation,
+                        getInt(request + FLAGS),
+                        getLong(request + LIST),
+                        count);
+    }
+
     private int take(long request) {
+        if (!isPossible(request)) {
+            return Errno.EINVAL;
+        }
         var opcode = getInt(request + OPCODE);
         var operation = operation(opcode);
         var flags = getInt(request + FLAGS);
-        var list = getLong(request + LIST);
-        var count = getInt(request + COUNT);
-        if (operation == null
-                || count < 0
-                || count > maxElements
-                || !isPossible(request, operation, flags, list, count)) {
-            return Errno.EINVAL;
-        }
         var work = queue.claim();
         if (work == null) {
             return Errno.ENOMEM;
@@ -142,7 +167,7 @@ final class SendRequests {
         if (transport == Transport.DATAGRAM) {
             addressDatagram(work, request);
         }
-        addElements(work, list, count, (flags & INLINE) != 0);
+        addElements(work, getLong(request + LIST), getInt(request + COUNT), (flags & INLINE) != 0);
         queue.post();
         return 0;
     }

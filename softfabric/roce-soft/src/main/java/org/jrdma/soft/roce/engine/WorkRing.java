@@ -84,6 +84,11 @@ abstract class WorkRing<W> {
         return tail - (long) HEAD.getAcquire(this) >= capacity ? null : slot(tail);
     }
 
+    /** Whether so many can be filled one after the other. */
+    public final boolean hasRoom(int works) {
+        return tail + works - (long) HEAD.getAcquire(this) <= capacity;
+    }
+
     /** Hands the claimed slot to the engine, which must then be told by its doorbell. */
     public final void post() {
         TAIL.setRelease(this, tail + 1);

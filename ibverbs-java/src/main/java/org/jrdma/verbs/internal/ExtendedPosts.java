@@ -1,0 +1,403 @@
+package org.jrdma.verbs.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
+import org.jrdma.abi.rdma.ibv_data_buf;
+import org.jrdma.abi.rdma.ibv_qp_ex;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_sge;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.Downcalls;
+
+/**
+ * Of a queue pair that {@code ibv_create_qp_ex} made: requests to send are posted by the functions
+ * that stand in its {@code ibv_qp_ex}, one for what it does and others for each part of it. They
+ * are written as ever, as {@code ibv_send_wr}, and read here, so that whoever prepares one need not
+ * know. All of a chain are posted or none.
+ */
+final class ExtendedPosts extends HotPath {
+
+    private static final FunctionDescriptor BARE = FunctionDescriptor.ofVoid(JAVA_LONG);
+    private static final FunctionDescriptor COMPLETE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
+    private static final FunctionDescriptor SEND_IMMEDIATE =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT);
+    private static final FunctionDescriptor REMOTE =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG);
+    private static final FunctionDescriptor WRITE_IMMEDIATE =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
+    private static final FunctionDescriptor COMPARE_AND_SWAP =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor FETCH_AND_ADD =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor PIECE =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
+    private static final FunctionDescriptor TWO_LONGS =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor DESTINATION =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT);
+
+    private static final MethodHandle PLAIN_BARE = Downcalls.plain(BARE);
+    private static final MethodHandle PLAIN_COMPLETE = Downcalls.plain(COMPLETE);
+    private static final MethodHandle PLAIN_SEND_IMMEDIATE = Downcalls.plain(SEND_IMMEDIATE);
+    private static final MethodHandle PLAIN_REMOTE = Downcalls.plain(REMOTE);
+    private static final MethodHandle PLAIN_WRITE_IMMEDIATE = Downcalls.plain(WRITE_IMMEDIATE);
+    private static final MethodHandle PLAIN_COMPARE_AND_SWAP = Downcalls.plain(COMPARE_AND_SWAP);
+    private static final MethodHandle PLAIN_FETCH_AND_ADD = Downcalls.plain(FETCH_AND_ADD);
+    private static final MethodHandle PLAIN_PIECE = Downcalls.plain(PIECE);
+    private static final MethodHandle PLAIN_TWO_LONGS = Downcalls.plain(TWO_LONGS);
+    private static final MethodHandle PLAIN_DESTINATION = Downcalls.plain(DESTINATION);
+
+    private static final long NUMBER = ibv_send_wr.wr_id$offset();
+    private static final long NEXT = ibv_send_wr.next$offset();
+    private static final long LIST = ibv_send_wr.sg_list$offset();
+    private static final long COUNT = ibv_send_wr.num_sge$offset();
+    private static final long OPCODE = ibv_send_wr.opcode$offset();
+    private static final long FLAGS = ibv_send_wr.send_flags$offset();
+    private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
+    private static final long UNION = ibv_send_wr.wr$offset();
+    private static final long REMOTE_ADDRESS = UNION + ibv_send_wr.wr.rdma.remote_addr$offset();
+    private static final long REMOTE_KEY = UNION + ibv_send_wr.wr.rdma.rkey$offset();
+    private static final long ATOMIC_ADDRESS = UNION + ibv_send_wr.wr.atomic.remote_addr$offset();
+    private static final long COMPARE_OR_ADD = UNION + ibv_send_wr.wr.atomic.compare_add$offset();
+    private static final long SWAP = UNION + ibv_send_wr.wr.atomic.swap$offset();
+    private static final long ATOMIC_KEY = UNION + ibv_send_wr.wr.atomic.rkey$offset();
+    private static final long ADDRESS_HANDLE = UNION + ibv_send_wr.wr.ud.ah$offset();
+    private static final long REMOTE_QUEUE_PAIR = UNION + ibv_send_wr.wr.ud.remote_qpn$offset();
+    private static final long REMOTE_QUEUE_KEY = UNION + ibv_send_wr.wr.ud.remote_qkey$offset();
+
+    private static final long PIECE_BYTES = ibv_sge.layout().byteSize();
+    private static final long PIECE_ADDRESS = ibv_sge.addr$offset();
+    private static final long PIECE_LENGTH = ibv_sge.length$offset();
+    private static final long PIECE_KEY = ibv_sge.lkey$offset();
+    private static final long BUFFER_BYTES = ibv_data_buf.layout().byteSize();
+    private static final long BUFFER_ADDRESS = ibv_data_buf.addr$offset();
+    private static final long BUFFER_LENGTH = ibv_data_buf.length$offset();
+
+    private static final long EXTENDED_NUMBER = ibv_qp_ex.wr_id$offset();
+    private static final long EXTENDED_FLAGS = ibv_qp_ex.wr_flags$offset();
+
+    private static final int OF_WRITE = rdma_h.IBV_WR_RDMA_WRITE();
+    private static final int OF_WRITE_IMMEDIATE = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
+    private static final int OF_SEND = rdma_h.IBV_WR_SEND();
+    private static final int OF_SEND_IMMEDIATE = rdma_h.IBV_WR_SEND_WITH_IMM();
+    private static final int OF_READ = rdma_h.IBV_WR_RDMA_READ();
+    private static final int OF_COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
+    private static final int OF_FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+    private static final int INLINE = rdma_h.IBV_SEND_INLINE();
+
+    private final HotPath classic;
+    private final long queuePair;
+    private final boolean ofDatagrams;
+    private final boolean faulty;
+    private final MemorySegment start;
+    private final MemorySegment complete;
+    private final MemorySegment abort;
+    private final MemorySegment send;
+    private final MemorySegment sendImmediate;
+    private final MemorySegment write;
+    private final MemorySegment writeImmediate;
+    private final MemorySegment read;
+    private final MemorySegment compareAndSwap;
+    private final MemorySegment fetchAndAdd;
+    private final MemorySegment setPiece;
+    private final MemorySegment setPieces;
+    private final MemorySegment setInline;
+    private final MemorySegment setInlines;
+    private final MemorySegment setDestination;
+
+    /** The pieces of one inline request: one thread posts at a time. */
+    private final MemorySegment buffers;
+
+    private final long buffersAddress;
+
+    /**
+     * @param queuePair an {@code ibv_qp_ex}
+     * @param maxPieces how many pieces of memory a request can have
+     * @param faulty whether lists of pieces are left to the classic functions
+     */
+    ExtendedPosts(
+            HotPath classic,
+            MemorySegment queuePair,
+            boolean ofDatagrams,
+            int maxPieces,
+            boolean faulty) {
+        super(classic);
+        this.classic = classic;
+        this.queuePair = queuePair.address();
+        this.ofDatagrams = ofDatagrams;
+        this.faulty = faulty;
+        this.start = queuePair.get(ADDRESS, ibv_qp_ex.wr_start$offset());
+        this.complete = queuePair.get(ADDRESS, ibv_qp_ex.wr_complete$offset());
+        this.abort = queuePair.get(ADDRESS, ibv_qp_ex.wr_abort$offset());
+        this.send = queuePair.get(ADDRESS, ibv_qp_ex.wr_send$offset());
+        this.sendImmediate = queuePair.get(ADDRESS, ibv_qp_ex.wr_send_imm$offset());
+        this.write = queuePair.get(ADDRESS, ibv_qp_ex.wr_rdma_write$offset());
+        this.writeImmediate = queuePair.get(ADDRESS, ibv_qp_ex.wr_rdma_write_imm$offset());
+        this.read = queuePair.get(ADDRESS, ibv_qp_ex.wr_rdma_read$offset());
+        this.compareAndSwap = queuePair.get(ADDRESS, ibv_qp_ex.wr_atomic_cmp_swp$offset());
+        this.fetchAndAdd = queuePair.get(ADDRESS, ibv_qp_ex.wr_atomic_fetch_add$offset());
+        this.setPiece = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge$offset());
+        this.setPieces = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge_list$offset());
+        this.setInline = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data$offset());
+        this.setInlines = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data_list$offset());
+        this.setDestination = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_ud_addr$offset());
+        this.buffers = Arena.ofAuto().allocate(BUFFER_BYTES * maxPieces, Long.BYTES);
+        this.buffersAddress = buffers.address();
+    }
+
+    @Override
+    public void makeRoom() {
+        classic.makeRoom();
+    }
+
+    @Override
+    void didSomething() {
+        classic.didSomething();
+    }
+
+    @Override
+    int post(MemorySegment function, long queue, long request, long failed) {
+        return classic.post(function, queue, request, failed);
+    }
+
+    @Override
+    public int postSend(long classicQueuePair, long first, long failed) {
+        if (faulty && anyHasList(first)) {
+            return classic.postSend(classicQueuePair, first, failed);
+        }
+        didSomething();
+        callBare(start);
+        for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
+            AddressSpace.setLong(
+                    queuePair + EXTENDED_NUMBER, AddressSpace.getLong(request + NUMBER));
+            AddressSpace.setInt(queuePair + EXTENDED_FLAGS, AddressSpace.getInt(request + FLAGS));
+            if (!begin(request)) {
+                callBare(abort);
+                AddressSpace.setLong(failed, request);
+                return Errno.EOPNOTSUPP;
+            }
+            if (ofDatagrams) {
+                setDestination(request);
+            }
+            setPieces(request);
+        }
+        var errno = complete();
+        if (errno != 0 && !(faulty && errno != Errno.ENOSPC)) {
+            AddressSpace.setLong(failed, first); // none is posted; else its doorbell failed
+        }
+        return errno;
+    }
+
+    private static boolean anyHasList(long first) {
+        for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
+            if (AddressSpace.getInt(request + COUNT) > 1) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What it does. False if the queue pair was not made for it. */
+    private boolean begin(long request) {
+        var opcode = AddressSpace.getInt(request + OPCODE);
+        if (opcode == OF_WRITE) {
+            callRemote(write, request);
+        } else if (opcode == OF_SEND) {
+            callBare(send);
+        } else if (opcode == OF_READ) {
+            callRemote(read, request);
+        } else if (opcode == OF_SEND_IMMEDIATE) {
+            sendImmediate(request);
+        } else if (opcode == OF_WRITE_IMMEDIATE) {
+            writeImmediate(request);
+        } else if (opcode == OF_COMPARE_AND_SWAP) {
+            compareAndSwap(request);
+        } else if (opcode == OF_FETCH_AND_ADD) {
+            fetchAndAdd(request);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void setPieces(long request) {
+        var count = AddressSpace.getInt(request + COUNT);
+        var list = AddressSpace.getLong(request + LIST);
+        var inline = (AddressSpace.getInt(request + FLAGS) & INLINE) != 0;
+        if (inline && count == 1) {
+            callTwoLongs(
+                    setInline,
+                    AddressSpace.getLong(list + PIECE_ADDRESS),
+                    Integer.toUnsignedLong(AddressSpace.getInt(list + PIECE_LENGTH)));
+        } else if (inline) {
+            setInlines(list, count);
+        } else if (count == 1) {
+            setPiece(list);
+        } else {
+            callTwoLongs(setPieces, count, list);
+        }
+    }
+
+    private void setInlines(long list, int count) {
+        try {
+            for (var index = 0; index < count; index++) {
+                var piece = list + index * PIECE_BYTES;
+                var buffer = buffersAddress + index * BUFFER_BYTES;
+                AddressSpace.setLong(
+                        buffer + BUFFER_ADDRESS, AddressSpace.getLong(piece + PIECE_ADDRESS));
+                AddressSpace.setLong(
+                        buffer + BUFFER_LENGTH,
+                        Integer.toUnsignedLong(AddressSpace.getInt(piece + PIECE_LENGTH)));
+            }
+            callTwoLongs(setInlines, count, buffersAddress);
+        } finally {
+            Reference.reachabilityFence(buffers);
+        }
+    }
+
+    private void callBare(MemorySegment function) {
+        try {
+            if (isCritical()) {
+                Critical.BARE.invokeExact(function, queuePair);
+            } else {
+                PLAIN_BARE.invokeExact(function, queuePair);
+            }
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private int complete() {
+        try {
+            return isCritical()
+                    ? (int) Critical.COMPLETE.invokeExact(complete, queuePair)
+                    : (int) PLAIN_COMPLETE.invokeExact(complete, queuePair);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void callRemote(MemorySegment function, long request) {
+        var key = AddressSpace.getInt(request + REMOTE_KEY);
+        var address = AddressSpace.getLong(request + REMOTE_ADDRESS);
+        try {
+            if (isCritical()) {
+                Critical.REMOTE.invokeExact(function, queuePair, key, address);
+            } else {
+                PLAIN_REMOTE.invokeExact(function, queuePair, key, address);
+            }
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void sendImmediate(long request) {
+        try {
+            PLAIN_SEND_IMMEDIATE.invokeExact(
+                    sendImmediate, queuePair, AddressSpace.getInt(request + IMMEDIATE));
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void writeImmediate(long request) {
+        try {
+            PLAIN_WRITE_IMMEDIATE.invokeExact(
+                    writeImmediate,
+                    queuePair,
+                    AddressSpace.getInt(request + REMOTE_KEY),
+                    AddressSpace.getLong(request + REMOTE_ADDRESS),
+                    AddressSpace.getInt(request + IMMEDIATE));
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void compareAndSwap(long request) {
+        try {
+            PLAIN_COMPARE_AND_SWAP.invokeExact(
+                    compareAndSwap,
+                    queuePair,
+                    AddressSpace.getInt(request + ATOMIC_KEY),
+                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
+                    AddressSpace.getLong(request + COMPARE_OR_ADD),
+                    AddressSpace.getLong(request + SWAP));
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void fetchAndAdd(long request) {
+        try {
+            PLAIN_FETCH_AND_ADD.invokeExact(
+                    fetchAndAdd,
+                    queuePair,
+                    AddressSpace.getInt(request + ATOMIC_KEY),
+                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
+                    AddressSpace.getLong(request + COMPARE_OR_ADD));
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void setDestination(long request) {
+        var handle = AddressSpace.getLong(request + ADDRESS_HANDLE);
+        var number = AddressSpace.getInt(request + REMOTE_QUEUE_PAIR);
+        var key = AddressSpace.getInt(request + REMOTE_QUEUE_KEY);
+        try {
+            if (isCritical()) {
+                Critical.DESTINATION.invokeExact(setDestination, queuePair, handle, number, key);
+            } else {
+                PLAIN_DESTINATION.invokeExact(setDestination, queuePair, handle, number, key);
+            }
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void setPiece(long piece) {
+        var key = AddressSpace.getInt(piece + PIECE_KEY);
+        var address = AddressSpace.getLong(piece + PIECE_ADDRESS);
+        var length = AddressSpace.getInt(piece + PIECE_LENGTH);
+        try {
+            if (isCritical()) {
+                Critical.PIECE.invokeExact(setPiece, queuePair, key, address, length);
+            } else {
+                PLAIN_PIECE.invokeExact(setPiece, queuePair, key, address, length);
+            }
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void callTwoLongs(MemorySegment function, long left, long right) {
+        try {
+            if (isCritical()) {
+                Critical.TWO_LONGS.invokeExact(function, queuePair, left, right);
+            } else {
+                PLAIN_TWO_LONGS.invokeExact(function, queuePair, left, right);
+            }
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** Linked only where a program asks for critical calls. */
+    private static final class Critical {
+        static final MethodHandle BARE = Downcalls.critical(ExtendedPosts.BARE);
+        static final MethodHandle COMPLETE = Downcalls.critical(ExtendedPosts.COMPLETE);
+        static final MethodHandle REMOTE = Downcalls.critical(ExtendedPosts.REMOTE);
+        static final MethodHandle PIECE = Downcalls.critical(ExtendedPosts.PIECE);
+        static final MethodHandle TWO_LONGS = Downcalls.critical(ExtendedPosts.TWO_LONGS);
+        static final MethodHandle DESTINATION = Downcalls.critical(ExtendedPosts.DESTINATION);
+    }
+}

@@ -1,0 +1,329 @@
+package org.jrdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.abi.rdma.ibv_data_buf;
+import org.jrdma.abi.rdma.ibv_device_attr;
+import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_qp_ex;
+import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_sge;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the functions of an extended queue pair are called with, and what their errors mean. */
+@Timeout(30)
+class ExtendedPostTest {
+
+    private static final Arena ARENA = Arena.global();
+
+    private final FakeLibrary fake = new FakeLibrary();
+    private final MemorySegment queuePair = ibv_qp_ex.allocate(ARENA);
+    private final List<String> calls = new ArrayList<>();
+    private int answer;
+    private long operations;
+
+    ExtendedPostTest() {
+        ibv_qp.qp_num(queuePair, FakeLibrary.NUMBER);
+        verbs_context.create_qp_ex(
+                fake.extendedContext(),
+                fake.stub("create_qp_ex", verbs_context.create_qp_ex.descriptor()));
+        fake.answering("create_qp_ex", queuePair, 0)
+                .answering("ibv_qp_to_qp_ex", queuePair, 0)
+                .watching(
+                        "create_qp_ex",
+                        arguments ->
+                                operations =
+                                        ibv_qp_init_attr_ex.send_ops_flags(
+                                                FakeLibrary.memory(
+                                                        arguments[1],
+                                                        ibv_qp_init_attr_ex.layout().byteSize())))
+                .watching("post_send", _ -> calls.add("post_send"));
+        ibv_qp_ex.wr_start(queuePair, ibv_qp_ex.wr_start.allocate(_ -> calls.add("start"), ARENA));
+        ibv_qp_ex.wr_abort(queuePair, ibv_qp_ex.wr_abort.allocate(_ -> calls.add("abort"), ARENA));
+        ibv_qp_ex.wr_complete(
+                queuePair,
+                ibv_qp_ex.wr_complete.allocate(
+                        _ -> {
+                            calls.add("complete");
+                            return answer;
+                        },
+                        ARENA));
+        ibv_qp_ex.wr_send(queuePair, ibv_qp_ex.wr_send.allocate(_ -> call("send"), ARENA));
+        ibv_qp_ex.wr_send_imm(
+                queuePair,
+                ibv_qp_ex.wr_send_imm.allocate(
+                        (_, immediate) -> call("send", FakeLibrary.bigEndian(immediate)), ARENA));
+        ibv_qp_ex.wr_rdma_write(
+                queuePair,
+                ibv_qp_ex.wr_rdma_write.allocate(
+                        (_, key, address) -> call("write", key, address), ARENA));
+        ibv_qp_ex.wr_rdma_write_imm(
+                queuePair,
+                ibv_qp_ex.wr_rdma_write_imm.allocate(
+                        (_, key, address, immediate) ->
+                                call("write", key, address, FakeLibrary.bigEndian(immediate)),
+                        ARENA));
+        ibv_qp_ex.wr_rdma_read(
+                queuePair,
+                ibv_qp_ex.wr_rdma_read.allocate(
+                        (_, key, address) -> call("read", key, address), ARENA));
+        ibv_qp_ex.wr_atomic_cmp_swp(
+                queuePair,
+                ibv_qp_ex.wr_atomic_cmp_swp.allocate(
+                        (_, key, address, compare, swap) ->
+                                call("swap", key, address, compare, swap),
+                        ARENA));
+        ibv_qp_ex.wr_atomic_fetch_add(
+                queuePair,
+                ibv_qp_ex.wr_atomic_fetch_add.allocate(
+                        (_, key, address, delta) -> call("add", key, address, delta), ARENA));
+        ibv_qp_ex.wr_set_sge(
+                queuePair,
+                ibv_qp_ex.wr_set_sge.allocate(
+                        (_, key, _, length) -> calls.add("piece " + key + " " + length), ARENA));
+        ibv_qp_ex.wr_set_sge_list(
+                queuePair,
+                ibv_qp_ex.wr_set_sge_list.allocate(
+                        (_, count, list) ->
+                                calls.add("pieces " + count + lengths(list, count, true)),
+                        ARENA));
+        ibv_qp_ex.wr_set_inline_data(
+                queuePair,
+                ibv_qp_ex.wr_set_inline_data.allocate(
+                        (_, _, length) -> calls.add("inline " + length), ARENA));
+        ibv_qp_ex.wr_set_inline_data_list(
+                queuePair,
+                ibv_qp_ex.wr_set_inline_data_list.allocate(
+                        (_, count, list) ->
+                                calls.add("inlines " + count + lengths(list, count, false)),
+                        ARENA));
+        ibv_qp_ex.wr_set_ud_addr(
+                queuePair,
+                ibv_qp_ex.wr_set_ud_addr.allocate(
+                        (_, _, number, key) -> calls.add("to " + number + " " + key), ARENA));
+    }
+
+    private void call(String name, Object... arguments) {
+        calls.add(name + " " + ibv_qp_ex.wr_flags(queuePair) + " " + List.of(arguments));
+    }
+
+    private static List<Long> lengths(MemorySegment list, long count, boolean pieces) {
+        var lengths = new ArrayList<Long>();
+        var bytes = pieces ? ibv_sge.layout().byteSize() : ibv_data_buf.layout().byteSize();
+        for (var index = 0; index < count; index++) {
+            var one = FakeLibrary.memory(list, count * bytes).asSlice(index * bytes);
+            lengths.add(pieces ? ibv_sge.length(one) : ibv_data_buf.length(one));
+        }
+        return lengths;
+    }
+
+    private void beRxe() {
+        fake.watching(
+                "ibv_query_device",
+                arguments ->
+                        ibv_device_attr.vendor_id(
+                                FakeLibrary.memory(
+                                        arguments[1], ibv_device_attr.layout().byteSize()),
+                                0xff_ffff));
+    }
+
+    /** A queue pair that can post, with memory, and what becomes of it. */
+    private record Setting(Device device, PolledQueuePair queuePair, MemoryRegion region)
+            implements AutoCloseable {
+
+        @Override
+        public void close() {
+            device.close();
+        }
+
+        List<MemorySlice> pieces() {
+            return List.of(region.slice(0, 10), region.slice(10, 20));
+        }
+    }
+
+    private Setting setting() throws FabricException {
+        return setting(Verbs.from(fake).open(FakeLibrary.DEVICE));
+    }
+
+    private static Setting setting(Device device) throws FabricException {
+        var domain = device.newProtectionDomain();
+        var completions = device.newCompletionQueue(64);
+        var made =
+                domain.newQueuePair(
+                        QueuePairOptions.reliable(completions)
+                                .sends(4)
+                                .receives(1)
+                                .sendElements(2)
+                                .extendedPosts());
+        made.connect(made.endpoint());
+        return new Setting(device, made, domain.newArena(Access.LOCAL_WRITE).region(64));
+    }
+
+    @Test
+    void shouldAskForEveryOperationOfTheType() throws FabricException {
+        try (var setting = setting()) {
+            assertThat(setting.queuePair().number()).isEqualTo(FakeLibrary.NUMBER);
+            assertThat(operations)
+                    .isEqualTo(
+                            rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()
+                                    | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM()
+                                    | rdma_h.IBV_QP_EX_WITH_SEND()
+                                    | rdma_h.IBV_QP_EX_WITH_SEND_WITH_IMM()
+                                    | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
+                                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
+                                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD());
+        }
+    }
+
+    @Test
+    void shouldCallAFunctionForEachPartOfARequest() throws FabricException {
+        var remote = new RemoteMemory(0x1000, 7, 64);
+        try (var setting = setting()) {
+            var pair = setting.queuePair();
+            var one = setting.region().slice(0, 8);
+            var key = setting.region().localKey();
+            var signalled = rdma_h.IBV_SEND_SIGNALED();
+
+            assertThat(pair.prepareSend(one).tryPost()).isTrue();
+            assertThat(calls)
+                    .containsExactly(
+                            "start",
+                            "send " + signalled + " []",
+                            "piece " + key + " 8",
+                            "complete");
+            calls.clear();
+            assertThat(pair.prepareSend(setting.pieces()).immediate(5).fenced(true).tryPost())
+                    .isTrue();
+            assertThat(calls)
+                    .containsExactly(
+                            "start",
+                            "send " + (signalled | rdma_h.IBV_SEND_FENCE()) + " [5]",
+                            "pieces 2[10, 20]",
+                            "complete");
+            calls.clear();
+            assertThat(pair.prepareRead(one, remote.slice(8, 8)).tryPost()).isTrue();
+            assertThat(calls)
+                    .containsExactly(
+                            "start",
+                            "read " + signalled + " [7, 4104]",
+                            "piece " + key + " 8",
+                            "complete");
+            calls.clear();
+            assertThat(pair.prepareWrite(List.of(), remote).immediate(6).tryPost()).isTrue();
+            assertThat(calls)
+                    .containsExactly(
+                            "start",
+                            "write " + signalled + " [7, 4096, 6]",
+                            "pieces 0[]",
+                            "complete");
+        }
+    }
+
+    @Test
+    void shouldGiveAtomicsTheirOperandsInTheirPlaces() throws FabricException {
+        var remote = new RemoteMemory(0x1000, 7, 64);
+        try (var setting = setting()) {
+            var pair = setting.queuePair();
+            var one = setting.region().slice(0, 8);
+            var signalled = rdma_h.IBV_SEND_SIGNALED();
+
+            pair.prepareCompareAndSwap(one, remote).values(1, 2).tryPost();
+            pair.prepareFetchAndAdd(one, remote).delta(3).tryPost();
+
+            assertThat(calls)
+                    .contains(
+                            "swap " + signalled + " [7, 4096, 1, 2]",
+                            "add " + signalled + " [7, 4096, 3]");
+        }
+    }
+
+    @Test
+    void shouldGiveBackTheSlotsOfAChainThatWasRefusedAsAWhole() throws FabricException {
+        try (var setting = setting()) {
+            var pair = setting.queuePair();
+            var one = setting.region().slice(0, 8);
+            var chain = pair.prepareChain(pair.prepareSend(one), pair.prepareSend(one));
+            answer = Errno.EINVAL;
+
+            assertThatExceptionOfType(PostException.class)
+                    .isThrownBy(chain::tryPost)
+                    .withMessageContaining("ibv_wr_complete")
+                    .withMessageContaining("EINVAL")
+                    .satisfies(refused -> assertThat(refused.failedRequest()).isZero());
+            assertThat(pair.freeSends()).isEqualTo(4);
+            assertThat(calls).containsOnlyOnce("start", "complete");
+        }
+    }
+
+    @Test
+    void shouldKeepTheSlotsOfWhatRxeHasPostedThoughItsDoorbellFailed() throws FabricException {
+        beRxe();
+        try (var setting = setting()) {
+            var send = setting.queuePair().prepareSend(setting.region().slice(0, 8));
+            answer = Errno.EIO;
+            assertThatExceptionOfType(PostException.class).isThrownBy(send::tryPost);
+            assertThat(setting.queuePair().freeSends()).isEqualTo(3);
+            answer = Errno.ENOSPC;
+            assertThatExceptionOfType(PostException.class).isThrownBy(send::tryPost);
+            assertThat(setting.queuePair().freeSends()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldLeaveListsOfPiecesOnRxeToTheClassicPost() throws FabricException {
+        beRxe();
+        try (var setting = setting()) {
+            var pair = setting.queuePair();
+            var one = setting.region().slice(0, 8);
+
+            pair.prepareChain(pair.prepareSend(one), pair.prepareSend(setting.pieces())).tryPost();
+            assertThat(calls).containsExactly("post_send");
+            calls.clear();
+            pair.prepareSend(one).tryPost();
+            assertThat(calls).contains("start").doesNotContain("post_send");
+        }
+    }
+
+    @Test
+    void shouldAbortAtAnOperationThatTheQueuePairWasNotMadeFor() throws FabricException {
+        try (var setting = setting()) {
+            var request = ibv_send_wr.allocate(ARENA);
+            ibv_send_wr.opcode(request, rdma_h.IBV_WR_TSO());
+            var failed = ARENA.allocate(ValueLayout.JAVA_LONG);
+
+            var errno =
+                    setting.queuePair()
+                            .hotPath()
+                            .postSend(queuePair.address(), request.address(), failed.address());
+
+            assertThat(errno).isEqualTo(Errno.EOPNOTSUPP);
+            assertThat(failed.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(request.address());
+            assertThat(calls).containsExactly("start", "abort");
+        }
+    }
+
+    @Test
+    void shouldDestroyWhatHasNoFunctionsToPostBy() throws FabricException {
+        fake.answering("ibv_qp_to_qp_ex", MemorySegment.NULL, 0);
+
+        try (var device = Verbs.from(fake).open(FakeLibrary.DEVICE)) {
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> setting(device))
+                    .withMessageContaining("ibv_create_qp_ex")
+                    .withMessageContaining("EOPNOTSUPP");
+        }
+        assertThat(fake.calls).containsOnlyOnce("create_qp_ex", "ibv_destroy_qp");
+    }
+}
