@@ -1,0 +1,87 @@
+package org.jrdma.tck.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+
+/** docs/rdma-core.md: nothing in it is a counterpart that is not there, or is left out. */
+class RdmaCoreTableTest {
+
+    private static final Path TABLE = Path.of("../../docs/rdma-core.md");
+
+    /** In the files of its first tier. */
+    private static final int TESTS = 185;
+
+    private static final String KIT = "org.jrdma.tck.verbs.";
+
+    /** A file of rdma-core's, and how many tests it has. */
+    private static final Pattern FILE = Pattern.compile("(?m)^## (test_\\w+\\.py): (\\d+)$");
+
+    private static final Pattern ROW =
+            Pattern.compile("(?m)^\\| `(\\w+\\.test_\\w+)` \\| (.+) \\|$");
+    private static final Pattern COUNTERPART = Pattern.compile("`(\\w+)#(\\w+)`");
+    private static final String REASON = "(no|open): \\S.*";
+
+    private static String text;
+
+    @BeforeAll
+    static void read() throws IOException {
+        text = Files.readString(TABLE);
+    }
+
+    @Test
+    void shouldNameOnlyTestsThatThereAre() {
+        ROW.matcher(text)
+                .results()
+                .filter(row -> !row.group(2).matches(REASON))
+                .forEach(row -> {
+                    assertThat(row.group(2)).matches(COUNTERPART + "(, " + COUNTERPART + ")*");
+                    COUNTERPART
+                            .matcher(row.group(2))
+                            .results()
+                            .forEach(name ->
+                                    assertThat(isTest(name.group(1), name.group(2)))
+                                            .as("%s for %s", name.group(), row.group(1))
+                                            .isTrue());
+                });
+    }
+
+    @Test
+    void shouldHaveARowForEachTestOfEachFile() {
+        var expected = new HashMap<String, Integer>();
+        var rows = new HashMap<String, Integer>();
+        var sections = FILE.matcher(text).results().toList();
+        for (var i = 0; i < sections.size(); i++) {
+            var end = i + 1 < sections.size() ? sections.get(i + 1).start() : text.length();
+            var section = text.substring(sections.get(i).end(), end);
+            var file = sections.get(i).group(1);
+            expected.put(file, Integer.parseInt(sections.get(i).group(2)));
+            var names = ROW.matcher(section).results().map(row -> row.group(1)).toList();
+            assertThat(new HashSet<>(names)).as(file).hasSameSizeAs(names);
+            rows.put(file, names.size());
+        }
+        assertThat(rows).isEqualTo(expected);
+        assertThat(rows.values().stream().mapToInt(Integer::intValue).sum()).isEqualTo(TESTS);
+    }
+
+    private static boolean isTest(String className, String method) {
+        try {
+            return Arrays.stream(Class.forName(KIT + className).getDeclaredMethods())
+                    .filter(candidate -> candidate.getName().equals(method))
+                    .anyMatch(candidate ->
+                            candidate.isAnnotationPresent(Test.class)
+                                    || candidate.isAnnotationPresent(ParameterizedTest.class));
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+}
