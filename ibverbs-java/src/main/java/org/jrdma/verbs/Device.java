@@ -166,19 +166,29 @@ public final class Device extends NativeObject {
 
     /** A port's partition keys, unused rows (0) left out. In C: {@code ibv_query_pkey}. */
     public List<Integer> partitionKeys(int port) throws VerbsException {
+        return partitionTable(port).stream().filter(key -> key != 0).toList();
+    }
+
+    /**
+     * The row of a port's table that a partition key stands in; empty if it is not there. In C:
+     * {@code ibv_get_pkey_index}.
+     */
+    public OptionalInt partitionKeyIndex(int port, int key) throws VerbsException {
+        var index = partitionTable(port).indexOf(key);
+        return index < 0 ? OptionalInt.empty() : OptionalInt.of(index);
+    }
+
+    private List<Integer> partitionTable(int port) throws VerbsException {
         var length = port(port).partitionTableLength();
         var attempt = attempt("ibv_query_pkey", port);
         return inCall(() -> {
             var keys = new ArrayList<Integer>();
             for (var index = 0; index < length; index++) {
-                var key =
+                keys.add(
                         library.devices()
-                                .queryPartitionKey(context.address(), port, index, attempt);
-                if (key != 0) {
-                    keys.add(key);
-                }
+                                .queryPartitionKey(context.address(), port, index, attempt));
             }
-            return List.copyOf(keys);
+            return keys;
         });
     }
 

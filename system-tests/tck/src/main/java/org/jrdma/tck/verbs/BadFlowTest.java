@@ -141,6 +141,27 @@ class BadFlowTest {
         }
     }
 
+    @Test
+    void shouldRefuseToCountWithAWrongLocalKey() throws Exception {
+        try (var broken =
+                Pair.connected(
+                        ErringLibrary.withWrongKeys(), new ConnectOptions(), options -> options)) {
+            broken.left().fill(CANARY);
+
+            var completion =
+                    broken.left()
+                            .complete(
+                                    broken.left()
+                                            .queuePair()
+                                            .prepareFetchAndAdd(
+                                                    broken.left().region().slice(0, 8),
+                                                    broken.right().region().remote()));
+
+            assertStatus(Flow.ATOMIC_WITH_WRONG_LOCAL_KEY, completion);
+            assertThat(broken.left().bytes(0, 100)).containsOnly(CANARY);
+        }
+    }
+
     // ---- remote keys
 
     @Test

@@ -61,6 +61,9 @@ class DatagramTest {
         assertThat(queuePair.type()).isEqualTo(QueuePairType.UNRELIABLE_DATAGRAM);
         assertThat(queuePair.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
         assertThat(queuePair.query().queueKey()).isEqualTo(QUEUE_KEY);
+        assertThat(queuePair.query().port()).isEqualTo(1);
+        assertThat(queuePair.query().sendSequence())
+                .isEqualTo(queuePair.endpoint().packetSequence());
         assertThat(queuePair.maxMessageBytes()).isEqualTo(device.port(1).activeMtu().bytes());
     }
 

@@ -147,6 +147,14 @@ class DeviceTest {
     }
 
     @Test
+    void shouldTellWhichRowAPartitionKeyStandsIn() throws VerbsException {
+        fabric.needs(Feature.PARTITION_KEYS);
+
+        assertThat(device.partitionKeyIndex(1, 0xffff)).hasValue(0);
+        assertThat(device.partitionKeyIndex(1, 0x1234)).isEmpty();
+    }
+
+    @Test
     void shouldListItsGidsWithTheirTypes() throws VerbsException {
         assertThat(device.gids(1))
                 .isNotEmpty()

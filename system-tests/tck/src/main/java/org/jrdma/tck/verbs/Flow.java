@@ -13,6 +13,7 @@ import org.jrdma.verbs.CompletionStatus;
 /** What can go wrong with a request, and the status that the InfiniBand specification demands. */
 enum Flow {
     WRITE_WITH_WRONG_LOCAL_KEY(LOCAL_PROTECTION_ERROR),
+    ATOMIC_WITH_WRONG_LOCAL_KEY(LOCAL_PROTECTION_ERROR),
     WRITE_FROM_ANOTHER_DOMAIN(LOCAL_PROTECTION_ERROR),
     SEND_FROM_ANOTHER_DOMAIN(LOCAL_PROTECTION_ERROR),
     READ_INTO_ANOTHER_DOMAIN(LOCAL_PROTECTION_ERROR),

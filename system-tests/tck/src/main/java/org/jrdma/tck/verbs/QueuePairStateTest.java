@@ -215,6 +215,24 @@ class QueuePairStateTest {
     }
 
     @Test
+    void shouldHaveAsManyReadsUnderWayAsTheDeviceSaysAndNoMore() throws VerbsException {
+        Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
+        var limits = pair.device().attributes();
+        queuePair.modify(toInit());
+
+        queuePair.modify(toReadyToReceive().maxDestinationReads(limits.maxReadsAsDestination()));
+        assertThatThrownBy(() ->
+                        queuePair.modify(
+                                toReadyToSend().maxReads(limits.maxReadsAsInitiator() + 1)))
+                .isInstanceOf(VerbsException.class);
+        queuePair.modify(toReadyToSend().maxReads(limits.maxReadsAsInitiator()));
+
+        assertThat(queuePair.query().maxDestinationReads())
+                .isEqualTo(limits.maxReadsAsDestination());
+        assertThat(queuePair.query().maxReads()).isEqualTo(limits.maxReadsAsInitiator());
+    }
+
+    @Test
     void shouldRefuseToConnectTwice() throws VerbsException {
         connect();
 

@@ -167,6 +167,26 @@ class RegistrationTest {
     }
 
     @Test
+    void shouldCountInMemoryThatWasRegisteredAnew() throws VerbsException {
+        fabric().needs(Feature.REREGISTRATION);
+        var changed =
+                right.domain()
+                        .newArena(LOCAL_WRITE)
+                        .region(BYTES)
+                        .reregister(LOCAL_WRITE, Access.REMOTE_ATOMIC);
+        changed.segment().set(ValueLayout.JAVA_LONG, 0, 40);
+
+        var add =
+                left.queuePair()
+                        .prepareFetchAndAdd(left.region().slice(0, 8), changed.remote())
+                        .delta(2);
+        assertThat(left.complete(add).status()).isEqualTo(CompletionStatus.SUCCESS);
+
+        assertThat(left.region().segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(40);
+        assertThat(changed.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
+    }
+
+    @Test
     void shouldTakeRightsFromARegion() throws VerbsException {
         fabric().needs(Feature.REREGISTRATION);
         var region = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);

@@ -56,6 +56,20 @@ class UnreliableConnectionTest {
                 .isEqualTo(right.queuePair().number());
     }
 
+    @Test
+    void shouldTellWhatItWasConnectedWith() throws VerbsException {
+        var attributes = left.queuePair().query();
+        var peer = right.queuePair().endpoint();
+
+        assertThat(attributes.pathMtu()).contains(pair.device().port(1).activeMtu());
+        assertThat(attributes.receiveSequence()).isEqualTo(peer.packetSequence());
+        assertThat(attributes.sendSequence())
+                .isEqualTo(left.queuePair().endpoint().packetSequence());
+        assertThat(attributes.address().route().orElseThrow().destination()).isEqualTo(peer.gid());
+        assertThat(attributes.port()).isEqualTo(1);
+        assertThat(attributes.sends()).isGreaterThanOrEqualTo(16);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 1000, 1024, 1025, 40_000})
     void shouldSendMessagesBothWays(int bytes) throws VerbsException {
