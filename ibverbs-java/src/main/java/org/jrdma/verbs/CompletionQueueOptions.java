@@ -17,6 +17,7 @@ import java.util.Set;
  * @param chosenFields what its completions tell, if that was chosen
  * @param singleThreaded whether the provider may leave out its locks
  * @param ignoringOverrun whether the device goes on when the queue is full
+ * @param parentDomain the parent domain whose threads alone use it
  */
 public record CompletionQueueOptions(
         int capacity,
@@ -25,7 +26,8 @@ public record CompletionQueueOptions(
         int vector,
         Optional<Set<CompletionField>> chosenFields,
         boolean singleThreaded,
-        boolean ignoringOverrun) {
+        boolean ignoringOverrun,
+        Optional<ProtectionDomain> parentDomain) {
 
     /** Refuses numbers that no device could take. */
     public CompletionQueueOptions {
@@ -48,7 +50,7 @@ public record CompletionQueueOptions(
     /** A queue that is polled, without events, on vector 0. */
     public static CompletionQueueOptions capacity(int capacity) {
         return new CompletionQueueOptions(
-                capacity, false, false, 0, Optional.empty(), false, false);
+                capacity, false, false, 0, Optional.empty(), false, false, Optional.empty());
     }
 
     /** The same, and it can be waited for. In C: {@code ibv_create_comp_channel}. */
@@ -69,7 +71,8 @@ public record CompletionQueueOptions(
                 vector,
                 chosenFields,
                 singleThreaded,
-                ignoringOverrun);
+                ignoringOverrun,
+                parentDomain);
     }
 
     /** The same, on another completion vector. */
@@ -81,7 +84,8 @@ public record CompletionQueueOptions(
                 number,
                 chosenFields,
                 singleThreaded,
-                ignoringOverrun);
+                ignoringOverrun,
+                parentDomain);
     }
 
     /**
@@ -98,7 +102,8 @@ public record CompletionQueueOptions(
                 vector,
                 Optional.of(fields),
                 singleThreaded,
-                ignoringOverrun);
+                ignoringOverrun,
+                parentDomain);
     }
 
     /**
@@ -109,7 +114,14 @@ public record CompletionQueueOptions(
      */
     public CompletionQueueOptions singleThreadedUnguarded() {
         return new CompletionQueueOptions(
-                capacity, withEvents, solicitedOnly, vector, chosenFields, true, ignoringOverrun);
+                capacity,
+                withEvents,
+                solicitedOnly,
+                vector,
+                chosenFields,
+                true,
+                ignoringOverrun,
+                parentDomain);
     }
 
     /**
@@ -120,12 +132,42 @@ public record CompletionQueueOptions(
      */
     public CompletionQueueOptions losingWhatOverruns() {
         return new CompletionQueueOptions(
-                capacity, withEvents, solicitedOnly, vector, chosenFields, singleThreaded, true);
+                capacity,
+                withEvents,
+                solicitedOnly,
+                vector,
+                chosenFields,
+                singleThreaded,
+                true,
+                parentDomain);
+    }
+
+    /**
+     * The same, used by the threads of a parent domain only, as its queue pairs are; see {@link
+     * ProtectionDomain#newParentDomainUnguarded}. In C: {@code IBV_CQ_INIT_ATTR_MASK_PD}.
+     */
+    public CompletionQueueOptions inParentDomain(ProtectionDomain domain) {
+        if (!domain.isParent()) {
+            throw new IllegalArgumentException(
+                    domain + " is no parent domain; newParentDomainUnguarded() makes one of it");
+        }
+        return new CompletionQueueOptions(
+                capacity,
+                withEvents,
+                solicitedOnly,
+                vector,
+                chosenFields,
+                singleThreaded,
+                ignoringOverrun,
+                Optional.of(domain));
     }
 
     /** Whether {@code ibv_create_cq} cannot make it. */
     boolean isExtended() {
-        return chosenFields.isPresent() || singleThreaded || ignoringOverrun;
+        return chosenFields.isPresent()
+                || singleThreaded
+                || ignoringOverrun
+                || parentDomain.isPresent();
     }
 
     /** What its completions tell. */

@@ -1,5 +1,6 @@
 package org.jrdma.verbs;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -20,10 +21,22 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
      */
     CompletionSource(Device device, CompletionQueueOptions options, CompletionTable<W> shared)
             throws VerbsException {
-        this(
-                device,
-                device.inCall(() -> new NativeCompletionQueue(device, options)),
-                new Attachments<>(options.capacity(), shared));
+        this(device, make(device, options), new Attachments<>(options.capacity(), shared));
+    }
+
+    private static NativeCompletionQueue make(Device device, CompletionQueueOptions options)
+            throws VerbsException {
+        var owners = options.parentDomain().stream().map(ProtectionDomain::ownLifetime).toList();
+        if (options.parentDomain().filter(domain -> domain.device() != device).isPresent()) {
+            throw new IllegalArgumentException(
+                    "%s is not of %s".formatted(options.parentDomain().get(), device));
+        }
+        Lifetime.holdAll(owners);
+        try {
+            return device.inCall(() -> new NativeCompletionQueue(device, options));
+        } finally {
+            owners.forEach(Lifetime::release);
+        }
     }
 
     private CompletionSource(
@@ -128,6 +141,28 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
      */
     public final int room() {
         return attachments.room();
+    }
+
+    /**
+     * Lets one event stand for several completions: whoever waits is woken when there are so many,
+     * or when the first has waited so long; 0 of either means that it does not count. Of both, that
+     * each completion wakes, as at first. In C: {@code ibv_modify_cq}.
+     *
+     * @param atMost in whole microseconds
+     * @throws IllegalArgumentException if either is negative or above 65,535
+     * @throws VerbsException if the device cannot, or not with these numbers
+     */
+    public final void moderate(int completions, Duration atMost) throws VerbsException {
+        var microseconds = atMost.toNanos() / 1_000;
+        if ((completions & ~0xffff) != 0 || (microseconds & ~0xffff) != 0) {
+            throw new IllegalArgumentException(
+                    "Events stand for 0 to 65,535 completions or microseconds, not %,d or %,d"
+                            .formatted(completions, microseconds));
+        }
+        device.inCall(() -> {
+            nativeQueue.moderate(completions, (int) microseconds);
+            return this;
+        });
     }
 
     final NativeCompletionQueue nativeQueue() {

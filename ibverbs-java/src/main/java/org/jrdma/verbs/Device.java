@@ -289,6 +289,15 @@ public final class Device extends NativeObject {
     }
 
     /**
+     * Makes a thread domain. In C: {@code ibv_alloc_td}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the device has none
+     */
+    public ThreadDomain newThreadDomain() throws VerbsException {
+        return new ThreadDomain(this);
+    }
+
+    /**
      * Makes a completion queue that its user polls. In C: {@code ibv_create_cq}.
      *
      * @param capacity how many completions it must have room for

@@ -1,9 +1,9 @@
 package org.jrdma.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
@@ -15,6 +15,7 @@ import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.Poller;
 import org.jrdma.verbs.internal.ProviderFaults;
+import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,7 @@ final class NativeCompletionQueue {
     private static final int EVENTS_ACKNOWLEDGED_AT_ONCE = 64;
 
     private final CompletionFunctions functions;
+    private final VerbsContext context;
     private final HotPath hotPath;
     private final boolean solicitedOnly;
     private final @Nullable MemorySegment channel;
@@ -47,6 +49,7 @@ final class NativeCompletionQueue {
     /** For a caller that holds the device. */
     NativeCompletionQueue(Device device, CompletionQueueOptions options) throws VerbsException {
         this.functions = device.library().completions();
+        this.context = device.context();
         this.hotPath = device.hotPath();
         this.solicitedOnly = options.solicitedOnly();
         this.maxCapacity = device.attributes().maxCompletions();
@@ -74,7 +77,11 @@ final class NativeCompletionQueue {
         this.lifetime =
                 new Lifetime(
                         "completion queue %x of %s".formatted(queueAddress, device.name()),
-                        List.of(device.ownLifetime()),
+                        Stream.concat(
+                                        Stream.of(device.ownLifetime()),
+                                        options.parentDomain().stream()
+                                                .map(ProtectionDomain::ownLifetime))
+                                .toList(),
                         this::destroy);
     }
 
@@ -97,7 +104,12 @@ final class NativeCompletionQueue {
                 channelOrNull(),
                 options.vector(),
                 new CompletionFunctions.Extension(
-                        options.fields(), options.singleThreaded(), options.ignoringOverrun()),
+                        options.fields(),
+                        options.singleThreaded(),
+                        options.ignoringOverrun(),
+                        options.parentDomain().isEmpty()
+                                ? MemorySegment.NULL
+                                : options.parentDomain().get().address()),
                 new Attempt(
                         "ibv_create_cq_ex",
                         () ->
@@ -145,7 +157,7 @@ final class NativeCompletionQueue {
                             MemorySegment.NULL,
                             0,
                             new CompletionFunctions.Extension(
-                                    fields, singleThreaded, ignoringOverrun),
+                                    fields, singleThreaded, ignoringOverrun, MemorySegment.NULL),
                             Attempt.to("ibv_create_cq_ex", () -> "on " + device.name()));
             functions.destroy(made, Attempt.to("ibv_destroy_cq", () -> "on " + device.name()));
             return true;
@@ -268,6 +280,28 @@ final class NativeCompletionQueue {
                     Attempt.to(
                             "ibv_resize_cq",
                             () -> "for %,d completions of %s".formatted(capacity, lifetime)));
+        } finally {
+            lifetime.release();
+        }
+    }
+
+    void moderate(int completions, int microseconds) throws VerbsException {
+        lifetime.hold();
+        try {
+            functions.moderate(
+                    context,
+                    queue,
+                    completions,
+                    microseconds,
+                    new Attempt(
+                            "ibv_modify_cq",
+                            () ->
+                                    "for an event each %,d completions or %,d microseconds of %s"
+                                            .formatted(completions, microseconds, lifetime),
+                            errno ->
+                                    errno == Errno.EOPNOTSUPP
+                                            ? "The device has an event for each completion."
+                                            : ""));
         } finally {
             lifetime.release();
         }

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Set;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What belongs together on a device: a queue pair reaches only memory registered in its own domain.
@@ -30,13 +32,17 @@ public final class ProtectionDomain extends NativeObject {
 
     private final Device device;
 
+    /** The one that a parent domain was made of, and so on; itself if it is none. */
+    private final ProtectionDomain root;
+
     ProtectionDomain(Device device) throws VerbsException {
-        this(device, device.inCall(() -> allocate(device)));
+        this(device, device.inCall(() -> allocate(device)), null);
     }
 
-    private ProtectionDomain(Device device, Made made) {
+    private ProtectionDomain(Device device, Made made, @Nullable ProtectionDomain root) {
         super(made.address, made.lifetime);
         this.device = device;
+        this.root = root == null ? this : root;
     }
 
     private record Made(MemorySegment address, Lifetime lifetime) {}
@@ -56,6 +62,62 @@ public final class ProtectionDomain extends NativeObject {
                                 memory.deallocateDomain(
                                         address,
                                         Attempt.to("ibv_dealloc_pd", () -> "for " + name))));
+    }
+
+    /**
+     * Makes this domain again, for what only the threads of a thread domain use: queue pairs,
+     * shared receive queues, and {@linkplain CompletionQueueOptions#inParentDomain completion
+     * queues}. It reaches the same memory. Nothing here makes sure of the threads: the program
+     * answers for it that one at a time posts to, polls, modifies or closes what is made so, and
+     * some providers end the process otherwise. In C: {@code ibv_alloc_parent_domain}; {@link
+     * #close()} is {@code ibv_dealloc_pd}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the device has none
+     */
+    public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads) throws VerbsException {
+        if (threads.device() != device) {
+            throw new IllegalArgumentException("%s is not of %s".formatted(threads, device));
+        }
+        var owners = List.of(lifetime(), threads.ownLifetime());
+        Lifetime.holdAll(owners);
+        try {
+            return new ProtectionDomain(
+                    device, PlatformCalls.call(() -> allocateParent(threads, owners)), root);
+        } finally {
+            owners.forEach(Lifetime::release);
+        }
+    }
+
+    private Made allocateParent(ThreadDomain threads, List<Lifetime> owners) throws VerbsException {
+        var memory = device.library().memory();
+        var address =
+                memory.allocateParentDomain(
+                        device.context(),
+                        address(),
+                        threads.address(),
+                        Attempt.to(
+                                "ibv_alloc_parent_domain",
+                                () -> "of %s and %s".formatted(this, threads)));
+        var name = "parent domain %x of %s".formatted(address.address(), device.name());
+        return new Made(
+                address,
+                new Lifetime(
+                        name,
+                        owners,
+                        () ->
+                                memory.deallocateDomain(
+                                        address,
+                                        Attempt.to("ibv_dealloc_pd", () -> "for " + name))));
+    }
+
+    /** Whether another one made it for some threads. */
+    boolean isParent() {
+        return root != this;
+    }
+
+    /** Whether what is made in the one can be used with what is made in the other. */
+    boolean isSameAs(ProtectionDomain other) {
+        return root == other.root;
     }
 
     /** The device it was made from. */

@@ -128,7 +128,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                 receiveSource.ownLifetime()));
         var shared = options.sharedReceives();
         if (shared != null) {
-            if (shared.domain() != domain) {
+            if (!shared.domain().isSameAs(domain)) {
                 throw new IllegalArgumentException(
                         "%s is of %s, and cannot be used by queue pairs of %s"
                                 .formatted(shared, shared.domain(), domain));
@@ -470,7 +470,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
 
     /** Refuses what a device could not look up in its tables. */
     final void checkDestination(Destination to) {
-        if (to.address().domain() != domain) {
+        if (!to.address().domain().isSameAs(domain)) {
             throw new IllegalArgumentException(
                     "%s is of %s, and %s of %s"
                             .formatted(to.address(), to.address().domain(), this, domain));

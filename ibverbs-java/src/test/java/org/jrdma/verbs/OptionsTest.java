@@ -51,15 +51,36 @@ class OptionsTest {
                 .isEqualTo(reversed)
                 .isEqualTo(
                         new CompletionQueueOptions(
-                                16, true, true, 3, Optional.of(fields), true, true));
+                                16,
+                                true,
+                                true,
+                                3,
+                                Optional.of(fields),
+                                true,
+                                true,
+                                Optional.empty()));
         assertThat(all.waitable())
                 .isEqualTo(
                         new CompletionQueueOptions(
-                                16, true, false, 3, Optional.of(fields), true, true));
+                                16,
+                                true,
+                                false,
+                                3,
+                                Optional.of(fields),
+                                true,
+                                true,
+                                Optional.empty()));
         assertThat(CompletionQueueOptions.capacity(16))
                 .isEqualTo(
                         new CompletionQueueOptions(
-                                16, false, false, 0, Optional.empty(), false, false));
+                                16,
+                                false,
+                                false,
+                                0,
+                                Optional.empty(),
+                                false,
+                                false,
+                                Optional.empty()));
     }
 
     @Test

@@ -15,6 +15,8 @@ import org.jrdma.abi.rdma.ibv_comp_channel;
 import org.jrdma.abi.rdma.ibv_cq;
 import org.jrdma.abi.rdma.ibv_cq_ex;
 import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_moderate_cq;
+import org.jrdma.abi.rdma.ibv_modify_cq_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
@@ -35,6 +37,8 @@ public final class CompletionFunctions {
     private static final MethodHandle CREATE_CQ_EX =
             capturingErrno(verbs_context.create_cq_ex.descriptor());
     private static final MethodHandle RESIZE_CQ = capturingErrno(rdma_h.ibv_resize_cq$descriptor());
+    private static final MethodHandle MODIFY_CQ =
+            capturingErrno(verbs_context.modify_cq.descriptor());
     private static final MethodHandle DESTROY_CQ =
             capturingErrno(rdma_h.ibv_destroy_cq$descriptor());
     private static final MethodHandle GET_CQ_EVENT =
@@ -103,9 +107,16 @@ public final class CompletionFunctions {
         return memoryAt(queue, ibv_cq.layout().byteSize());
     }
 
-    /** How an extended queue is made, besides its capacity. */
+    /**
+     * How an extended queue is made, besides its capacity.
+     *
+     * @param parentDomain NULL for none
+     */
     public record Extension(
-            Set<CompletionField> fields, boolean singleThreaded, boolean ignoringOverrun) {}
+            Set<CompletionField> fields,
+            boolean singleThreaded,
+            boolean ignoringOverrun,
+            MemorySegment parentDomain) {}
 
     /** An {@code ibv_cq_ex}. Without channel: NULL for it. NULL and errno on failure. */
     public MemorySegment createExtended(
@@ -128,10 +139,13 @@ public final class CompletionFunctions {
                             | (extension.ignoringOverrun
                                     ? rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN()
                                     : 0);
-            if (flags != 0) {
-                ibv_cq_init_attr_ex.flags(attributes, flags);
-                ibv_cq_init_attr_ex.comp_mask(attributes, rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
-            }
+            var parent = extension.parentDomain;
+            ibv_cq_init_attr_ex.flags(attributes, flags);
+            ibv_cq_init_attr_ex.parent_domain(attributes, parent);
+            ibv_cq_init_attr_ex.comp_mask(
+                    attributes,
+                    (flags == 0 ? 0 : rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS())
+                            | (parent.address() == 0 ? 0 : rdma_h.IBV_CQ_INIT_ATTR_MASK_PD()));
             var queue =
                     attempt.pointer(
                             call(() ->
@@ -149,6 +163,27 @@ public final class CompletionFunctions {
     public void resize(MemorySegment queue, int capacity, Attempt attempt) throws VerbsException {
         attempt.errno(
                 call(() -> (int) RESIZE_CQ.invokeExact(resizeCq, segment(), queue, capacity)));
+    }
+
+    /** Lets events stand for several completions. Returns the errno. */
+    public void moderate(
+            VerbsContext context,
+            MemorySegment queue,
+            int completions,
+            int microseconds,
+            Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.modify_cq$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_modify_cq_attr.allocate(arena);
+            ibv_modify_cq_attr.attr_mask(attributes, rdma_h.IBV_CQ_ATTR_MODERATE());
+            var moderation = ibv_modify_cq_attr.moderate(attributes);
+            ibv_moderate_cq.cq_count(moderation, (short) completions);
+            ibv_moderate_cq.cq_period(moderation, (short) microseconds);
+            attempt.errno(
+                    call(() ->
+                            (int) MODIFY_CQ.invokeExact(function, segment(), queue, attributes)));
+        }
     }
 
     /** Waits until every event taken from its channel was acknowledged. Returns the errno. */

@@ -5,10 +5,13 @@ import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_mr;
+import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
+import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
@@ -23,6 +26,12 @@ public final class MemoryFunctions {
     private static final MethodHandle ALLOC_PD = capturingErrno(rdma_h.ibv_alloc_pd$descriptor());
     private static final MethodHandle DEALLOC_PD =
             capturingErrno(rdma_h.ibv_dealloc_pd$descriptor());
+    private static final MethodHandle ALLOC_TD =
+            capturingErrno(verbs_context.alloc_td.descriptor());
+    private static final MethodHandle DEALLOC_TD =
+            capturingErrno(verbs_context.dealloc_td.descriptor());
+    private static final MethodHandle ALLOC_PARENT_DOMAIN =
+            capturingErrno(verbs_context.alloc_parent_domain.descriptor());
     private static final MethodHandle REG_MR = capturingErrno(rdma_h.ibv_reg_mr$descriptor());
     private static final MethodHandle REG_MR_IOVA2 =
             capturingErrno(rdma_h.ibv_reg_mr_iova2$descriptor());
@@ -58,6 +67,44 @@ public final class MemoryFunctions {
     /** Returns the errno. */
     public void deallocateDomain(MemorySegment domain, Attempt attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment allocateThreadDomain(VerbsContext context, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.alloc_td$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_td_init_attr.allocate(arena);
+            return attempt.pointer(
+                    call(() ->
+                            (MemorySegment)
+                                    ALLOC_TD.invokeExact(
+                                            function, segment(), context.address(), attributes)));
+        }
+    }
+
+    /** Returns the errno. */
+    public void deallocateThreadDomain(VerbsContext context, MemorySegment threads, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.dealloc_td$offset(), attempt);
+        attempt.errno(call(() -> (int) DEALLOC_TD.invokeExact(function, segment(), threads)));
+    }
+
+    /** An {@code ibv_pd} that is of another and of a thread domain. NULL and errno on failure. */
+    public MemorySegment allocateParentDomain(
+            VerbsContext context, MemorySegment domain, MemorySegment threads, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.alloc_parent_domain$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_parent_domain_init_attr.allocate(arena);
+            ibv_parent_domain_init_attr.pd(attributes, domain);
+            ibv_parent_domain_init_attr.td(attributes, threads);
+            return attempt.pointer(
+                    call(() ->
+                            (MemorySegment)
+                                    ALLOC_PARENT_DOMAIN.invokeExact(
+                                            function, segment(), context.address(), attributes)));
+        }
     }
 
     /**

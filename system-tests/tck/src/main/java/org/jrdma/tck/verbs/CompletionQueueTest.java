@@ -362,4 +362,94 @@ class CompletionQueueTest {
             assertThat(cursor.poll()).isZero();
         }
     }
+
+    @Test
+    void shouldWakeOnceForSeveralCompletionsWhereThatWasChosen() throws Exception {
+        fabric.needs(Feature.MODERATION);
+        try (var pair = Pair.connected()) {
+            var right = pair.right();
+            right.completions().moderate(4, Duration.ZERO);
+            var send = pair.left().queuePair().prepareSend(pair.left().region().slice(0, 8));
+            for (var count = 0; count < 6; count++) {
+                right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
+            }
+            var waiting = awaitElsewhere(right);
+            for (var count = 0; count < 3; count++) {
+                pair.left().complete(send);
+            }
+            Thread.sleep(100);
+            assertThat(waiting).as("after three completions").isNotDone();
+
+            pair.left().complete(send);
+
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(4);
+            right.completions().moderate(0, Duration.ZERO);
+            waiting = awaitElsewhere(right);
+            pair.left().complete(send);
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldNotHoldAnEventBackForLongerThanWasChosen() throws Exception {
+        fabric.needs(Feature.MODERATION);
+        try (var pair = Pair.connected()) {
+            var right = pair.right();
+            right.completions().moderate(1000, Duration.ofMillis(60));
+            right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
+            right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
+            var waiting = awaitElsewhere(right);
+            var start = System.nanoTime();
+            var send = pair.left().queuePair().prepareSend(pair.left().region().slice(0, 8));
+            pair.left().complete(send);
+            pair.left().complete(send);
+
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(2);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .isGreaterThanOrEqualTo(Duration.ofMillis(50));
+        }
+    }
+
+    /** Waits for completions on another thread, and tells how many there were when it was woken. */
+    private static CompletableFuture<Integer> awaitElsewhere(Side side)
+            throws InterruptedException {
+        var waiting = new CompletableFuture<Integer>();
+        var entered = new CountDownLatch(1);
+        Thread.ofPlatform()
+                .start(() -> {
+                    try (var cursor = side.completions().newCursor(16)) {
+                        entered.countDown();
+                        var found = cursor.await(LONG);
+                        while (cursor.next()) {
+                            assertThat(cursor.isSuccess()).isTrue();
+                        }
+                        waiting.complete(found);
+                    } catch (Throwable e) {
+                        waiting.completeExceptionally(e);
+                    }
+                });
+        entered.await();
+        Thread.sleep(100);
+        return waiting;
+    }
+
+    @Test
+    void shouldSayThatEventsCannotStandForSeveralWhereTheyCannot() throws VerbsException {
+        try (var completions = device.newCompletionQueue(4)) {
+            assertThatThrownBy(() -> completions.moderate(-1, Duration.ZERO))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> completions.moderate(0x1_0000, Duration.ZERO))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> completions.moderate(1, Duration.ofMillis(66)))
+                    .isInstanceOf(IllegalArgumentException.class);
+            if (!fabric.profile().has(Feature.MODERATION)) {
+                assertThatThrownBy(() -> completions.moderate(4, Duration.ofMillis(1)))
+                        .isInstanceOf(VerbsException.class)
+                        .hasMessageContaining("ibv_modify_cq")
+                        .hasMessageContaining("4 completions or 1,000 microseconds")
+                        .hasMessageEndingWith("The device has an event for each completion.");
+            }
+        }
+    }
 }

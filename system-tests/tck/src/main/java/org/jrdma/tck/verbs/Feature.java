@@ -22,6 +22,10 @@ public enum Feature {
     RESIZING_COMPLETION_QUEUES,
     /** {@code ibv_create_cq_ex}. */
     EXTENDED_COMPLETION_QUEUES,
+    /** {@code ibv_modify_cq}. */
+    MODERATION,
+    /** {@code ibv_alloc_td} and {@code ibv_alloc_parent_domain}. */
+    THREAD_DOMAINS,
     /** {@code ibv_create_qp_ex} with functions to post by. */
     EXTENDED_POSTS,
     /** Completions tell when they came, and the device's clock can be read. */

@@ -21,6 +21,8 @@ public enum Profile {
                     entry(Feature.ZERO_BASED_REGIONS, "not in the driver"),
                     entry(Feature.NULL_REGIONS, "not in the driver"),
                     entry(Feature.REREGISTRATION, "not in the provider"),
+                    entry(Feature.MODERATION, "not in the provider"),
+                    entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "not in the provider"),
                     entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "not in the driver")),
             Map.of(
@@ -58,6 +60,8 @@ public enum Profile {
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
                     entry(Feature.EXTENDED_COMPLETION_QUEUES, "the provider has no create_cq_ex"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "the provider has no create_cq_ex"),
+                    entry(Feature.MODERATION, "not in the provider"),
+                    entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(Feature.EXTENDED_POSTS, "the provider has no create_qp_ex"),
                     entry(
                             Feature.OVERRUNNING_COMPLETION_QUEUES,
@@ -89,6 +93,8 @@ public enum Profile {
                     entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
                     entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
                     entry(Feature.EXTENDED_COMPLETION_QUEUES, "it has plain ones only"),
+                    entry(Feature.MODERATION, "it has no events"),
+                    entry(Feature.THREAD_DOMAINS, "it locks nothing"),
                     entry(Feature.EXTENDED_POSTS, "it has plain queue pairs only"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "it has plain queues only"),
                     entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "it has plain queues only"),

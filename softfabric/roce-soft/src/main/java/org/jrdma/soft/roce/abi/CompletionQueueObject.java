@@ -38,6 +38,9 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     private final Users users = new Users();
     private final boolean losesWhatOverruns;
 
+    /** The parent domain that it was made in, if any. */
+    private final @Nullable DomainObject parent;
+
     /** Null for one that {@code ibv_create_cq} made. */
     private final @Nullable CompletionPoll extendedPoll;
 
@@ -51,6 +54,18 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     private volatile int count;
     private Armed armed = Armed.NOTHING;
     private boolean overrun;
+
+    /** How many completions an event stands for; 0 for any number. */
+    private int eventEach;
+
+    /** How long it may be held back for more; 0 for as long as it takes. */
+    private long eventWithinNanos;
+
+    /** How many it would stand for by now. */
+    private int held;
+
+    /** How often the holding began anew. */
+    private long turns;
 
     /**
      * @param extension what an extended one is made with, an {@code ibv_cq_init_attr_ex}; null for
@@ -67,6 +82,7 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
         this.channel = channel;
         this.capacity = capacity;
         this.ring = newRing(capacity);
+        this.parent = extension == null ? null : parent(context, extension);
         this.losesWhatOverruns =
                 extension != null
                         && (flags(extension) & rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN()) != 0;
@@ -89,7 +105,22 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
             ibv_cq.channel(structure, channel.structure());
             channel.users().add();
         }
+        if (parent != null) {
+            parent.users().add();
+        }
         context.own(this);
+    }
+
+    private static @Nullable DomainObject parent(ContextObject context, MemorySegment extension) {
+        var present = ibv_cq_init_attr_ex.comp_mask(extension);
+        if ((present & rdma_h.IBV_CQ_INIT_ATTR_MASK_PD()) == 0) {
+            return null;
+        }
+        var domain = DomainObject.of(ibv_cq_init_attr_ex.parent_domain(extension).address());
+        if (!domain.isParent() || domain.context() != context) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return domain;
     }
 
     /** Of an {@code ibv_cq_init_attr_ex}. */
@@ -148,12 +179,53 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
             }
             count++; // the only writer, as this is the lock's
             if (armed == Armed.ANYTHING || (armed == Armed.SOLICITED && completion.solicited())) {
-                armed = Armed.NOTHING;
-                if (channel != null) {
-                    channel.report(this);
-                }
+                holdOrReport();
             }
             return true;
+        }
+    }
+
+    /** One more completion is worth an event, which may stand for several. */
+    private void holdOrReport() {
+        held++;
+        var isEnough = eventEach == 0 ? eventWithinNanos == 0 : held >= eventEach;
+        if (isEnough) {
+            report();
+        } else if (held == 1 && eventWithinNanos > 0) {
+            var turn = turns;
+            context.port().alarm(eventWithinNanos, () -> heldLongEnough(turn));
+        }
+    }
+
+    private synchronized void heldLongEnough(long turn) {
+        if (turn == turns && armed != Armed.NOTHING) {
+            report();
+        }
+    }
+
+    private void report() {
+        armed = Armed.NOTHING;
+        startHolding();
+        if (channel != null) {
+            channel.report(this);
+        }
+    }
+
+    private synchronized void disarm() {
+        armed = Armed.NOTHING;
+    }
+
+    private void startHolding() {
+        held = 0;
+        turns++;
+    }
+
+    /** Lets an event stand for so many completions, or for those of so long; 0 of both for one. */
+    synchronized void moderate(int completions, int microseconds) {
+        eventEach = completions;
+        eventWithinNanos = microseconds * 1_000L;
+        if (held > 0) {
+            report(); // nobody knows when the new time began
         }
     }
 
@@ -246,6 +318,9 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     /** Asks for one event. */
     void requestNotification(boolean solicitedOnly) {
         synchronized (this) {
+            if (armed == Armed.NOTHING) {
+                startHolding();
+            }
             if (!solicitedOnly) {
                 armed = Armed.ANYTHING;
             } else if (armed == Armed.NOTHING) {
@@ -304,6 +379,7 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
     @Override
     public void stop() {
         users.refuseIfAny(Errno.EBUSY);
+        disarm(); // an event may still be held back
         if (channel != null) {
             channel.forget(this);
         }
@@ -315,6 +391,9 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
         stop();
         if (channel != null) {
             channel.users().remove();
+        }
+        if (parent != null) {
+            parent.users().remove();
         }
         context.disown(this);
         Structures.release(structure);

@@ -51,6 +51,11 @@ final class ContextObject {
         verbs_context.query_rt_values(whole, HotExports.MEMBERS.findOrThrow("query_rt_values"));
         verbs_context.create_cq_ex(whole, HotExports.MEMBERS.findOrThrow("create_cq_ex"));
         verbs_context.create_qp_ex(whole, HotExports.MEMBERS.findOrThrow("create_qp_ex"));
+        verbs_context.modify_cq(whole, HotExports.MEMBERS.findOrThrow("modify_cq"));
+        verbs_context.alloc_td(whole, HotExports.MEMBERS.findOrThrow("alloc_td"));
+        verbs_context.dealloc_td(whole, HotExports.MEMBERS.findOrThrow("dealloc_td"));
+        verbs_context.alloc_parent_domain(
+                whole, HotExports.MEMBERS.findOrThrow("alloc_parent_domain"));
         structure = verbs_context.context(whole);
         ibv_context.device(structure, device.structure());
         ibv_context.cmd_fd(structure, -1);

@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.abi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
+import org.jrdma.abi.rdma.ibv_cq_moderation_caps;
 import org.jrdma.abi.rdma.ibv_device_attr;
 import org.jrdma.abi.rdma.ibv_device_attr_ex;
 import org.jrdma.abi.rdma.ibv_odp_caps;
@@ -115,6 +116,9 @@ final class DeviceFacts {
         ibv_device_attr_ex.phys_port_cnt_ex(attributes, 1);
         ibv_device_attr_ex.completion_timestamp_mask(attributes, -1L);
         ibv_device_attr_ex.hca_core_clock(attributes, CLOCK_KILOHERTZ);
+        var moderation = ibv_device_attr_ex.cq_mod_caps(attributes);
+        ibv_cq_moderation_caps.max_cq_count(moderation, (short) 0xffff);
+        ibv_cq_moderation_caps.max_cq_period(moderation, (short) 0xffff);
         return attributes;
     }
 

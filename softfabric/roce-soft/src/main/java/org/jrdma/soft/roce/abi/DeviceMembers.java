@@ -2,8 +2,12 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_moderate_cq;
+import org.jrdma.abi.rdma.ibv_modify_cq_attr;
+import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.ibv_values_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.timespec;
@@ -50,7 +54,8 @@ final class DeviceMembers {
         var attributes = Memory.at(wanted, ibv_cq_init_attr_ex.layout());
         CompletionPoll.refuseUnlessPossible(ibv_cq_init_attr_ex.wc_flags(attributes));
         refuseUnknown(
-                ibv_cq_init_attr_ex.comp_mask(attributes), rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
+                ibv_cq_init_attr_ex.comp_mask(attributes),
+                rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS() | rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());
         refuseUnknown(
                 CompletionQueueObject.flags(attributes),
                 rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED()
@@ -86,6 +91,47 @@ final class DeviceMembers {
                         domain,
                         attributes.asSlice(0, ibv_qp_init_attr.layout().byteSize()),
                         extended)
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "modify_cq", failure = Failure.ERRNO)
+    static int modifyCompletionQueue(long queue, long wanted) {
+        var attributes = Memory.at(wanted, ibv_modify_cq_attr.layout());
+        refuseUnknown(ibv_modify_cq_attr.attr_mask(attributes), rdma_h.IBV_CQ_ATTR_MODERATE());
+        if (ibv_modify_cq_attr.attr_mask(attributes) != 0) {
+            var moderation = ibv_modify_cq_attr.moderate(attributes);
+            CompletionQueueObject.of(queue)
+                    .moderate(
+                            Short.toUnsignedInt(ibv_moderate_cq.cq_count(moderation)),
+                            Short.toUnsignedInt(ibv_moderate_cq.cq_period(moderation)));
+        }
+        return 0;
+    }
+
+    @Exported(value = "alloc_td", failure = Failure.NULL)
+    static long allocateThreadDomain(long context, long wanted) {
+        refuseUnknown(ibv_td_init_attr.comp_mask(Memory.at(wanted, ibv_td_init_attr.layout())), 0);
+        return new ThreadDomainObject(ContextObject.of(context)).structure().address();
+    }
+
+    @Exported(value = "dealloc_td", failure = Failure.ERRNO)
+    static int deallocateThreadDomain(long threads) {
+        ThreadDomainObject.of(threads).destroy();
+        return 0;
+    }
+
+    /** Memory is Java's, so there is nothing that the caller could allocate. */
+    @Exported(value = "alloc_parent_domain", failure = Failure.NULL)
+    static long allocateParentDomain(long context, long wanted) {
+        var attributes = Memory.at(wanted, ibv_parent_domain_init_attr.layout());
+        refuseUnknown(ibv_parent_domain_init_attr.comp_mask(attributes), 0);
+        var domain = DomainObject.of(ibv_parent_domain_init_attr.pd(attributes).address());
+        var threads = ibv_parent_domain_init_attr.td(attributes).address();
+        if (domain.context() != ContextObject.of(context)) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return new DomainObject(domain, threads == 0 ? null : ThreadDomainObject.of(threads))
                 .structure()
                 .address();
     }

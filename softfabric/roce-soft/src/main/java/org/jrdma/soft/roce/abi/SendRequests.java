@@ -211,7 +211,7 @@ final class SendRequests {
                             || (bytes <= pathMtu
                                     && Structures.find(getLong(request + HANDLE))
                                             instanceof AddressHandleObject handle
-                                    && handle.domain() == domain);
+                                    && handle.domain().domain() == domain.domain());
             case WRITE, READ -> true;
             case COMPARE_AND_SWAP, FETCH_AND_ADD ->
                     bytes == Long.BYTES && (getLong(request + ATOMIC_ADDRESS) & 7) == 0;

@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.engine;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.PriorityQueue;
 import java.util.random.RandomGenerator;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.InvariantCrc;
@@ -54,6 +55,7 @@ public final class Engine {
     /** Those in use; there are few. */
     private final List<Path> paths = new ArrayList<>();
 
+    private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
     private long pathsAgeAt = TimerQueue.NEVER;
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
@@ -222,6 +224,9 @@ public final class Engine {
         if (now >= pathsAgeAt) {
             agePaths();
         }
+        while (nextAlarm() <= now) {
+            alarms.remove().action.run();
+        }
         for (var due = timers.poll(now); due != null; due = timers.poll(now)) {
             try {
                 due.timerExpired();
@@ -229,6 +234,24 @@ public final class Engine {
                 failed(due, e);
             }
         }
+    }
+
+    /** Something that somebody else wants done at a moment. */
+    private record Alarm(long deadline, Runnable action) implements Comparable<Alarm> {
+
+        @Override
+        public int compareTo(Alarm other) {
+            return Long.compare(deadline, other.deadline);
+        }
+    }
+
+    /** Does something once, so much later, as {@link #expireTimers} does. It must not throw. */
+    public void alarm(long nanos, Runnable action) {
+        alarms.add(new Alarm(now + nanos, action));
+    }
+
+    private long nextAlarm() {
+        return alarms.isEmpty() ? TimerQueue.NEVER : alarms.peek().deadline;
     }
 
     /** How many completions there were so far. */
@@ -240,7 +263,7 @@ public final class Engine {
      * When to {@link #expireTimers} next though nothing came in; {@link Long#MAX_VALUE} for never.
      */
     public long nextDeadline() {
-        return Math.min(timers.next(), pathsAgeAt);
+        return Math.min(nextAlarm(), Math.min(timers.next(), pathsAgeAt));
     }
 
     /** Someone waits for room on a path. */

@@ -225,6 +225,14 @@ public final class Port implements AutoCloseable {
         }
     }
 
+    /** Does something once, so much later. For those who are told of a completion, meanwhile. */
+    public void alarm(long nanos, Runnable action) {
+        if (!lock.isHeldByCurrentThread()) {
+            throw new IllegalStateException("Only who is told of a completion may set an alarm");
+        }
+        engine.alarm(nanos, action);
+    }
+
     /**
      * Tells that work was posted to a queue pair. Its packets are sent before this returns, or by
      * the thread that drives the engine meanwhile.

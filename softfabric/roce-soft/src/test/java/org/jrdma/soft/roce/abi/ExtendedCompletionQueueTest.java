@@ -58,8 +58,8 @@ class ExtendedCompletionQueueTest {
         return DeviceMembers.createCompletionQueue(context, wanted(fields).address());
     }
 
-    /** Puts flushed receives of so many numbers into a queue, from 0. */
-    private void complete(long queue, int count) {
+    /** Puts flushed receives of so many numbers into a queue, from 0. Returns their queue pair. */
+    private long complete(long queue, int count) {
         var wanted = ibv_qp_init_attr.allocate(arena);
         ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
         ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
@@ -85,6 +85,7 @@ class ExtendedCompletionQueueTest {
         }
         ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
         QueuePairExports.modify(pair, attributes.address(), rdma_h.IBV_QP_STATE());
+        return pair;
     }
 
     private static int start(long queue) {
@@ -209,6 +210,42 @@ class ExtendedCompletionQueueTest {
         ExtendedCompletionExports.end(queue);
 
         assertThat(other.get(10, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTakeAnEventThatIsHeldBackWithIt() throws InterruptedException {
+        var channel = CompletionExports.createChannel(context);
+        var queue = CompletionExports.createQueue(context, 4, 0, channel, 0);
+        CompletionQueueObject.of(queue).moderate(3, 20_000);
+        HotExports.requestNotification(queue, 0);
+        var pair = complete(queue, 1);
+        QueuePairExports.destroy(pair);
+        CompletionExports.destroyQueue(queue);
+        Thread.sleep(60);
+
+        var target = arena.allocate(ValueLayout.JAVA_LONG).address();
+        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
+    }
+
+    @Test
+    void shouldTellOfTheThirdOrAfterAWhile() throws InterruptedException {
+        var channel = CompletionExports.createChannel(context);
+        var queue = CompletionExports.createQueue(context, 8, 0, channel, 0);
+        var target = arena.allocate(ValueLayout.JAVA_LONG).address();
+        CompletionQueueObject.of(queue).moderate(3, 0);
+        HotExports.requestNotification(queue, 0);
+        complete(queue, 2);
+        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
+        complete(queue, 1);
+        assertThat(CompletionExports.getEvent(channel, target, target)).isZero();
+
+        CompletionQueueObject.of(queue).moderate(3, 20_000);
+        HotExports.requestNotification(queue, 0);
+        complete(queue, 1);
+        Thread.sleep(500);
+
+        assertThat(CompletionExports.getEvent(channel, target, target)).isZero();
+        CompletionExports.acknowledgeEvents(queue, 2);
     }
 
     @Test
