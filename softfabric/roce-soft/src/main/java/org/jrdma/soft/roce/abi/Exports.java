@@ -2,7 +2,6 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -11,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.Upcalls;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Methods marked as {@link Exported}, as symbols. A stub is made when its symbol is first asked
@@ -18,31 +18,23 @@ import org.jrdma.ffi.linkage.Upcalls;
  */
 final class Exports implements SymbolLookup {
 
-    private final Map<String, MethodHandle> functions;
+    private final Map<String, Method> functions;
+    private final @Nullable Object receiver;
     private final Map<String, MemorySegment> stubs = new ConcurrentHashMap<>();
 
-    private Exports(Map<String, MethodHandle> functions) {
-        this.functions = functions;
+    private Exports(Stream<Class<?>> classes, @Nullable Object receiver) {
+        this.functions = marked(classes).collect(Collectors.toMap(Exports::name, method -> method));
+        this.receiver = receiver;
     }
 
     /** The static methods of classes of this package. */
     static Exports of(Class<?>... classes) {
-        return new Exports(
-                marked(Stream.of(classes))
-                        .collect(
-                                Collectors.toMap(
-                                        Exports::name, method -> guarded(method, handle(method)))));
+        return new Exports(Stream.of(classes), null);
     }
 
     /** The methods of an object of this package. */
     static Exports of(Object receiver) {
-        return new Exports(
-                marked(Stream.of(receiver.getClass()))
-                        .collect(
-                                Collectors.toMap(
-                                        Exports::name,
-                                        method ->
-                                                guarded(method, handle(method).bindTo(receiver)))));
+        return new Exports(Stream.of(receiver.getClass()), receiver);
     }
 
     private static Stream<Method> marked(Stream<Class<?>> classes) {
@@ -54,16 +46,16 @@ final class Exports implements SymbolLookup {
         return method.getAnnotation(Exported.class).value();
     }
 
-    private static MethodHandle handle(Method method) {
+    private MemorySegment stub(Method method) {
         try {
-            return MethodHandles.lookup().unreflect(method);
+            var handle = MethodHandles.lookup().unreflect(method);
+            return Upcalls.stub(
+                    method.getAnnotation(Exported.class)
+                            .failure()
+                            .guard(receiver == null ? handle : handle.bindTo(receiver)));
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }
-    }
-
-    private static MethodHandle guarded(Method method, MethodHandle handle) {
-        return method.getAnnotation(Exported.class).failure().guard(handle);
     }
 
     @Override
@@ -71,6 +63,6 @@ final class Exports implements SymbolLookup {
         var function = functions.get(symbol);
         return function == null
                 ? Optional.empty()
-                : Optional.of(stubs.computeIfAbsent(symbol, name -> Upcalls.stub(function)));
+                : Optional.of(stubs.computeIfAbsent(symbol, _ -> stub(function)));
     }
 }
