@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytes how many bytes arrived, for receives, reads and atomics; of a datagram, with the
  *     {@link GlobalRouteHeader#BYTES} bytes before it
  * @param immediate the sender's immediate data, where a receive took some
+ * @param invalidatedKey which memory window the sender has taken away, where a receive tells
  * @param source where a datagram came from, for a receive of one that succeeded
  * @param queuePairNumber the queue pair's; of a receive from a shared queue, that of who took it
  * @param vendorError the vendor's own code for a failure
@@ -23,6 +24,7 @@ public record Completion(
         CompletionKind kind,
         int bytes,
         OptionalInt immediate,
+        OptionalInt invalidatedKey,
         Optional<DatagramSource> source,
         int queuePairNumber,
         int vendorError) {
@@ -37,6 +39,9 @@ public record Completion(
                 batch.byteLength(index),
                 batch.hasImmediate(index)
                         ? OptionalInt.of(batch.immediate(index))
+                        : OptionalInt.empty(),
+                batch.hasInvalidated(index)
+                        ? OptionalInt.of(batch.invalidatedKey(index))
                         : OptionalInt.empty(),
                 isDatagram && status == CompletionStatus.SUCCESS && batch.isReceive(index)
                         ? Optional.of(source(batch, index))

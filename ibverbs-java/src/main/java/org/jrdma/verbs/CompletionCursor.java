@@ -191,6 +191,18 @@ public final class CompletionCursor implements AutoCloseable {
         return batch.immediate(current);
     }
 
+    /** Whether the sender has taken a memory window away with it. In C: {@code IBV_WC_WITH_INV}. */
+    public boolean hasInvalidated() {
+        checkTold(CompletionField.IMMEDIATE);
+        return batch.hasInvalidated(current);
+    }
+
+    /** The key that the window had. In C: {@code ibv_wc_read_invalidated_rkey}. */
+    public int invalidatedKey() {
+        checkTold(CompletionField.IMMEDIATE);
+        return batch.invalidatedKey(current);
+    }
+
     /**
      * The number of the queue pair that the request was posted to, or that took it from a shared
      * receive queue. In C: {@code ibv_wc_read_qp_num}.

@@ -14,6 +14,10 @@ public enum CompletionKind {
     COMPARE_AND_SWAP,
     /** A fetch-and-add was done on the peer's memory. */
     FETCH_AND_ADD,
+    /** A memory window was bound. */
+    BIND,
+    /** A memory window was taken away from peers. */
+    INVALIDATE,
     /** A message arrived. */
     RECEIVE,
     /** A peer wrote into this side's memory, with immediate data that took up a receive. */

@@ -67,12 +67,16 @@ abstract sealed class DispatchedEnd extends QueuePair
         this.receives = receives;
         this.sender =
                 new DispatchedPoster<>(
-                        target(postFunction(), HotPath::postSend, sendQueue(), options),
+                        target(postFunction(), DispatchedEnd::postSend, sendQueue(), options),
                         sends,
                         new WorkRequest.Send(options.sendElements()));
         this.receiver =
                 new DispatchedPoster<>(
-                        target("ibv_post_recv", HotPath::postReceive, receiveQueue(), options),
+                        target(
+                                "ibv_post_recv",
+                                DispatchedEnd::postReceive,
+                                receiveQueue(),
+                                options),
                         receives,
                         new WorkRequest.Receive(options.receiveElements()));
         this.completions = completions;
@@ -89,9 +93,12 @@ abstract sealed class DispatchedEnd extends QueuePair
         };
     }
 
-    private DispatchedPoster.Target target(
-            String function, DispatchedPoster.Call call, String name, QueuePairOptions<?> options) {
-        return new DispatchedPoster.Target(
+    private <R> DispatchedPoster.Target<R> target(
+            String function,
+            DispatchedPoster.Call<R> call,
+            String name,
+            QueuePairOptions<?> options) {
+        return new DispatchedPoster.Target<>(
                 ownLifetime(),
                 nativeAddress(),
                 hotPath(),
@@ -99,6 +106,14 @@ abstract sealed class DispatchedEnd extends QueuePair
                 call,
                 name,
                 options.slotTimeout());
+    }
+
+    private static int postSend(HotPath hotPath, long queuePair, WorkRequest request) {
+        return hotPath.postSend(queuePair, request.address(), request.refusedAddress());
+    }
+
+    private static int postReceive(HotPath hotPath, long queuePair, WorkRequest request) {
+        return hotPath.postReceive(queuePair, request.address(), request.refusedAddress());
     }
 
     private String sendQueue() {
@@ -164,6 +179,17 @@ abstract sealed class DispatchedEnd extends QueuePair
             DispatchedPoster.Filler<WorkRequest.Send> filler,
             Lifetime... usedBeside)
             throws FabricException, InterruptedIOException {
+        return post(operation, DispatchedEnd::postSend, local, filler, usedBeside);
+    }
+
+    /** As the other, by another function. */
+    final Transfer post(
+            Operation operation,
+            DispatchedPoster.Call<? super WorkRequest.Send> call,
+            List<MemorySlice> local,
+            DispatchedPoster.Filler<WorkRequest.Send> filler,
+            Lifetime... usedBeside)
+            throws FabricException, InterruptedIOException {
         if (!takesSends()) {
             throw wrongState(
                     postFunction(),
@@ -172,6 +198,7 @@ abstract sealed class DispatchedEnd extends QueuePair
         refuseIfDraining(postFunction());
         return sender.submit(
                 operation.name(),
+                call,
                 local,
                 request -> {
                     request.operation(operation);
@@ -183,9 +210,9 @@ abstract sealed class DispatchedEnd extends QueuePair
 
     private boolean fitsInline(Operation operation, List<MemorySlice> local) {
         return switch (operation) {
-            case SEND, SEND_WITH_IMMEDIATE, WRITE, WRITE_WITH_IMMEDIATE ->
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, WRITE, WRITE_WITH_IMMEDIATE ->
                     PreparedRequest.totalLength(local) <= inlineBytes();
-            case READ, COMPARE_AND_SWAP, FETCH_AND_ADD -> false;
+            case READ, COMPARE_AND_SWAP, FETCH_AND_ADD, BIND, INVALIDATE -> false;
         };
     }
 

@@ -19,10 +19,10 @@ import org.jrdma.verbs.internal.WorkRequest;
  */
 final class DispatchedPoster<R extends WorkRequest> {
 
-    /** A function of the provider's. */
+    /** A function of the provider's, which returns the errno. */
     @FunctionalInterface
-    interface Call {
-        int post(HotPath hotPath, long target, long request, long refused);
+    interface Call<R> {
+        int post(HotPath hotPath, long target, R request);
     }
 
     /**
@@ -31,23 +31,23 @@ final class DispatchedPoster<R extends WorkRequest> {
      * @param function what C calls the post
      * @param name of the queue, as in messages
      */
-    record Target(
+    record Target<R>(
             Lifetime lifetime,
             long address,
             HotPath hotPath,
             String function,
-            Call call,
+            Call<? super R> call,
             String name,
             Duration slotTimeout) {}
 
-    private final Target target;
+    private final Target<R> target;
     private final DispatchedWorkQueue queue;
     private final R request;
 
     /**
      * @param request is written under the queue's lock
      */
-    DispatchedPoster(Target target, DispatchedWorkQueue queue, R request) {
+    DispatchedPoster(Target<R> target, DispatchedWorkQueue queue, R request) {
         this.target = target;
         this.queue = queue;
         this.request = request;
@@ -66,6 +66,17 @@ final class DispatchedPoster<R extends WorkRequest> {
             Filler<? super R> filler,
             Lifetime... usedBeside)
             throws FabricException, InterruptedIOException {
+        return submit(operation, target.call, local, filler, usedBeside);
+    }
+
+    /** As the other, by another function. */
+    Transfer submit(
+            String operation,
+            Call<? super R> call,
+            List<MemorySlice> local,
+            Filler<? super R> filler,
+            Lifetime... usedBeside)
+            throws FabricException, InterruptedIOException {
         if (local.size() > request.maxElements()) {
             throw new IllegalArgumentException(
                     "%s takes %d pieces of memory at most, not %d"
@@ -75,7 +86,7 @@ final class DispatchedPoster<R extends WorkRequest> {
         var posted = false;
         try {
             var transfer = new Transfer(target.lifetime.toString(), operation);
-            post(local, lifetimes(local, usedBeside), filler, transfer);
+            post(call, local, lifetimes(local, usedBeside), filler, transfer);
             posted = true;
             return transfer;
         } finally {
@@ -87,6 +98,7 @@ final class DispatchedPoster<R extends WorkRequest> {
 
     /** Holds everything that the post uses, and writes the one request under the queue's lock. */
     private void post(
+            Call<? super R> call,
             List<MemorySlice> local,
             List<Lifetime> used,
             Filler<? super R> filler,
@@ -96,7 +108,7 @@ final class DispatchedPoster<R extends WorkRequest> {
         try {
             Lifetime.holdAll(used);
             try {
-                postHeld(local, filler, transfer);
+                postHeld(call, local, filler, transfer);
             } finally {
                 used.forEach(Lifetime::release);
             }
@@ -105,7 +117,11 @@ final class DispatchedPoster<R extends WorkRequest> {
         }
     }
 
-    private void postHeld(List<MemorySlice> local, Filler<? super R> filler, Transfer transfer)
+    private void postHeld(
+            Call<? super R> call,
+            List<MemorySlice> local,
+            Filler<? super R> filler,
+            Transfer transfer)
             throws FabricException {
         try {
             queue.refuseIfFailed();
@@ -116,12 +132,7 @@ final class DispatchedPoster<R extends WorkRequest> {
             target.hotPath.makeRoom();
             queue.remember(position, transfer);
             queue.take(1);
-            var errno =
-                    target.call.post(
-                            target.hotPath,
-                            target.address,
-                            request.address(),
-                            request.refusedAddress());
+            var errno = call.post(target.hotPath, target.address, request);
             if (errno != 0) {
                 queue.giveBack(1);
                 queue.forget(position);

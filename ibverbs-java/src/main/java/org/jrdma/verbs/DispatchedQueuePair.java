@@ -2,7 +2,9 @@ package org.jrdma.verbs;
 
 import java.io.InterruptedIOException;
 import java.util.List;
+import java.util.Objects;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
@@ -126,6 +128,79 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
     public Transfer fetchAndAdd(MemorySlice result, RemoteMemory remote, long delta)
             throws FabricException, InterruptedIOException {
         return atomic(Operation.FETCH_AND_ADD, result, remote, delta, 0);
+    }
+
+    /**
+     * Sends a message that takes a window of the peer's away when it has arrived; as {@link
+     * PreparedSend#invalidating}. In C: {@code IBV_WR_SEND_WITH_INV}.
+     *
+     * @throws UnsupportedOperationException if the connection is unreliable
+     */
+    public Transfer sendInvalidating(MemorySlice local, RemoteMemory window)
+            throws FabricException, InterruptedIOException {
+        checkReliable(Operation.SEND_WITH_INVALIDATE.name());
+        return post(
+                Operation.SEND_WITH_INVALIDATE,
+                List.of(local),
+                request -> request.invalidatedKey(window.key()));
+    }
+
+    /**
+     * Lets a window show all of a region; as {@link #bind(MemoryWindow, MemoryRegion, long, long,
+     * Access...)}.
+     */
+    public Transfer bind(MemoryWindow window, MemoryRegion region, Access... rights)
+            throws FabricException, InterruptedIOException {
+        return bind(window, region, 0, region.length(), rights);
+    }
+
+    /**
+     * Lets a window show a part of a region. When that is done, {@link MemoryWindow#remote()} is
+     * what the peer needs. No bytes make a window of type 1 show nothing. In C: {@code
+     * ibv_bind_mw}, or {@code IBV_WR_BIND_MW} for a window of type 2.
+     *
+     * @param rights as for {@link PolledQueuePair#prepareBind}
+     * @throws IndexOutOfBoundsException if the part is not within the region
+     * @throws IllegalArgumentException if the three are not of one domain
+     */
+    public Transfer bind(
+            MemoryWindow window, MemoryRegion region, long offset, long length, Access... rights)
+            throws FabricException, InterruptedIOException {
+        Objects.checkFromIndexSize(offset, length, region.length());
+        window.prepare(this, region);
+        var access = Access.setOf(rights);
+        var shown = region.startAddress() + offset;
+        return post(
+                Operation.BIND,
+                window::post,
+                List.of(),
+                request -> {
+                    request.immediate(0); // which rxe wants
+                    request.bind(window.address(), region.address(), Codes.ACCESS.bits(access));
+                    request.bindRange(shown, length);
+                    window.bind(request, access.contains(Access.ZERO_BASED) ? 0 : shown);
+                },
+                window.ownLifetime(),
+                region.ownLifetime());
+    }
+
+    /**
+     * Takes away what a window shows; it can be bound again. In C: {@code IBV_WR_LOCAL_INV}.
+     *
+     * @throws IllegalStateException if it shows nothing
+     * @throws UnsupportedOperationException if the connection is unreliable
+     */
+    public Transfer invalidate(Type2Window window) throws FabricException, InterruptedIOException {
+        checkReliable(Operation.INVALIDATE.name());
+        window.checkBound();
+        return post(
+                Operation.INVALIDATE,
+                List.of(),
+                request -> {
+                    request.invalidatedKey(window.key());
+                    window.unbind();
+                },
+                window.ownLifetime());
     }
 
     private Transfer transfer(

@@ -43,12 +43,12 @@ public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
         this.receives = receives;
         this.poster =
                 new DispatchedPoster<>(
-                        new DispatchedPoster.Target(
+                        new DispatchedPoster.Target<>(
                                 ownLifetime(),
                                 nativeAddress(),
                                 domain.device().hotPath(),
                                 "ibv_post_srq_recv",
-                                HotPath::postSharedReceive,
+                                DispatchedSharedReceiveQueue::post,
                                 toString(),
                                 slotTimeout),
                         receives,
@@ -97,6 +97,10 @@ public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
         } finally {
             receives.lock.unlock();
         }
+    }
+
+    private static int post(HotPath hotPath, long queue, WorkRequest request) {
+        return hotPath.postSharedReceive(queue, request.address(), request.refusedAddress());
     }
 
     @Override

@@ -101,6 +101,27 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
         return new PreparedFetchAndAdd(this, result, remote);
     }
 
+    /**
+     * A bind of a window to all of a region, or to a part of it.
+     *
+     * @param rights what the peer may do: {@link Access#REMOTE_WRITE}, {@link Access#REMOTE_READ},
+     *     {@link Access#REMOTE_ATOMIC}; and, for a window of type 2, {@link Access#ZERO_BASED}
+     * @throws IllegalArgumentException if the three are not of one domain
+     */
+    public PreparedBind prepareBind(MemoryWindow window, MemoryRegion region, Access... rights) {
+        return new PreparedBind(this, window, region, Access.setOf(rights));
+    }
+
+    /**
+     * Takes away what a window shows.
+     *
+     * @throws UnsupportedOperationException if the connection is unreliable
+     */
+    public PreparedInvalidate prepareInvalidate(Type2Window window) {
+        checkReliable("INVALIDATE");
+        return new PreparedInvalidate(this, window);
+    }
+
     @Override
     void direct(WorkRequest.Send marker) {
         // it goes to the peer

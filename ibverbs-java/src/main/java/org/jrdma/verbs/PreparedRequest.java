@@ -183,6 +183,9 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
             }
         }
         for (var link : chain) {
+            link.checkChain(chain);
+        }
+        for (var link : chain) {
             link.chained = true;
         }
         for (var index = 1; index < chain.length; index++) {
@@ -202,6 +205,9 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
                     return CLOSED;
                 }
             }
+            for (var link : chain) {
+                link.aboutToPost();
+            }
             return call(hotPath, targetAddress, request);
         } finally {
             guard.exit();
@@ -212,7 +218,11 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     private int callGuarded(PreparedRequest<S> single) {
         guard.enter();
         try {
-            return isClosed() ? CLOSED : call(hotPath, targetAddress, request);
+            if (isClosed()) {
+                return CLOSED;
+            }
+            aboutToPost();
+            return call(hotPath, targetAddress, request);
         } finally {
             guard.exit();
             Reference.reachabilityFence(single);
@@ -283,6 +293,12 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     final void used(int index, Lifetime object) {
         used[index] = object;
     }
+
+    /** Refuses a chain that it cannot be in. */
+    void checkChain(PreparedRequest<?>[] chain) {}
+
+    /** Writes what is known only now. While nothing that it uses can be closed. */
+    void aboutToPost() {}
 
     /** Refuses pieces that do not suit the request. */
     abstract void checkLocal(List<MemorySlice> pieces);

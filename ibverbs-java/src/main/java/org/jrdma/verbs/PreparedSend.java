@@ -6,7 +6,8 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
 
 /**
  * A message, which takes up a receive of the peer's. In C: {@code IBV_WR_SEND}, {@code
- * IBV_WR_SEND_WITH_IMM}; {@code ibv_wr_send}, {@code ibv_wr_send_imm}.
+ * IBV_WR_SEND_WITH_IMM}, {@code IBV_WR_SEND_WITH_INV}; {@code ibv_wr_send}, {@code
+ * ibv_wr_send_imm}.
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
@@ -18,6 +19,22 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
     /** Sends 32 bits along, which the peer finds in its completion. */
     public PreparedSend immediate(int data) {
         return immediate(Operation.SEND_WITH_IMMEDIATE, data);
+    }
+
+    /**
+     * Takes a window of the peer's away when the message has arrived. It must be of type 2 and
+     * bound by the queue pair that the message arrives at; otherwise that one's receive fails with
+     * {@link CompletionStatus#REMOTE_INVALID_REQUEST}. Reads through it that are under way may
+     * fail, unless this is {@linkplain #fenced fenced}. In C: {@code IBV_WR_SEND_WITH_INV}.
+     *
+     * @throws UnsupportedOperationException if the connection is unreliable
+     */
+    public PreparedSend invalidating(RemoteMemory window) {
+        queuePair().checkReliable("SEND_WITH_INVALIDATE");
+        checkThread();
+        request().operation(Operation.SEND_WITH_INVALIDATE);
+        request().invalidatedKey(window.key());
+        return this;
     }
 
     /**

@@ -7,13 +7,18 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 
 /**
- * A request that begins on this side: a message, a write, a read, an atomic.
+ * A request that begins on this side: a message, a write, a read, an atomic, a bind.
  *
  * @param <S> the request itself
  */
 public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S>>
         extends PreparedRequest<S>
-        permits PreparedSend, PreparedDatagram, PreparedRdma, PreparedAtomic {
+        permits PreparedSend,
+                PreparedDatagram,
+                PreparedRdma,
+                PreparedAtomic,
+                PreparedBind,
+                PreparedInvalidate {
 
     private final PolledEnd queuePair;
     private final Operation operation;
@@ -103,10 +108,18 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     }
 
     @Override
-    final void checkLocal(List<MemorySlice> pieces) {
+    void checkLocal(List<MemorySlice> pieces) {
         var bytes = totalLength(pieces);
         checkLength(bytes);
         length = bytes;
+    }
+
+    /** For those that move nothing. */
+    final void checkNoPieces(List<MemorySlice> pieces) {
+        if (!pieces.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "%s moves no memory, and takes no pieces of it".formatted(operation));
+        }
     }
 
     /** Refuses pieces of so many bytes, if they do not suit the request. */
@@ -125,7 +138,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     }
 
     @Override
-    final void checkState() throws VerbsException {
+    void checkState() throws VerbsException {
         if (!queuePair.takesSends()) {
             throw queuePair.wrongState(
                     function(),
@@ -134,7 +147,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     }
 
     @Override
-    final int call(HotPath hotPath, long queuePairAddress, WorkRequest first) {
+    int call(HotPath hotPath, long queuePairAddress, WorkRequest first) {
         return hotPath.postSend(queuePairAddress, first.address(), first.refusedAddress());
     }
 }

@@ -190,6 +190,26 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
+     * Makes a window that is bound anew at any time. It shows nothing yet. In C: {@code
+     * ibv_alloc_mw}.
+     *
+     * @throws VerbsException if the device does not offer it
+     */
+    public Type1Window newType1Window() throws VerbsException {
+        return new Type1Window(this);
+    }
+
+    /**
+     * Makes a window that is bound, taken away, and bound again. It shows nothing yet. In C: {@code
+     * ibv_alloc_mw}.
+     *
+     * @throws VerbsException if the device does not offer it
+     */
+    public Type2Window newType2Window() throws VerbsException {
+        return new Type2Window(this);
+    }
+
+    /**
      * Makes a queue pair, of the kind that the options name. In C: {@code ibv_create_qp}.
      *
      * @throws VerbsException if the device refuses, or if the queue pair could overrun its

@@ -40,6 +40,7 @@ class DatagramsTest {
                     CompletionKind.RECEIVE,
                     48,
                     OptionalInt.empty(),
+                    OptionalInt.empty(),
                     Optional.of(new DatagramSource(0x4321, true, 0xabcd, 3, 5)),
                     FakeLibrary.NUMBER,
                     0);

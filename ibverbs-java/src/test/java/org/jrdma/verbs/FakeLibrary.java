@@ -36,6 +36,7 @@ import org.jrdma.abi.rdma.ibv_device;
 import org.jrdma.abi.rdma.ibv_device_attr;
 import org.jrdma.abi.rdma.ibv_gid_entry;
 import org.jrdma.abi.rdma.ibv_mr;
+import org.jrdma.abi.rdma.ibv_mw;
 import org.jrdma.abi.rdma.ibv_port_attr;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
@@ -59,6 +60,7 @@ final class FakeLibrary implements LibraryProvider {
 
     static final String DEVICE = "fake0";
     static final int NUMBER = 0x1234;
+    static final int WINDOW_KEY = 0x8001_02fe;
 
     private static final MethodHandle CALL;
     private static final Linker LINKER = Linker.nativeLinker();
@@ -118,6 +120,15 @@ final class FakeLibrary implements LibraryProvider {
         ops.set(ADDRESS, ibv_context_ops.post_send$offset(), stub("post_send", post));
         ops.set(ADDRESS, ibv_context_ops.post_recv$offset(), stub("post_recv", post));
         ops.set(ADDRESS, ibv_context_ops.post_srq_recv$offset(), stub("post_srq_recv", post));
+        ops.set(
+                ADDRESS,
+                ibv_context_ops.alloc_mw$offset(),
+                stub("alloc_mw", ibv_context_ops.alloc_mw.descriptor()));
+        ops.set(ADDRESS, ibv_context_ops.bind_mw$offset(), stub("bind_mw", post));
+        ops.set(
+                ADDRESS,
+                ibv_context_ops.dealloc_mw$offset(),
+                stub("dealloc_mw", ibv_context_ops.dealloc_mw.descriptor()));
         ops.set(
                 ADDRESS,
                 ibv_context_ops.poll_cq$offset(),
@@ -269,6 +280,11 @@ final class FakeLibrary implements LibraryProvider {
             case "ibv_get_async_event" -> new Answer(-1, Errno.EAGAIN);
             case "ibv_alloc_pd" -> success(arena.allocate(64));
             case "ibv_reg_mr", "ibv_reg_mr_iova2" -> success(ibv_mr.allocate(arena));
+            case "alloc_mw" -> {
+                var window = ibv_mw.allocate(arena);
+                ibv_mw.rkey(window, WINDOW_KEY);
+                yield success(window);
+            }
             case "ibv_create_comp_channel" -> {
                 channel = EventDescriptor.open();
                 var made = ibv_comp_channel.allocate(arena);

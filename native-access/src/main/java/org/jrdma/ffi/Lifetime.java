@@ -69,7 +69,7 @@ public final class Lifetime {
      */
     public Lifetime(String name, List<Lifetime> owners, Destructor destructor) {
         this.name = name;
-        this.owners = List.copyOf(owners);
+        this.owners = new CopyOnWriteArrayList<>(owners);
         this.destructor = destructor;
         for (var owner : owners) {
             synchronized (owner.dependents) {
@@ -80,6 +80,18 @@ public final class Lifetime {
             OPEN_ROOTS.add(this);
         }
         LOG.debug("Made {}", name);
+    }
+
+    /**
+     * Closes this before another owner too, from now on. Both must be held by the caller; an owner
+     * of the other's may not be this.
+     */
+    public void endWith(Lifetime owner) {
+        synchronized (owner.dependents) {
+            if (owner.dependents.add(this)) {
+                owners.add(owner);
+            }
+        }
     }
 
     /** Whether close() has begun. For a thread inside its {@link CallGuard}. */

@@ -170,6 +170,33 @@ class LifetimeTest {
     }
 
     @Test
+    void shouldBeClosedBeforeAnOwnerThatItWasGivenLater() {
+        var owner = lifetime("owner");
+        var window = lifetime("window", owner);
+        var shown = lifetime("shown", owner);
+
+        window.endWith(shown);
+        window.endWith(shown);
+        shown.close();
+
+        assertThat(destroyed).containsExactly("window", "shown");
+        assertThat(owner.dependents()).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveAnOwnerThatItWasGivenLaterWhenItIsClosedFirst() {
+        var owner = lifetime("owner");
+        var window = lifetime("window", owner);
+        var shown = lifetime("shown", owner);
+        window.endWith(shown);
+
+        window.close();
+
+        assertThat(shown.dependents()).isEmpty();
+        assertThat(shown.isClosed()).isFalse();
+    }
+
+    @Test
     void shouldNotDestroyWhileHeld() throws Exception {
         var lifetime = lifetime("thing");
         lifetime.hold();

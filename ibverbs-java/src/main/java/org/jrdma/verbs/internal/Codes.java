@@ -95,6 +95,8 @@ public final class Codes {
                                 case READ -> rdma_h.IBV_WC_RDMA_READ();
                                 case COMPARE_AND_SWAP -> rdma_h.IBV_WC_COMP_SWAP();
                                 case FETCH_AND_ADD -> rdma_h.IBV_WC_FETCH_ADD();
+                                case BIND -> rdma_h.IBV_WC_BIND_MW();
+                                case INVALIDATE -> rdma_h.IBV_WC_LOCAL_INV();
                                 case RECEIVE -> rdma_h.IBV_WC_RECV();
                                 case RECEIVE_OF_WRITE -> rdma_h.IBV_WC_RECV_RDMA_WITH_IMM();
                                 case OTHER ->

@@ -36,6 +36,7 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
     private final MemorySegment postSend;
     private final MemorySegment postReceive;
     private final MemorySegment postSharedReceive;
+    private final MemorySegment bindWindow;
     private final MemorySegment pollCompletions;
     private final MemorySegment requestNotification;
     private final boolean critical;
@@ -55,6 +56,7 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
         this.postSend = ops.get(ADDRESS, ibv_context_ops.post_send$offset());
         this.postReceive = ops.get(ADDRESS, ibv_context_ops.post_recv$offset());
         this.postSharedReceive = ops.get(ADDRESS, ibv_context_ops.post_srq_recv$offset());
+        this.bindWindow = ops.get(ADDRESS, ibv_context_ops.bind_mw$offset());
         this.pollCompletions = ops.get(ADDRESS, ibv_context_ops.poll_cq$offset());
         this.requestNotification = ops.get(ADDRESS, ibv_context_ops.req_notify_cq$offset());
         this.critical = critical;
@@ -65,6 +67,7 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
         this.postSend = other.postSend;
         this.postReceive = other.postReceive;
         this.postSharedReceive = other.postSharedReceive;
+        this.bindWindow = other.bindWindow;
         this.pollCompletions = other.pollCompletions;
         this.requestNotification = other.requestNotification;
         this.critical = other.critical;
@@ -96,6 +99,11 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
     /** Returns the errno; the address of the request that failed is written to {@code failed}. */
     public int postSharedReceive(long sharedQueue, long request, long failed) {
         return post(postSharedReceive, sharedQueue, request, failed);
+    }
+
+    /** Posts a bind, which is an {@code ibv_mw_bind}. Returns the errno. */
+    public int bindWindow(long queuePair, long window, long bind) {
+        return post(bindWindow, queuePair, window, bind);
     }
 
     /** Returns the number of completions written, or a negative number. */

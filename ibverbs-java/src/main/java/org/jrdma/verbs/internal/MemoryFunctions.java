@@ -9,7 +9,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.ibv_mr;
+import org.jrdma.abi.rdma.ibv_mw;
 import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
 import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
@@ -20,7 +22,7 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.VerbsException;
 
-/** Protection domains and memory regions. */
+/** Protection domains, memory regions and windows. */
 public final class MemoryFunctions {
 
     private static final MethodHandle ALLOC_PD = capturingErrno(rdma_h.ibv_alloc_pd$descriptor());
@@ -38,6 +40,10 @@ public final class MemoryFunctions {
     private static final MethodHandle REREG_MR = capturingErrno(rdma_h.ibv_rereg_mr$descriptor());
     private static final MethodHandle ALLOC_NULL_MR =
             capturingErrno(verbs_context.alloc_null_mr.descriptor());
+    private static final MethodHandle ALLOC_MW =
+            capturingErrno(ibv_context_ops.alloc_mw.descriptor());
+    private static final MethodHandle DEALLOC_MW =
+            capturingErrno(ibv_context_ops.dealloc_mw.descriptor());
     private static final MethodHandle DEREG_MR = capturingErrno(rdma_h.ibv_dereg_mr$descriptor());
 
     private final MemorySegment allocPd;
@@ -244,6 +250,34 @@ public final class MemoryFunctions {
     /** Returns the errno. */
     public void deregister(MemorySegment region, Attempt attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEREG_MR.invokeExact(deregMr, segment(), region)));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment allocateWindow(
+            VerbsContext context, MemorySegment domain, boolean ofSecondType, Attempt attempt)
+            throws VerbsException {
+        var function = context.operation(ibv_context_ops.alloc_mw$offset(), attempt);
+        var type = ofSecondType ? rdma_h.IBV_MW_TYPE_2() : rdma_h.IBV_MW_TYPE_1();
+        var window =
+                call(() -> (MemorySegment) ALLOC_MW.invokeExact(function, segment(), domain, type));
+        return memoryAt(attempt.pointer(window), ibv_mw.layout().byteSize());
+    }
+
+    /** Returns the errno. */
+    public void deallocateWindow(VerbsContext context, MemorySegment window, Attempt attempt)
+            throws VerbsException {
+        var function = context.operation(ibv_context_ops.dealloc_mw$offset(), attempt);
+        attempt.errno(call(() -> (int) DEALLOC_MW.invokeExact(function, segment(), window)));
+    }
+
+    /** The key by which a peer names a window, as far as its provider has been told of it. */
+    public static int windowKey(MemorySegment window) {
+        return ibv_mw.rkey(window);
+    }
+
+    /** Tells its provider which key a window has. */
+    public static void windowKey(MemorySegment window, int key) {
+        ibv_mw.rkey(window, key);
     }
 
     /** The key by which work requests of this side name the region. */

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.VerbsException;
@@ -56,6 +57,15 @@ public final class VerbsContext {
 
     MemorySegment require(long offset, Attempt attempt) throws VerbsException {
         return find(offset).orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+    }
+
+    /** The function at an offset of {@link ibv_context_ops}, where this provider has it. */
+    MemorySegment operation(long offset, Attempt attempt) throws VerbsException {
+        var function = ibv_context.ops(context).get(ValueLayout.ADDRESS, offset);
+        if (function.address() == 0) {
+            throw attempt.failed(Errno.EOPNOTSUPP);
+        }
+        return function;
     }
 
     /** The descriptor that asynchronous events come from. */

@@ -28,6 +28,8 @@ public final class WorkCompletions {
     private static final long PATH_BITS = ibv_wc.dlid_path_bits$offset();
     private static final long FLAGS = ibv_wc.wc_flags$offset();
     private static final int WITH_IMMEDIATE = rdma_h.IBV_WC_WITH_IMM();
+    private static final long INVALIDATED_KEY = ibv_wc.invalidated_rkey$offset();
+    private static final int WITH_INVALIDATE = rdma_h.IBV_WC_WITH_INV();
     private static final int WITH_GLOBAL_ROUTE = rdma_h.IBV_WC_GRH();
     private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
@@ -95,6 +97,16 @@ public final class WorkCompletions {
     /** The immediate data. */
     public int immediate(int index) {
         return BigEndian.toNative(intAt(index, IMMEDIATE));
+    }
+
+    /** Whether the sender has taken a window away. */
+    public boolean hasInvalidated(int index) {
+        return isReceive(index) && (intAt(index, FLAGS) & WITH_INVALIDATE) != 0;
+    }
+
+    /** The key that the window had. */
+    public int invalidatedKey(int index) {
+        return intAt(index, INVALIDATED_KEY);
     }
 
     /** The number of the queue pair. */

@@ -1,16 +1,20 @@
 package org.jrdma.verbs.internal;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import org.jrdma.abi.rdma.ibv_mw_bind;
+import org.jrdma.abi.rdma.ibv_mw_bind_info;
 import org.jrdma.abi.rdma.ibv_recv_wr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.linkage.AddressSpace;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A work request in native memory, with its list of memory pieces and the place where a provider
@@ -34,7 +38,13 @@ public abstract sealed class WorkRequest {
         /** Replace 8 bytes of the peer's if they have a certain value. */
         COMPARE_AND_SWAP(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP()),
         /** Add to 8 bytes of the peer's. */
-        FETCH_AND_ADD(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD());
+        FETCH_AND_ADD(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD()),
+        /** Send a message that takes away a window of the peer's. */
+        SEND_WITH_INVALIDATE(rdma_h.IBV_WR_SEND_WITH_INV()),
+        /** Bind a window. */
+        BIND(rdma_h.IBV_WR_BIND_MW()),
+        /** Take away a window. */
+        INVALIDATE(rdma_h.IBV_WR_LOCAL_INV());
 
         private final int code;
 
@@ -87,6 +97,11 @@ public abstract sealed class WorkRequest {
         var taken = memory.get(JAVA_LONG, refused);
         memory.set(JAVA_LONG, refused, 0);
         return taken;
+    }
+
+    /** Notes that the provider refused this one, for a function that does not. */
+    public final void refused() {
+        memory.set(JAVA_LONG, refused, address);
     }
 
     /** How many pieces there is room for. */
@@ -144,6 +159,17 @@ public abstract sealed class WorkRequest {
         private static final long REMOTE_QUEUE_KEY =
                 REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
 
+        private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
+        private static final long BIND = ibv_send_wr.bind_mw$offset();
+        private static final long BOUND_WINDOW = BIND + ibv_send_wr.bind_mw.mw$offset();
+        private static final long NEW_KEY = BIND + ibv_send_wr.bind_mw.rkey$offset();
+        private static final long BIND_INFO = BIND + ibv_send_wr.bind_mw.bind_info$offset();
+        private static final long BOUND_REGION = BIND_INFO + ibv_mw_bind_info.mr$offset();
+        private static final long BOUND_ADDRESS = BIND_INFO + ibv_mw_bind_info.addr$offset();
+        private static final long BOUND_LENGTH = BIND_INFO + ibv_mw_bind_info.length$offset();
+        private static final long BOUND_ACCESS =
+                BIND_INFO + ibv_mw_bind_info.mw_access_flags$offset();
+
         /** Complete visibly. */
         public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
 
@@ -155,6 +181,9 @@ public abstract sealed class WorkRequest {
 
         /** Copy the data during the post. */
         public static final int INLINE = rdma_h.IBV_SEND_INLINE();
+
+        /** Made when it is first needed. */
+        private @Nullable MemorySegment verbOfBind;
 
         /** A request with room for so many pieces. */
         public Send(int maxElements) {
@@ -197,6 +226,50 @@ public abstract sealed class WorkRequest {
         public void operands(long compareOrAdd, long swap) {
             memory.set(JAVA_LONG, COMPARE_OR_ADD, compareOrAdd);
             memory.set(JAVA_LONG, SWAP, swap);
+        }
+
+        /** The key of the window to be taken away. */
+        public void invalidatedKey(int key) {
+            memory.set(JAVA_INT, INVALIDATED_KEY, key);
+        }
+
+        /** Which window shows a region, and to whom. */
+        public void bind(MemorySegment window, MemorySegment region, int access) {
+            memory.set(ADDRESS, BOUND_WINDOW, window);
+            memory.set(ADDRESS, BOUND_REGION, region);
+            memory.set(JAVA_INT, BOUND_ACCESS, access);
+        }
+
+        /** What of the region it shows. */
+        public void bindRange(long regionAddress, long length) {
+            memory.set(JAVA_LONG, BOUND_ADDRESS, regionAddress);
+            memory.set(JAVA_LONG, BOUND_LENGTH, length);
+        }
+
+        /** How long that is. */
+        public long boundLength() {
+            return memory.get(JAVA_LONG, BOUND_LENGTH);
+        }
+
+        /** The key that the window then has. */
+        public void newKey(int key) {
+            memory.set(JAVA_INT, NEW_KEY, key);
+        }
+
+        /** Where the same bind is, as it is now, as {@code ibv_bind_mw} takes it. */
+        public long verbOfBind() {
+            if (verbOfBind == null) {
+                verbOfBind = ibv_mw_bind.allocate(Arena.ofAuto());
+            }
+            ibv_mw_bind.wr_id(verbOfBind, memory.get(JAVA_LONG, WR_ID));
+            ibv_mw_bind.send_flags(verbOfBind, memory.get(JAVA_INT, FLAGS));
+            MemorySegment.copy(
+                    memory,
+                    BIND_INFO,
+                    verbOfBind,
+                    ibv_mw_bind.bind_info$offset(),
+                    ibv_mw_bind_info.layout().byteSize());
+            return verbOfBind.address();
         }
 
         /** Where a datagram goes. */

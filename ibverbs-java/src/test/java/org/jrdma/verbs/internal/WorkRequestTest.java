@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jrdma.abi.rdma.ibv_mw_bind;
+import org.jrdma.abi.rdma.ibv_mw_bind_info;
 import org.jrdma.abi.rdma.ibv_recv_wr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_sge;
@@ -44,6 +46,9 @@ class WorkRequestTest {
                             case READ -> rdma_h.IBV_WR_RDMA_READ();
                             case COMPARE_AND_SWAP -> rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
                             case FETCH_AND_ADD -> rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+                            case SEND_WITH_INVALIDATE -> rdma_h.IBV_WR_SEND_WITH_INV();
+                            case BIND -> rdma_h.IBV_WR_BIND_MW();
+                            case INVALIDATE -> rdma_h.IBV_WR_LOCAL_INV();
                         });
     }
 
@@ -136,6 +141,46 @@ class WorkRequestTest {
         assertThat(ibv_send_wr.wr.atomic.rkey(atomic)).isEqualTo(0x8001_02ff);
         assertThat(ibv_send_wr.wr.atomic.compare_add(atomic)).isEqualTo(-2);
         assertThat(ibv_send_wr.wr.atomic.swap(atomic)).isEqualTo(Long.MIN_VALUE);
+    }
+
+    @Test
+    void shouldWriteABindForBothFunctions() {
+        var request = new WorkRequest.Send(1);
+        var window = MemorySegment.ofAddress(0x1000);
+        var region = MemorySegment.ofAddress(0x2000);
+
+        request.number(4711);
+        request.flags(WorkRequest.Send.FENCE);
+        request.bind(window, region, rdma_h.IBV_ACCESS_REMOTE_READ());
+        request.bindRange(ADDRESS, 1L << 40);
+        request.newKey(0x8001_02ff);
+
+        var bind = ibv_send_wr.bind_mw(c(request));
+        assertThat(ibv_send_wr.bind_mw.mw(bind)).isEqualTo(window);
+        assertThat(ibv_send_wr.bind_mw.rkey(bind)).isEqualTo(0x8001_02ff);
+        assertDescribesTheBind(ibv_send_wr.bind_mw.bind_info(bind), region);
+        assertThat(request.boundLength()).isEqualTo(1L << 40);
+        var verb = at(request.verbOfBind(), ibv_mw_bind.layout().byteSize());
+        assertThat(ibv_mw_bind.wr_id(verb)).isEqualTo(4711);
+        assertThat(ibv_mw_bind.send_flags(verb)).isEqualTo(rdma_h.IBV_SEND_FENCE());
+        assertDescribesTheBind(ibv_mw_bind.bind_info(verb), region);
+    }
+
+    private static void assertDescribesTheBind(MemorySegment info, MemorySegment region) {
+        assertThat(ibv_mw_bind_info.mr(info)).isEqualTo(region);
+        assertThat(ibv_mw_bind_info.addr(info)).isEqualTo(ADDRESS);
+        assertThat(ibv_mw_bind_info.length(info)).isEqualTo(1L << 40);
+        assertThat(ibv_mw_bind_info.mw_access_flags(info))
+                .isEqualTo(rdma_h.IBV_ACCESS_REMOTE_READ());
+    }
+
+    @Test
+    void shouldWriteTheKeyToBeTakenAwayAsItIs() {
+        var request = new WorkRequest.Send(1);
+
+        request.invalidatedKey(0x1122_3344);
+
+        assertThat(ibv_send_wr.invalidate_rkey(c(request))).isEqualTo(0x1122_3344);
     }
 
     @Test

@@ -52,6 +52,10 @@ public enum Feature {
     NULL_REGIONS,
     /** {@code ibv_rereg_mr}. */
     REREGISTRATION,
+    /** Memory windows, and their invalidation. */
+    MEMORY_WINDOWS,
+    /** A receive tells which window the sender has taken away. */
+    REPORTING_INVALIDATION,
     /** Regions beyond 2 GiB, within reasonable time and memory. */
     LARGE_REGIONS,
     /** Events tell of the port's network interface. */

@@ -23,31 +23,43 @@ public enum Profile {
                     entry(Feature.REREGISTRATION, "not in the provider"),
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
+                    entry(
+                            Feature.REPORTING_INVALIDATION,
+                            "its completion has the kernel's flag, which is another for libibverbs"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "not in the provider"),
                     entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "not in the driver")),
             Map.of(
                     Access.ZERO_BASED, "not in the driver",
                     Access.HUGE_PAGES, "not in the driver",
                     Access.FLUSH_PERSISTENT, "for persistent memory only"),
-            Map.of(
-                    Flow.WRITE_WITH_WRONG_LOCAL_KEY,
-                    Deviation.FLUSHED_AT_ONCE,
-                    Flow.WRITE_FROM_ANOTHER_DOMAIN,
-                    Deviation.FLUSHED_AT_ONCE,
-                    Flow.SEND_FROM_ANOTHER_DOMAIN,
-                    Deviation.FLUSHED_AT_ONCE,
-                    Flow.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER,
-                    new Deviation(
-                            CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
-                            "its responder has one status for all that it cannot place"),
-                    Flow.RECEIVE_TOO_SMALL_AT_SENDER,
-                    new Deviation(
-                            CompletionStatus.REMOTE_OPERATION_ERROR,
-                            "its responder answers as if it had failed itself"),
-                    Flow.RECEIVE_TOO_SMALL_AT_RECEIVER,
-                    new Deviation(
-                            CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
-                            "its responder has one status for all that it cannot place"))),
+            Map.ofEntries(
+                    entry(Flow.WRITE_WITH_WRONG_LOCAL_KEY, Deviation.FLUSHED_AT_ONCE),
+                    entry(Flow.WRITE_FROM_ANOTHER_DOMAIN, Deviation.FLUSHED_AT_ONCE),
+                    entry(Flow.SEND_FROM_ANOTHER_DOMAIN, Deviation.FLUSHED_AT_ONCE),
+                    entry(Flow.BIND_TO_REGION_WITHOUT_RIGHT, Deviation.FLUSHED_AT_ONCE),
+                    entry(Flow.BIND_FOR_WRITES_WITHOUT_LOCAL_WRITE, Deviation.FLUSHED_AT_ONCE),
+                    entry(Flow.BIND_OF_BOUND_WINDOW, Deviation.FLUSHED_AT_ONCE),
+                    entry(Flow.BIND_OF_NO_BYTES, Deviation.FLUSHED_AT_ONCE),
+                    entry(
+                            Flow.RECEIVE_WITHOUT_LOCAL_WRITE_AT_RECEIVER,
+                            new Deviation(
+                                    CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
+                                    "its responder has one status for all that it cannot place")),
+                    entry(
+                            Flow.RECEIVE_TOO_SMALL_AT_SENDER,
+                            new Deviation(
+                                    CompletionStatus.REMOTE_OPERATION_ERROR,
+                                    "its responder answers as if it had failed itself")),
+                    entry(
+                            Flow.RECEIVE_TOO_SMALL_AT_RECEIVER,
+                            new Deviation(
+                                    CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
+                                    "its responder has one status for all that it cannot place")),
+                    entry(
+                            Flow.WRITE_BEYOND_WINDOW,
+                            new Deviation(
+                                    CompletionStatus.SUCCESS,
+                                    "its responder knows the bounds of the region only")))),
 
     /** The kernel's software iWARP, {@code siw}. */
     SIW(
@@ -71,6 +83,7 @@ public enum Profile {
                     entry(Feature.REPORTING_RESET, "its idle state is told as INIT"),
                     entry(Feature.REPORTING_GREATEST_MTU, "the driver leaves it out"),
                     entry(Feature.PARTITION_KEYS, "iWARP has none"),
+                    entry(Feature.MEMORY_WINDOWS, "not in the driver"),
                     entry(Feature.LARGE_REGIONS, "as for rxe")),
             Map.of(
                     Access.FLUSH_GLOBAL, "not in the driver",
@@ -101,6 +114,7 @@ public enum Profile {
                     entry(
                             Feature.SHARED_RECEIVE_QUEUES,
                             "its last queue pair takes every receive at once"),
+                    entry(Feature.MEMORY_WINDOWS, "it has no peers to open them to"),
                     entry(Feature.LARGE_REGIONS, "it takes any, without asking")),
             Map.of(),
             Map.of());

@@ -239,12 +239,19 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
                 ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN),
                 at + ibv_wc.imm_data$offset(),
                 completion.immediate());
+        if (completion.invalidated()) { // in the same place
+            ring.set(
+                    ValueLayout.JAVA_INT,
+                    at + ibv_wc.imm_data$offset(),
+                    completion.invalidatedKey());
+        }
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.qp_num$offset(), completion.queuePair());
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.src_qp$offset(), completion.sourceQueuePair());
         ring.set(
                 ValueLayout.JAVA_INT,
                 at + ibv_wc.wc_flags$offset(),
                 (completion.hasImmediate() ? rdma_h.IBV_WC_WITH_IMM() : 0)
+                        | (completion.invalidated() ? rdma_h.IBV_WC_WITH_INV() : 0)
                         | (completion.hasRouteHeader() ? rdma_h.IBV_WC_GRH() : 0));
     }
 

@@ -63,6 +63,9 @@ final class ContextObject {
         ibv_context.num_comp_vectors(structure, 1);
         ibv_context.abi_compat(structure, EXTENDED);
         var ops = ibv_context.ops(structure);
+        ibv_context_ops.alloc_mw(ops, HotExports.MEMBERS.findOrThrow("alloc_mw"));
+        ibv_context_ops.bind_mw(ops, HotExports.MEMBERS.findOrThrow("bind_mw"));
+        ibv_context_ops.dealloc_mw(ops, HotExports.MEMBERS.findOrThrow("dealloc_mw"));
         ibv_context_ops.poll_cq(ops, HotExports.MEMBERS.findOrThrow("poll_cq"));
         ibv_context_ops.req_notify_cq(ops, HotExports.MEMBERS.findOrThrow("req_notify_cq"));
         ibv_context_ops.post_send(ops, HotExports.MEMBERS.findOrThrow("post_send"));

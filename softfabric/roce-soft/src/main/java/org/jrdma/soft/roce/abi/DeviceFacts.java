@@ -70,12 +70,16 @@ final class DeviceFacts {
                         | rdma_h.IBV_DEVICE_PORT_ACTIVE_EVENT()
                         | rdma_h.IBV_DEVICE_SYS_IMAGE_GUID()
                         | rdma_h.IBV_DEVICE_RC_RNR_NAK_GEN()
-                        | rdma_h.IBV_DEVICE_SRQ_RESIZE());
+                        | rdma_h.IBV_DEVICE_SRQ_RESIZE()
+                        | rdma_h.IBV_DEVICE_MEM_MGT_EXTENSIONS()
+                        | rdma_h.IBV_DEVICE_MEM_WINDOW()
+                        | rdma_h.IBV_DEVICE_MEM_WINDOW_TYPE_2B());
         ibv_device_attr.max_sge(attributes, MAX_ELEMENTS);
         ibv_device_attr.max_sge_rd(attributes, MAX_ELEMENTS);
         ibv_device_attr.max_cq(attributes, MANY);
         ibv_device_attr.max_cqe(attributes, MAX_COMPLETIONS);
         ibv_device_attr.max_mr(attributes, MANY);
+        ibv_device_attr.max_mw(attributes, MANY);
         ibv_device_attr.max_pd(attributes, MANY);
         ibv_device_attr.max_qp_rd_atom(attributes, MAX_READS);
         ibv_device_attr.max_qp_init_rd_atom(attributes, MAX_READS);

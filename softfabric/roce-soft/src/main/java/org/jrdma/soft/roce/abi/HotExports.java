@@ -10,6 +10,7 @@ final class HotExports {
             Exports.of(
                     HotExports.class,
                     DeviceMembers.class,
+                    MemoryMembers.class,
                     ExtendedCompletionExports.class,
                     ExtendedSendExports.class);
 

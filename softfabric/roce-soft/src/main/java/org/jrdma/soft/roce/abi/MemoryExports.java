@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.abi;
 
-/** Protection domains and memory regions. */
+/** Protection domains and memory regions. Windows are in {@link MemoryMembers}. */
 final class MemoryExports {
 
     private MemoryExports() {}
@@ -37,7 +37,9 @@ final class MemoryExports {
 
     @Exported(value = "ibv_dereg_mr", failure = Failure.ERRNO)
     static int deregister(long region) {
-        RegionObject.of(region).destroy();
+        var found = RegionObject.of(region);
+        found.refuseIfShown();
+        found.destroy();
         return 0;
     }
 }

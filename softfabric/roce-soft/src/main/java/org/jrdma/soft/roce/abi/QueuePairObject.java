@@ -243,6 +243,22 @@ final class QueuePairObject implements Owned, EventSubject {
     }
 
     /**
+     * Posts a bind of a window of the first type. Returns the errno.
+     *
+     * @param wanted an {@code ibv_mw_bind}
+     */
+    int bind(WindowObject window, MemorySegment wanted) {
+        if (!takesSends()) {
+            return Errno.EINVAL;
+        }
+        try {
+            return sends.bind(window, wanted);
+        } finally {
+            port.ring(queuePair);
+        }
+    }
+
+    /**
      * Returns the errno; 0 if all were taken. The address of the first that was not is left in
      * {@code failed}.
      */

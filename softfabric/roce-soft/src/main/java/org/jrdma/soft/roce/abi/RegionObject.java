@@ -11,13 +11,11 @@ import org.jrdma.soft.roce.engine.MemoryRegion;
 /** Behind an {@code ibv_mr}. */
 final class RegionObject implements Owned {
 
-    private static final int REMOTE_CHANGES = Access.REMOTE_WRITE | Access.REMOTE_ATOMIC;
     private static final int KNOWN =
             Access.LOCAL_WRITE
-                    | Access.REMOTE_READ
-                    | REMOTE_CHANGES
-                    | rdma_h.IBV_ACCESS_MW_BIND()
-                    | rdma_h.IBV_ACCESS_ZERO_BASED()
+                    | Access.REMOTE
+                    | Access.WINDOW_BIND
+                    | Access.ZERO_BASED
                     | rdma_h.IBV_ACCESS_ON_DEMAND()
                     | rdma_h.IBV_ACCESS_HUGETLB()
                     | rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
@@ -82,7 +80,7 @@ final class RegionObject implements Owned {
         }
         if (length <= 0
                 || address + length < address
-                || ((access & REMOTE_CHANGES) != 0 && (access & Access.LOCAL_WRITE) == 0)) {
+                || ((access & Access.REMOTE_CHANGES) != 0 && (access & Access.LOCAL_WRITE) == 0)) {
             throw new Refusal(Errno.EINVAL);
         }
         if (!MappedMemory.isThere(address, length, (access & Access.LOCAL_WRITE) != 0)) {
@@ -91,7 +89,7 @@ final class RegionObject implements Owned {
     }
 
     private static boolean isZeroBased(int access) {
-        return (access & rdma_h.IBV_ACCESS_ZERO_BASED()) != 0;
+        return (access & Access.ZERO_BASED) != 0;
     }
 
     /**
@@ -119,6 +117,7 @@ final class RegionObject implements Owned {
         if (newDomain.context() != domain.context()) {
             throw new Refusal(Errno.EINVAL);
         }
+        refuseIfShown();
         var memory = changesMemory ? Memory.at(address, length) : before.memory();
         var start = changesMemory ? address : before.start();
         var changed = register(newDomain, memory, isZeroBased(newAccess) ? 0 : start, newAccess);
@@ -129,6 +128,19 @@ final class RegionObject implements Owned {
 
     static RegionObject of(long address) {
         return Structures.object(address, RegionObject.class);
+    }
+
+    /** Refuses to go while windows show it. */
+    void refuseIfShown() {
+        if (domain.context().port().memory().hasWindows(region)) {
+            throw new Refusal(
+                    Errno.EBUSY,
+                    "A memory window is bound to it: unbind or deallocate that first.");
+        }
+    }
+
+    MemoryRegion region() {
+        return region;
     }
 
     MemorySegment structure() {

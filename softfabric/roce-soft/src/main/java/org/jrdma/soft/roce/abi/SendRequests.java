@@ -5,11 +5,14 @@ import static org.jrdma.ffi.linkage.AddressSpace.getLong;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
+import org.jrdma.abi.rdma.ibv_mw_bind;
+import org.jrdma.abi.rdma.ibv_mw_bind_info;
 import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.soft.roce.engine.MemoryWindow;
 import org.jrdma.soft.roce.engine.MessageLimits;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.jrdma.soft.roce.engine.SendQueue;
@@ -38,6 +41,16 @@ final class SendRequests {
     private static final long REMOTE_NUMBER = REMOTE + ibv_send_wr.wr.ud.remote_qpn$offset();
     private static final long REMOTE_QUEUE_KEY = REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
 
+    private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
+    private static final long WINDOW =
+            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.mw$offset();
+    private static final long NEW_KEY =
+            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.rkey$offset();
+    private static final long BINDING =
+            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.bind_info$offset();
+
+    private static final long BOUND_REGION = BINDING + ibv_mw_bind_info.mr$offset();
+
     private static final int WRITE = rdma_h.IBV_WR_RDMA_WRITE();
     private static final int WRITE_IMMEDIATE = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
     private static final int SEND = rdma_h.IBV_WR_SEND();
@@ -45,6 +58,10 @@ final class SendRequests {
     private static final int READ = rdma_h.IBV_WR_RDMA_READ();
     private static final int COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
     private static final int FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+
+    private static final int SEND_INVALIDATE = rdma_h.IBV_WR_SEND_WITH_INV();
+    private static final int BIND = rdma_h.IBV_WR_BIND_MW();
+    private static final int INVALIDATE = rdma_h.IBV_WR_LOCAL_INV();
 
     private static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
     private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
@@ -129,6 +146,40 @@ final class SendRequests {
                         count);
     }
 
+    /**
+     * Takes what {@code ibv_bind_mw} asks for. Returns the errno.
+     *
+     * @param wanted an {@code ibv_mw_bind}
+     */
+    synchronized int bind(WindowObject window, MemorySegment wanted) {
+        if (transport == Transport.DATAGRAM || window.type() != MemoryWindow.Type.ONE) {
+            return Errno.EINVAL;
+        }
+        var work = queue.claim();
+        if (work == null) {
+            return Errno.ENOMEM;
+        }
+        begin(work, ibv_mw_bind.wr_id(wanted), SendOperation.BIND, ibv_mw_bind.send_flags(wanted));
+        var key = window.nextKey();
+        window.describe(work, ibv_mw_bind.bind_info(wanted), key);
+        queue.post();
+        window.key(key);
+        return 0;
+    }
+
+    private void begin(SendWork work, long number, SendOperation operation, int flags) {
+        work.begin(number, operation);
+        if (allSignaled || (flags & SIGNALED) != 0) {
+            work.signaled();
+        }
+        if ((flags & SOLICITED) != 0) {
+            work.solicited();
+        }
+        if ((flags & FENCE) != 0) {
+            work.fence();
+        }
+    }
+
     private int take(long request) {
         if (!isPossible(request)) {
             return Errno.EINVAL;
@@ -140,21 +191,23 @@ final class SendRequests {
         if (work == null) {
             return Errno.ENOMEM;
         }
-        work.begin(getLong(request + NUMBER), operation);
-        if (allSignaled || (flags & SIGNALED) != 0) {
-            work.signaled();
-        }
-        if ((flags & SOLICITED) != 0) {
-            work.solicited();
-        }
-        if ((flags & FENCE) != 0) {
-            work.fence();
-        }
+        begin(work, getLong(request + NUMBER), operation, flags);
         if (opcode == SEND_IMMEDIATE || opcode == WRITE_IMMEDIATE) {
             work.immediate(fromBigEndian(getInt(request + IMMEDIATE)));
         }
         switch (operation) {
-            case SEND -> {}
+            case SEND -> {
+                if (opcode == SEND_INVALIDATE) {
+                    work.invalidating(getInt(request + INVALIDATED_KEY));
+                }
+            }
+            case INVALIDATE -> work.invalidate(getInt(request + INVALIDATED_KEY));
+            case BIND ->
+                    WindowObject.of(getLong(request + WINDOW))
+                            .describe(
+                                    work,
+                                    Memory.at(request + BINDING, ibv_mw_bind_info.layout()),
+                                    getInt(request + NEW_KEY));
             case WRITE, READ ->
                     work.remote(getLong(request + REMOTE_ADDRESS), getInt(request + REMOTE_KEY));
             case COMPARE_AND_SWAP ->
@@ -182,8 +235,17 @@ final class SendRequests {
         if (opcode == WRITE || opcode == WRITE_IMMEDIATE) {
             return SendOperation.WRITE;
         }
+        if (opcode == BIND) {
+            return SendOperation.BIND;
+        }
         if (transport == Transport.UNRELIABLE) {
             return null;
+        }
+        if (opcode == SEND_INVALIDATE) {
+            return SendOperation.SEND;
+        }
+        if (opcode == INVALIDATE) {
+            return SendOperation.INVALIDATE;
         }
         if (opcode == READ) {
             return SendOperation.READ;
@@ -213,9 +275,21 @@ final class SendRequests {
                                             instanceof AddressHandleObject handle
                                     && handle.domain().domain() == domain.domain());
             case WRITE, READ -> true;
+            case INVALIDATE -> count == 0;
+            case BIND ->
+                    count == 0
+                            && isOfSecondType(getLong(request + WINDOW))
+                            && Structures.find(getLong(request + BOUND_REGION))
+                                    instanceof RegionObject;
             case COMPARE_AND_SWAP, FETCH_AND_ADD ->
                     bytes == Long.BYTES && (getLong(request + ATOMIC_ADDRESS) & 7) == 0;
         };
+    }
+
+    /** Those of the first type are bound by a function of their own. */
+    private static boolean isOfSecondType(long window) {
+        return Structures.find(window) instanceof WindowObject found
+                && found.type() == MemoryWindow.Type.TWO;
     }
 
     private static void addressDatagram(SendWork work, long request) {

@@ -111,7 +111,7 @@ final class BufferList {
                                     domain,
                                     keys[i],
                                     address,
-                                    Access.NONE,
+                                    Access.LOCAL_READ,
                                     other,
                                     otherOffset,
                                     part);

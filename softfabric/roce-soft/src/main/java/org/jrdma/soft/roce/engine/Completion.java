@@ -9,6 +9,8 @@ public final class Completion {
     long bytes;
     boolean hasImmediate;
     int immediate;
+    boolean invalidated;
+    int invalidatedKey;
     int queuePair;
     int sourceQueuePair;
     boolean solicited;
@@ -24,6 +26,8 @@ public final class Completion {
         bytes = 0;
         hasImmediate = false;
         immediate = 0;
+        invalidated = false;
+        invalidatedKey = 0;
         sourceQueuePair = 0;
         solicited = false;
         hasRouteHeader = false;
@@ -54,6 +58,16 @@ public final class Completion {
 
     public int immediate() {
         return immediate;
+    }
+
+    /** Whether the sender has taken a window away. */
+    public boolean invalidated() {
+        return invalidated;
+    }
+
+    /** The key that the window had. */
+    public int invalidatedKey() {
+        return invalidatedKey;
     }
 
     public int queuePair() {

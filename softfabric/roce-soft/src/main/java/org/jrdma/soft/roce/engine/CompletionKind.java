@@ -7,6 +7,8 @@ public enum CompletionKind {
     READ(2),
     COMPARE_AND_SWAP(3),
     FETCH_AND_ADD(4),
+    BIND(5),
+    INVALIDATE(6),
     RECEIVE(128),
     RECEIVE_WRITE_IMMEDIATE(129);
 
@@ -27,6 +29,8 @@ public enum CompletionKind {
             case READ -> READ;
             case COMPARE_AND_SWAP -> COMPARE_AND_SWAP;
             case FETCH_AND_ADD -> FETCH_AND_ADD;
+            case BIND -> BIND;
+            case INVALIDATE -> INVALIDATE;
         };
     }
 }

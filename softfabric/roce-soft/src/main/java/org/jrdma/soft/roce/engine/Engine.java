@@ -116,6 +116,7 @@ public final class Engine {
     /** Removes a queue pair, with no further completions. */
     public void destroy(QueuePair queuePair) {
         queuePair.reset();
+        memory.unbindAll(queuePair);
         active.remove(queuePair);
         groups.removeIf(member -> member.queuePair() == queuePair);
         var index = queuePair.number() & (1 << INDEX_BITS) - 1;

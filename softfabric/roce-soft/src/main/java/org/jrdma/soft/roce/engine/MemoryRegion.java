@@ -3,8 +3,12 @@ package org.jrdma.soft.roce.engine;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
-/** Memory that packets may touch, until it is deregistered. Made by {@link MemoryRegistry}. */
+/**
+ * Memory that packets may touch, until it is deregistered; or what a window shows of it, until that
+ * is unbound. Made by {@link MemoryRegistry}.
+ */
 public final class MemoryRegion {
 
     private static final VarHandle ACCESSES;
@@ -26,16 +30,52 @@ public final class MemoryRegion {
     private final int access;
     private final int key;
 
+    /** The window that this is a view through; null for a region. */
+    final @Nullable MemoryWindow window;
+
+    /** Through which queue pair alone it is accessed; null for all of the domain. */
+    private final @Nullable QueuePair through;
+
+    /** How many windows are bound to it. Guarded by the registry's lock, as is the next. */
+    int windows;
+
+    boolean deregistered;
+
     /** How many accesses are in flight, and {@link #CLOSED}. */
     @SuppressWarnings("unused") // through ACCESSES
     private int accesses;
 
     MemoryRegion(ProtectionDomain domain, MemorySegment memory, long start, int access, int key) {
+        this(domain, memory, start, access | Access.LOCAL_READ, key, null, null);
+    }
+
+    private MemoryRegion(
+            ProtectionDomain domain,
+            MemorySegment memory,
+            long start,
+            int access,
+            int key,
+            @Nullable MemoryWindow window,
+            @Nullable QueuePair through) {
         this.domain = domain;
         this.memory = memory;
         this.start = start;
         this.access = access;
         this.key = key;
+        this.window = window;
+        this.through = through;
+    }
+
+    /** What a window shows, under its key, to peers of {@code binder} or of the whole domain. */
+    MemoryRegion view(MemoryWindow shown, QueuePair binder, long address, long length, int rights) {
+        return new MemoryRegion(
+                domain,
+                memory.asSlice(offset(address), length),
+                (rights & Access.ZERO_BASED) == 0 ? address : 0,
+                rights & Access.REMOTE,
+                shown.key,
+                shown,
+                shown.type == MemoryWindow.Type.TWO ? binder : null);
     }
 
     /** Its lkey, which is its rkey too. */
@@ -57,16 +97,32 @@ public final class MemoryRegion {
         return memory.address() == 0;
     }
 
-    /** Whether all of {@code length} bytes at {@code address} may be accessed so by that domain. */
-    boolean permits(ProtectionDomain caller, long address, long length, int rights) {
-        var offset = address - start;
-        return caller == domain
+    /** Whether {@code length} bytes at {@code address} may be accessed so through a queue pair. */
+    boolean permits(Accessor caller, long address, long length, int rights) {
+        return isVisibleTo(caller)
                 && (access & rights) == rights
                 && length >= 0
-                && (isNull()
-                        || (length <= memory.byteSize()
-                                && offset >= 0
-                                && offset <= memory.byteSize() - length));
+                && (isNull() || contains(address, length));
+    }
+
+    private boolean contains(long address, long length) {
+        var offset = address - start;
+        return length <= memory.byteSize() && offset >= 0 && offset <= memory.byteSize() - length;
+    }
+
+    /** Whether a window of its domain may show so many bytes with these rights. */
+    boolean permitsWindow(ProtectionDomain caller, long address, long length, int rights) {
+        return caller == domain
+                && !deregistered
+                && (access & (Access.WINDOW_BIND | Access.ZERO_BASED)) == Access.WINDOW_BIND
+                && ((rights & Access.REMOTE_CHANGES) == 0 || (access & Access.LOCAL_WRITE) != 0)
+                && length > 0
+                && contains(address, length);
+    }
+
+    /** Whether peers may access it through a queue pair by its key, as far as that goes. */
+    boolean isVisibleTo(Accessor caller) {
+        return caller.domain() == domain && (through == null || through == caller);
     }
 
     void read(long address, MemorySegment target, long targetOffset, long length) {

@@ -4,15 +4,21 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of a device. Every access of a packet to memory goes through here and is checked
- * against the region's liveness, protection domain, rights and bounds, each time. A mapped file
- * that was cut shorter, where the JVM throws an InternalError, is as not permitted.
+ * The regions and windows of a device. Every access of a packet to memory goes through here and is
+ * checked against the region's liveness, protection domain, rights and bounds, each time. A mapped
+ * file that was cut shorter, where the JVM throws an InternalError, is as not permitted.
  *
- * <p>Keys are random in all 32 bits. Regions come and go on any thread; look-ups take no lock.
+ * <p>Keys are random in all 32 bits. No two share the upper 24, for the rest of a window's is its
+ * owner's to choose. Regions and windows come and go on any thread; look-ups take no lock.
  */
 public final class MemoryRegistry {
 
@@ -23,12 +29,22 @@ public final class MemoryRegistry {
     private static final MemoryRegion DEREGISTERED =
             new MemoryRegion(new ProtectionDomain(), MemorySegment.NULL, 0, 0, 0);
 
+    /** The bits of a window's key that its owner chooses. */
+    private static final int OWNERS_BIT_COUNT = 8;
+
+    private static final int OWNERS_BITS = (1 << OWNERS_BIT_COUNT) - 1;
+
     private final RandomGenerator random;
 
     /** Open addressing, at most half full. Replaced when it grows. */
     private volatile @Nullable MemoryRegion[] table = new @Nullable MemoryRegion[64];
 
     private int slotsUsed;
+
+    /** The upper 24 bits of the keys in use. */
+    private final Set<Integer> keyPrefixes = new HashSet<>();
+
+    private final Set<MemoryWindow> windows = new LinkedHashSet<>();
 
     /**
      * @param random where keys come from; peers should be unable to guess it
@@ -48,22 +64,159 @@ public final class MemoryRegistry {
         if (!memory.isNative()) {
             throw new IllegalArgumentException("not native memory");
         }
-        if (2 * (slotsUsed + 1) > table.length) {
-            rebuild();
-        }
         var region = new MemoryRegion(domain, memory, start, access, newKey());
-        insert(table, region);
-        slotsUsed++;
+        add(region);
         return region;
     }
 
-    /** Takes a region back. On return no access to it is in flight, nor will there be one. */
-    public void deregister(MemoryRegion region) {
-        remove(region);
-        region.close(); // with no lock: it waits, and others come and go meanwhile
+    private void add(MemoryRegion region) {
+        if (2 * (slotsUsed + 1) > table.length) {
+            rebuild();
+        }
+        insert(table, region);
+        slotsUsed++;
     }
 
-    private synchronized void remove(MemoryRegion region) {
+    /**
+     * Takes a region back, and unbinds the windows on it. On return no access to it is in flight,
+     * nor will there be one.
+     */
+    public void deregister(MemoryRegion region) {
+        var views = new ArrayList<MemoryRegion>();
+        synchronized (this) {
+            region.deregistered = true;
+            remove(region);
+            keyPrefixes.remove(prefix(region.key()));
+            if (region.windows > 0) {
+                for (var window : windows) {
+                    if (window.region == region) {
+                        unbind(window, views);
+                    }
+                }
+            }
+        }
+        region.close(); // with no lock: it waits, and others come and go meanwhile
+        views.forEach(MemoryRegion::close);
+    }
+
+    /** Whether windows are bound to a region. */
+    public synchronized boolean hasWindows(MemoryRegion region) {
+        return region.windows > 0;
+    }
+
+    /** Makes a window that is not bound. */
+    public synchronized MemoryWindow newWindow(ProtectionDomain domain, MemoryWindow.Type type) {
+        var window = new MemoryWindow(domain, type, newKey());
+        windows.add(window);
+        return window;
+    }
+
+    /** Takes a window back. On return no access through it is in flight, nor will there be one. */
+    public void free(MemoryWindow window) {
+        var views = new ArrayList<MemoryRegion>();
+        synchronized (this) {
+            if (!windows.remove(window)) {
+                return;
+            }
+            keyPrefixes.remove(prefix(window.key));
+            unbind(window, views);
+        }
+        views.forEach(MemoryRegion::close);
+    }
+
+    /** Unbinds the windows of the second type that a queue pair has bound. */
+    void unbindAll(QueuePair binder) {
+        var views = new ArrayList<MemoryRegion>();
+        synchronized (this) {
+            for (var window : windows) {
+                if (window.type == MemoryWindow.Type.TWO
+                        && window.view != null
+                        && window.view.isVisibleTo(binder)) {
+                    unbind(window, views);
+                }
+            }
+        }
+        views.forEach(MemoryRegion::close);
+    }
+
+    /** Leaves what is to be closed, with no lock, in {@code views}. */
+    private void unbind(MemoryWindow window, List<MemoryRegion> views) {
+        if (window.view != null && window.region != null) {
+            remove(window.view);
+            views.add(window.view);
+            window.region.windows--;
+            window.view = null;
+            window.region = null;
+        }
+    }
+
+    /**
+     * Binds a window as a work request says, or unbinds one of the first type: with no bytes.
+     *
+     * @return false, and nothing changed, if that is not permitted
+     */
+    boolean bind(QueuePair binder, SendWork work) {
+        var window = work.window;
+        var region = work.region;
+        var access = work.windowAccess;
+        var length = work.windowBytes;
+        var views = new ArrayList<MemoryRegion>();
+        synchronized (this) {
+            if (window == null
+                    || !windows.contains(window)
+                    || window.key != work.windowKey
+                    || window.domain != binder.domain()
+                    || (access & ~(Access.REMOTE | Access.LOCAL_WRITE | Access.ZERO_BASED)) != 0
+                    || !fitsType(window, access, length)
+                    || (length != 0
+                            && (region == null
+                                    || !region.permitsWindow(
+                                            window.domain, work.remoteAddress, length, access)))) {
+                return false;
+            }
+            unbind(window, views);
+            window.key = (window.key & ~OWNERS_BITS) | (work.remoteKey & OWNERS_BITS);
+            if (length != 0 && region != null) {
+                var view = region.view(window, binder, work.remoteAddress, length, access);
+                add(view);
+                window.view = view;
+                window.region = region;
+                region.windows++;
+            }
+        }
+        views.forEach(MemoryRegion::close);
+        return true;
+    }
+
+    private static boolean fitsType(MemoryWindow window, int access, long length) {
+        return switch (window.type) {
+            case ONE -> (access & Access.ZERO_BASED) == 0;
+            case TWO -> window.view == null && length != 0;
+        };
+    }
+
+    /**
+     * Unbinds the window of the second type that has a key.
+     *
+     * @return false if there is none, or it is another's
+     */
+    boolean invalidate(Accessor caller, int key) {
+        var views = new ArrayList<MemoryRegion>();
+        synchronized (this) {
+            var view = find(key);
+            if (view == null
+                    || view.window == null
+                    || view.window.type != MemoryWindow.Type.TWO
+                    || !view.isVisibleTo(caller)) {
+                return false;
+            }
+            unbind(view.window, views);
+        }
+        views.forEach(MemoryRegion::close);
+        return true;
+    }
+
+    private void remove(MemoryRegion region) {
         var slots = table;
         var mask = slots.length - 1;
         for (var i = region.key() & mask; slots[i] != null; i = i + 1 & mask) {
@@ -78,8 +231,12 @@ public final class MemoryRegistry {
         int key;
         do {
             key = random.nextInt();
-        } while (key == 0 || find(key) != null);
+        } while (prefix(key) == 0 || !keyPrefixes.add(prefix(key)));
         return key;
+    }
+
+    private static int prefix(int key) {
+        return key >>> OWNERS_BIT_COUNT;
     }
 
     private void rebuild() {
@@ -123,16 +280,16 @@ public final class MemoryRegistry {
 
     /** The region, entered, if it permits this; else null. */
     private @Nullable MemoryRegion enter(
-            ProtectionDomain domain, int key, long address, long length, int rights) {
+            Accessor caller, int key, long address, long length, int rights) {
         var region = find(key);
-        return region != null && region.permits(domain, address, length, rights) && region.enter()
+        return region != null && region.permits(caller, address, length, rights) && region.enter()
                 ? region
                 : null;
     }
 
     /** Whether such an access would succeed now. */
-    boolean permits(ProtectionDomain domain, int key, long address, long length, int rights) {
-        var region = enter(domain, key, address, length, rights);
+    boolean permits(Accessor caller, int key, long address, long length, int rights) {
+        var region = enter(caller, key, address, length, rights);
         if (region == null) {
             return false;
         }
@@ -142,14 +299,14 @@ public final class MemoryRegistry {
 
     /** Copies registered memory. False, and nothing copied, if that is not permitted. */
     boolean read(
-            ProtectionDomain domain,
+            Accessor caller,
             int key,
             long address,
             int rights,
             MemorySegment target,
             long targetOffset,
             long length) {
-        var region = enter(domain, key, address, length, rights);
+        var region = enter(caller, key, address, length, rights);
         if (region == null) {
             return false;
         }
@@ -165,14 +322,14 @@ public final class MemoryRegistry {
 
     /** Copies to registered memory. False, and nothing copied, if that is not permitted. */
     boolean write(
-            ProtectionDomain domain,
+            Accessor caller,
             int key,
             long address,
             int rights,
             MemorySegment source,
             long sourceOffset,
             long length) {
-        var region = enter(domain, key, address, length, rights);
+        var region = enter(caller, key, address, length, rights);
         if (region == null) {
             return false;
         }
@@ -198,14 +355,14 @@ public final class MemoryRegistry {
      * changed, if it is not permitted after all or the memory is not aligned.
      */
     boolean atomic(
-            ProtectionDomain domain,
+            Accessor caller,
             int key,
             long address,
             Atomic operation,
             long swapOrAdd,
             long compare,
             long[] result) {
-        var region = enter(domain, key, address, Long.BYTES, Access.REMOTE_ATOMIC);
+        var region = enter(caller, key, address, Long.BYTES, Access.REMOTE_ATOMIC);
         if (region == null) {
             return false;
         }

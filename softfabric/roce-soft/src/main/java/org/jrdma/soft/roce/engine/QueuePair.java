@@ -4,6 +4,7 @@ import java.lang.foreign.ValueLayout;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.ImmediateHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.InvalidateHeader;
 import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.Operation;
 import org.jrdma.soft.roce.packet.PacketBuffer;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Engine#newQueuePair}. All but posting belongs to the engine's thread; whether a change of state
  * is allowed is for the caller to know.
  */
-public final class QueuePair {
+public final class QueuePair implements Accessor {
 
     private static final int FULL_MEMBER = 0x8000;
 
@@ -402,7 +403,11 @@ public final class QueuePair {
         var position = Position.of(index, work.packets);
         var operation = work.operation == SendOperation.SEND ? Operation.SEND : Operation.WRITE;
         var immediate = work.hasImmediate && position.ends();
-        var opCode = OpCode.of(transport, operation, position, immediate);
+        var invalidates = work.invalidates && position.ends();
+        var opCode =
+                invalidates
+                        ? OpCode.invalidating(position)
+                        : OpCode.of(transport, operation, position, immediate);
         var memory = packet.memory();
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
         var body = headers + opCode.headerBytes();
@@ -415,6 +420,9 @@ public final class QueuePair {
         }
         if (immediate) {
             new ImmediateHeader(work.immediate).encode(memory, body - ImmediateHeader.BYTES);
+        }
+        if (invalidates) {
+            new InvalidateHeader(work.invalidatedKey).encode(memory, body - InvalidateHeader.BYTES);
         }
         // A WRITE without immediate data completes nothing at the receiver.
         var solicited =
@@ -450,6 +458,10 @@ public final class QueuePair {
         completion.hasImmediate = packet.opCode().hasImmediate();
         if (completion.hasImmediate) {
             completion.immediate = packet.immediate().data();
+        }
+        completion.invalidated = packet.opCode().hasInvalidate();
+        if (completion.invalidated) {
+            completion.invalidatedKey = packet.invalidate().key();
         }
         if (transport == Transport.DATAGRAM) {
             completion.sourceQueuePair = packet.datagram().sourceQueuePair();
@@ -489,7 +501,8 @@ public final class QueuePair {
         };
     }
 
-    ProtectionDomain domain() {
+    @Override
+    public ProtectionDomain domain() {
         return domain;
     }
 

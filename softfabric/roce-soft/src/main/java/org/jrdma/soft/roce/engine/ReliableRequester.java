@@ -119,7 +119,7 @@ final class ReliableRequester implements Requester {
 
     @Override
     public Transmission send() {
-        if (waiting || (cursor == started && !startWork())) {
+        if (waiting || !findWork()) {
             return Transmission.IDLE;
         }
         var work = queue.slot(cursor);
@@ -207,7 +207,24 @@ final class ReliableRequester implements Requester {
         chargedFrom = unacknowledged;
     }
 
-    /** Gives the next work its sequence numbers. False if there is none, or it must wait. */
+    /** Brings the cursor to work that has something to send. False if there is none. */
+    private boolean findWork() {
+        while (cursor < started || startWork()) {
+            if (cursor < started) {
+                var work = queue.slot(cursor);
+                if (!work.operation.isLocal() || work.failure != null) {
+                    return true;
+                }
+                cursor++; // it was done when its turn came
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Gives the next work its sequence numbers; what is local has none, and is done. False if there
+     * is no work, or it must wait.
+     */
     private boolean startWork() {
         if (started == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
             return false;
@@ -221,10 +238,16 @@ final class ReliableRequester implements Requester {
         work.packets = 1;
         work.packetsReceived = 0;
         started++;
-        var failure = check(work);
+        var failure =
+                work.operation.isLocal() ? work.execute(engine.memory(), queuePair) : check(work);
         if (failure != null) {
             fail(work, failure);
             return false;
+        }
+        if (work.operation.isLocal()) {
+            work.packets = 0;
+            completeLocal();
+            return true;
         }
         if (!work.operation.isAtomic()) {
             work.packets = queuePair.packets(work.bytes());
@@ -474,16 +497,33 @@ final class ReliableRequester implements Requester {
     }
 
     private void completeHead() {
+        complete();
+        completeLocal();
+    }
+
+    /** Completes work at the head that is over already: what is local, and what has failed. */
+    private void completeLocal() {
+        while (head < started) {
+            var work = queue.slot(head);
+            if (work.failure != null) {
+                failHead(work.failure);
+                return;
+            }
+            if (!work.operation.isLocal()) {
+                return;
+            }
+            if (cursor == head) {
+                cursor++;
+            }
+            complete();
+        }
+    }
+
+    private void complete() {
         var work = queue.slot(head);
         head++;
         queuePair.completeSend(work, CompletionStatus.SUCCESS);
         queue.release(head);
-        if (head < started) {
-            var failure = queue.slot(head).failure;
-            if (failure != null) {
-                failHead(failure);
-            }
-        }
     }
 
     private void madeProgress() {

@@ -6,7 +6,6 @@ import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.AtomicResultHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
-import org.jrdma.soft.roce.packet.Header;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.Operation;
@@ -112,10 +111,7 @@ final class ReliableResponder implements Responder {
 
     private void send(IncomingPacket packet) {
         var position = packet.opCode().position();
-        if (!continues(Operation.SEND, position)
-                || !queuePair.hasFittingLength(packet)
-                // Of windows, and of regions that allow it. There are none here.
-                || packet.opCode().announces(Header.INVALIDATE)) {
+        if (!continues(Operation.SEND, position) || !queuePair.hasFittingLength(packet)) {
             refuse(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
@@ -145,11 +141,27 @@ final class ReliableResponder implements Responder {
             return;
         }
         received += bytes;
+        if (packet.opCode().hasInvalidate()
+                && !engine.memory().invalidate(queuePair, packet.invalidate().key())) {
+            failInvalidation();
+            return;
+        }
         if (position.ends()) {
             receiveTaken = false;
             queuePair.completeReceive(receive, CompletionKind.RECEIVE, packet, received);
         }
         accept(packet);
+    }
+
+    /**
+     * The message is there, and its sender is told so; the key that it names is no window of this
+     * queue pair's. (Class J: the receiver's is the fault.)
+     */
+    private void failInvalidation() {
+        refused = true;
+        responses.acknowledge(expected, AcknowledgeHeader.ACKNOWLEDGED, messages);
+        failReceive(CompletionStatus.REMOTE_INVALID_REQUEST);
+        queuePair.fail();
     }
 
     private void write(IncomingPacket packet) {
@@ -188,7 +200,7 @@ final class ReliableResponder implements Responder {
         if (bytes > 0
                 && !engine.memory()
                         .write(
-                                queuePair.domain(),
+                                queuePair,
                                 writeKey,
                                 writeAddress + received,
                                 Access.REMOTE_WRITE,
@@ -241,7 +253,7 @@ final class ReliableResponder implements Responder {
         }
         if (!engine.memory()
                 .atomic(
-                        queuePair.domain(),
+                        queuePair,
                         header.key(),
                         header.address(),
                         operation,
@@ -270,7 +282,7 @@ final class ReliableResponder implements Responder {
     }
 
     private boolean permits(int key, long address, long bytes, int right) {
-        return engine.memory().permits(queuePair.domain(), key, address, bytes, right);
+        return engine.memory().permits(queuePair, key, address, bytes, right);
     }
 
     /** Whether a packet at {@code position} may follow what came before. */
@@ -441,7 +453,7 @@ final class ReliableResponder implements Responder {
         if (bytes > 0
                 && !engine.memory()
                         .read(
-                                queuePair.domain(),
+                                queuePair,
                                 response.key(),
                                 response.address() + offset,
                                 Access.REMOTE_READ,

@@ -24,6 +24,13 @@ public final class SendWork {
     Address remote = NOWHERE;
     int remoteQueuePair;
     int queueKey;
+    boolean invalidates;
+    int invalidatedKey;
+    @Nullable MemoryWindow window;
+    int windowKey;
+    @Nullable MemoryRegion region;
+    long windowBytes;
+    int windowAccess;
     int inlineBytes = -1;
     final BufferList buffers;
     private final MemorySegment inline;
@@ -51,6 +58,9 @@ public final class SendWork {
         hasImmediate = false;
         immediate = 0;
         inlineBytes = -1;
+        invalidates = false;
+        window = null;
+        region = null;
         buffers.clear();
         return this;
     }
@@ -107,6 +117,50 @@ public final class SendWork {
         return this;
     }
 
+    /** Takes away the peer's window that has a key, when the message is there. */
+    public SendWork invalidating(int key) {
+        invalidates = true;
+        invalidatedKey = key;
+        return this;
+    }
+
+    /** Takes away the window of this side's that has a key. */
+    public SendWork invalidate(int key) {
+        invalidatedKey = key;
+        return this;
+    }
+
+    /**
+     * Lets a window show memory: where, and under which key, is what {@link #remote} says.
+     *
+     * @param key the key that its owner believes it to have
+     * @param shown null if {@code length} is 0
+     * @param access the peers' rights
+     */
+    public SendWork bind(
+            MemoryWindow bound, int key, @Nullable MemoryRegion shown, long length, int access) {
+        window = bound;
+        windowKey = key;
+        region = shown;
+        windowBytes = length;
+        windowAccess = access;
+        return this;
+    }
+
+    /**
+     * Does what is to be done on this side alone.
+     *
+     * @return null if it is done
+     */
+    @Nullable CompletionStatus execute(MemoryRegistry registry, QueuePair queuePair) {
+        if (operation == SendOperation.BIND) {
+            return registry.bind(queuePair, this) ? null : CompletionStatus.WINDOW_BIND_ERROR;
+        }
+        return registry.invalidate(queuePair, invalidatedKey)
+                ? null
+                : CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
+    }
+
     /** Where a datagram goes. */
     public SendWork datagram(Address remote, int queuePair, int queueKey) {
         this.remote = remote;
@@ -121,7 +175,7 @@ public final class SendWork {
 
     /** Whether its own memory may be used as the operation needs it. */
     boolean permitted(MemoryRegistry registry, ProtectionDomain domain) {
-        var rights = operation.needsResponse() ? Access.LOCAL_WRITE : Access.NONE;
+        var rights = operation.needsResponse() ? Access.LOCAL_WRITE : Access.LOCAL_READ;
         return inlineBytes >= 0 || buffers.permits(registry, domain, rights);
     }
 

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.engine;
 
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.PacketSequence;
+import org.jspecify.annotations.Nullable;
 
 /** Sends work over an unreliable connection: a message is complete when its last packet is sent. */
 final class UnreliableRequester implements Requester {
@@ -32,19 +33,28 @@ final class UnreliableRequester implements Requester {
 
     @Override
     public Transmission send() {
-        var head = queue.head();
-        if (head == queue.tail()
-                || (packet == 0 && queuePair.state() != QueuePairState.READY_TO_SEND)) {
-            return Transmission.IDLE;
-        }
-        var work = queue.slot(head);
-        if (packet == 0) {
-            var failure = check(work);
-            if (failure != CompletionStatus.SUCCESS) {
+        SendWork work;
+        while (true) {
+            var head = queue.head();
+            if (head == queue.tail()
+                    || (packet == 0 && queuePair.state() != QueuePairState.READY_TO_SEND)) {
+                return Transmission.IDLE;
+            }
+            work = queue.slot(head);
+            if (packet > 0) {
+                break;
+            }
+            var isLocal = work.operation.isLocal();
+            var failure = isLocal ? work.execute(engine.memory(), queuePair) : check(work);
+            if (failure != null) {
                 fail(failure);
                 return Transmission.IDLE;
             }
-            work.packets = queuePair.packets(work.bytes());
+            if (!isLocal) {
+                work.packets = queuePair.packets(work.bytes());
+                break;
+            }
+            complete(work);
         }
         var buffer = engine.claim();
         if (buffer == null) {
@@ -58,13 +68,17 @@ final class UnreliableRequester implements Requester {
         packet++;
         if (packet == work.packets) {
             packet = 0;
-            queuePair.completeSend(work, CompletionStatus.SUCCESS);
-            queue.release(head + 1);
+            complete(work);
         }
         return Transmission.SENT;
     }
 
-    private CompletionStatus check(SendWork work) {
+    private void complete(SendWork work) {
+        queuePair.completeSend(work, CompletionStatus.SUCCESS);
+        queue.release(queue.head() + 1);
+    }
+
+    private @Nullable CompletionStatus check(SendWork work) {
         if (work.operation.needsResponse()) {
             return CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
         }
@@ -72,7 +86,7 @@ final class UnreliableRequester implements Requester {
             return CompletionStatus.LOCAL_LENGTH_ERROR;
         }
         return work.permitted(engine.memory(), queuePair.domain())
-                ? CompletionStatus.SUCCESS
+                ? null
                 : CompletionStatus.LOCAL_PROTECTION_ERROR;
     }
 

@@ -109,11 +109,10 @@ final class UnreliableResponder implements Responder {
             return false;
         }
         var memory = engine.memory();
-        var domain = queuePair.domain();
         if (position.begins()
                 && writeBytes > 0
                 && !memory.permits(
-                        domain, writeKey, writeAddress, writeBytes, Access.REMOTE_WRITE)) {
+                        queuePair, writeKey, writeAddress, writeBytes, Access.REMOTE_WRITE)) {
             return false;
         }
         var immediate = packet.opCode().hasImmediate();
@@ -122,7 +121,7 @@ final class UnreliableResponder implements Responder {
         }
         if (bytes > 0
                 && !memory.write(
-                        domain,
+                        queuePair,
                         writeKey,
                         writeAddress + received,
                         Access.REMOTE_WRITE,

@@ -129,6 +129,11 @@ public final class IncomingPacket {
         return ImmediateHeader.decode(memory(), payloadOffset - ImmediateHeader.BYTES);
     }
 
+    /** Its {@link Header#INVALIDATE}, always the last. */
+    public InvalidateHeader invalidate() {
+        return InvalidateHeader.decode(memory(), payloadOffset - InvalidateHeader.BYTES);
+    }
+
     private static int firstHeader() {
         return PacketBuffer.START + BaseTransportHeader.BYTES;
     }

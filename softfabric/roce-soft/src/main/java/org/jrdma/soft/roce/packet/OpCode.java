@@ -70,7 +70,7 @@ public enum OpCode {
     static {
         for (var opCode : values()) {
             BY_CODE[opCode.code] = opCode;
-            if (!opCode.announces(INVALIDATE)) {
+            if (!opCode.invalidate) {
                 BY_MEANING[
                                 meaning(
                                         opCode.transport,
@@ -93,6 +93,7 @@ public enum OpCode {
 
     private final int headerBytes;
     private final boolean immediate;
+    private final boolean invalidate;
 
     OpCode(
             Transport transport,
@@ -109,6 +110,7 @@ public enum OpCode {
         this.headers = List.of(headers);
         this.headerBytes = this.headers.stream().mapToInt(Header::bytes).sum();
         this.immediate = this.headers.contains(IMMEDIATE);
+        this.invalidate = this.headers.contains(INVALIDATE);
     }
 
     /** The opcode with this number, which is 0 to 255. */
@@ -129,6 +131,11 @@ public enum OpCode {
                     "no opcode for %s %s %s".formatted(transport, operation, position));
         }
         return opCode;
+    }
+
+    /** The opcode of the last packet of a message that invalidates. */
+    public static OpCode invalidating(Position position) {
+        return position == ONLY ? RC_SEND_ONLY_INVALIDATE : RC_SEND_LAST_INVALIDATE;
     }
 
     @SuppressWarnings("EnumOrdinal") // an index into a table made in this class, and nowhere else
@@ -173,6 +180,11 @@ public enum OpCode {
     /** Whether {@link Header#IMMEDIATE} is the last header. */
     public boolean hasImmediate() {
         return immediate;
+    }
+
+    /** Whether {@link Header#INVALIDATE} is the last header. */
+    public boolean hasInvalidate() {
+        return invalidate;
     }
 
     /** Whether {@code header} follows the base transport header. */

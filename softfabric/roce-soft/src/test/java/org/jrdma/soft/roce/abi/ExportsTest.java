@@ -10,6 +10,7 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.linkage.Upcalls;
@@ -51,6 +52,12 @@ class ExportsTest {
                 .isEqualTo(withNumbersForPointers(verbs_context.query_device_ex.descriptor()));
         assertThat(descriptor(DeviceMembers.class, "allocateNullRegion"))
                 .isEqualTo(withNumbersForPointers(verbs_context.alloc_null_mr.descriptor()));
+        assertThat(descriptor(MemoryMembers.class, "allocateWindow"))
+                .isEqualTo(withNumbersForPointers(ibv_context_ops.alloc_mw.descriptor()));
+        assertThat(descriptor(MemoryMembers.class, "bindWindow"))
+                .isEqualTo(withNumbersForPointers(ibv_context_ops.bind_mw.descriptor()));
+        assertThat(descriptor(MemoryMembers.class, "deallocateWindow"))
+                .isEqualTo(withNumbersForPointers(ibv_context_ops.dealloc_mw.descriptor()));
     }
 
     @ParameterizedTest

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
+import org.jrdma.soft.roce.packet.InvalidateHeader;
 import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
@@ -48,6 +49,7 @@ class FuzzTest {
     private final InvariantCrc checksum = new InvariantCrc();
     private final PacketBuffer packet = new PacketBuffer();
     private final PacketBuffer copy = new PacketBuffer();
+    private MemoryWindow window;
 
     private long damaged;
     private long sealed;
@@ -68,6 +70,10 @@ class FuzzTest {
         var pair = new Pair(transport, 1, new Address(0, 1), new Address(0, 2));
         pair.connect(MTU, 0);
         var victim = pair.right;
+        victim.region =
+                victim.registry.register(
+                        victim.domain, victim.memory, victim.start, Pair.ALL | Access.WINDOW_BIND);
+        window = victim.registry.newWindow(victim.domain, MemoryWindow.Type.TWO);
         var good = Stream.of(Transport.values()).map(kind -> new GoodTraffic(pair, kind)).toList();
         pair.passes =
                 (to, genuine) -> {
@@ -133,6 +139,12 @@ class FuzzTest {
         if (i % 16 == 0 && victim.queuePair.receives().claim() != null) {
             victim.receive(i, random.nextInt(4) * 256L, random.nextInt(700));
         }
+        if (window.view == null && victim.queuePair.sends().claim() != null) {
+            victim.work(i, SendOperation.BIND)
+                    .remote(victim.start, window.key() + 1)
+                    .bind(window, window.key(), victim.region, 4096, Pair.ALL);
+            victim.post();
+        }
         if (i % 64 == 0 && victim.queuePair.sends().claim() != null) {
             victim.work(i, SendOperation.READ)
                     .buffer(victim.start, 700, victim.region.key())
@@ -162,6 +174,7 @@ class FuzzTest {
                 switch (random.nextInt(8)) {
                     case 0 -> random.nextInt();
                     case 1 -> good.key();
+                    case 2 -> window.key();
                     default -> victim.region.key();
                 };
         var address =
@@ -184,6 +197,7 @@ class FuzzTest {
                                             : random.nextInt(3) * 256)
                             .encode(memory, headers);
             case ATOMIC -> new AtomicHeader(address, key, 1, 2).encode(memory, headers);
+            case INVALIDATE -> new InvalidateHeader(key).encode(memory, headers);
             case DATAGRAM -> {
                 if (random.nextInt(8) > 0) {
                     new DatagramHeader(QUEUE_KEY, random.nextInt(1 << 24)).encode(memory, headers);

@@ -30,12 +30,12 @@ class TruncatedMappingTest {
             var domain = new ProtectionDomain();
             var region = registry.register(domain, mapped, 0, Pair.ALL);
             var packet = arena.allocate(4096);
-            assertThat(registry.write(domain, region.key(), 0, Access.NONE, packet, 0, 4096))
+            assertThat(registry.write(domain, region.key(), 0, Access.REMOTE_READ, packet, 0, 4096))
                     .isTrue();
             file.truncate(0);
-            assertThat(registry.write(domain, region.key(), 0, Access.NONE, packet, 0, 4096))
+            assertThat(registry.write(domain, region.key(), 0, Access.REMOTE_READ, packet, 0, 4096))
                     .isFalse();
-            assertThat(registry.read(domain, region.key(), 0, Access.NONE, packet, 0, 4096))
+            assertThat(registry.read(domain, region.key(), 0, Access.REMOTE_READ, packet, 0, 4096))
                     .isFalse();
             registry.deregister(region);
         }

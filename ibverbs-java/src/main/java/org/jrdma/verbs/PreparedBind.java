@@ -1,0 +1,91 @@
+package org.jrdma.verbs;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
+
+/**
+ * Lets a {@link MemoryWindow} show a part of a region. Each post gives the window another key. In
+ * C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW} for a window of type 2.
+ */
+public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
+
+    private final MemoryWindow window;
+    private final MemoryRegion region;
+    private final boolean zeroBased;
+    private long offset;
+
+    PreparedBind(
+            PolledQueuePair queuePair,
+            MemoryWindow window,
+            MemoryRegion region,
+            Set<Access> rights) {
+        super(queuePair, Operation.BIND);
+        this.window = window;
+        this.region = region;
+        this.zeroBased = rights.contains(Access.ZERO_BASED);
+        window.prepare(queuePair, region);
+        request().bind(window.address(), region.address(), Codes.ACCESS.bits(rights));
+        local(List.of());
+        range(0, region.length());
+    }
+
+    /**
+     * What of the region it shows; all of it from the start. No bytes make a window of type 1 show
+     * nothing.
+     *
+     * @throws IndexOutOfBoundsException if the range is not within
+     */
+    public PreparedBind range(long firstByte, long length) {
+        checkThread();
+        Objects.checkFromIndexSize(firstByte, length, region.length());
+        offset = firstByte;
+        request().bindRange(region.startAddress() + firstByte, length);
+        return this;
+    }
+
+    @Override
+    Stream<Lifetime> usedBeside() {
+        return Stream.of(window.ownLifetime(), region.ownLifetime());
+    }
+
+    @Override
+    void checkLocal(List<MemorySlice> pieces) {
+        checkNoPieces(pieces);
+    }
+
+    @Override
+    void checkChain(PreparedRequest<?>[] chain) {
+        if (window instanceof Type1Window) {
+            throw new IllegalArgumentException(
+                    "A window of type 1 is bound by a function of its own, and not in a chain");
+        }
+        for (var link : chain) {
+            if (link != this && link instanceof PreparedBind other && other.window == window) {
+                throw new IllegalArgumentException(
+                        "A chain can bind a window only once: " + window);
+            }
+        }
+    }
+
+    @Override
+    void aboutToPost() {
+        window.bind(request(), zeroBased ? 0 : region.startAddress() + offset);
+    }
+
+    @Override
+    int call(HotPath hotPath, long queuePairAddress, WorkRequest first) {
+        return window.post(hotPath, queuePairAddress, request());
+    }
+
+    @Override
+    String describe() {
+        return "BIND of %s to %,d bytes of %s".formatted(window, request().boundLength(), region);
+    }
+}

@@ -1,0 +1,313 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.LongStream;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Windows on the memory of the left side. */
+class MemoryWindowTest {
+
+    private static final int ROUNDS = 60;
+
+    private final Pair pair = new Pair(Transport.RELIABLE, 1);
+    private final Pair.Side left = pair.left;
+    private final Pair.Side right = pair.right;
+    private MemoryRegion region = register(Access.LOCAL_WRITE | Access.WINDOW_BIND);
+
+    private MemoryRegion register(int access) {
+        return left.registry.register(left.domain, left.memory, left.start, access);
+    }
+
+    private MemoryWindow window(MemoryWindow.Type type) {
+        return left.registry.newWindow(left.domain, type);
+    }
+
+    private SendWork bind(long id, MemoryWindow window, int key, int newKey) {
+        return left.work(id, SendOperation.BIND)
+                .remote(left.start, newKey)
+                .bind(window, key, region, 4096, Access.REMOTE_WRITE | Access.REMOTE_READ);
+    }
+
+    /** The key some binds later. */
+    private static int next(int key, int binds) {
+        return (key & ~0xff) | (key + binds & 0xff);
+    }
+
+    private Pair.Done done(Pair.Side side, SendWork ignored) {
+        side.post();
+        pair.run();
+        return side.done.getLast();
+    }
+
+    private void assertDone(SendWork work) {
+        assertThat(done(left, work).status()).isEqualTo(CompletionStatus.SUCCESS);
+    }
+
+    private CompletionStatus write(int key) {
+        return done(
+                        right,
+                        right.work(1, SendOperation.WRITE)
+                                .buffer(right.start, 8, right.region.key())
+                                .remote(left.start, key))
+                .status();
+    }
+
+    @Test
+    void shouldDoWhatIsLocalOnceAndInOrderWhateverIsLost() {
+        pair.connect(256, 0);
+        pair.trouble = new Pair.Trouble(0.1, 0.05, 0.2, 0);
+        var window = window(MemoryWindow.Type.TWO);
+        left.fill(0, 700, 3);
+        var id = 0L;
+        for (var i = 0; i < ROUNDS; i++) { // each bind and invalidation succeeds once only
+            var key = next(window.key(), i);
+            left.work(id++, SendOperation.WRITE)
+                    .buffer(left.start, 700, left.region.key())
+                    .remote(right.start, right.region.key());
+            left.post();
+            bind(id++, window, key, next(key, 1));
+            left.post();
+            left.work(id++, SendOperation.INVALIDATE).invalidate(next(key, 1));
+            left.post();
+            left.work(id++, SendOperation.READ)
+                    .buffer(left.start + 4096, 700, left.region.key())
+                    .remote(right.start, right.region.key());
+            left.post();
+        }
+
+        pair.run();
+
+        assertThat(left.done).allMatch(each -> each.status() == CompletionStatus.SUCCESS);
+        assertThat(left.done)
+                .extracting(Pair.Done::id)
+                .containsExactlyElementsOf(LongStream.range(0, id).boxed().toList());
+        assertThat(left.done.subList(0, 4))
+                .extracting(Pair.Done::kind)
+                .containsExactly(
+                        CompletionKind.WRITE,
+                        CompletionKind.BIND,
+                        CompletionKind.INVALIDATE,
+                        CompletionKind.READ);
+        assertThat(left.holds(4096, 700, right, 0)).isTrue();
+    }
+
+    @Test
+    void shouldCompleteWhatIsLocalBehindWhatIsNotAnswered() {
+        pair.connect(256, 0);
+        pair.passes = (to, _) -> to == right; // no answer
+        left.work(1, SendOperation.WRITE)
+                .buffer(left.start, 8, left.region.key())
+                .remote(right.start, right.region.key());
+        left.post();
+        var window = window(MemoryWindow.Type.TWO);
+        bind(2, window, window.key(), window.key() + 1);
+        left.post();
+        pair.run(pair.now + 10_000);
+        assertThat(left.done).isEmpty();
+
+        pair.passes = (_, _) -> true;
+        pair.run();
+
+        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(left.queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    }
+
+    @Test
+    void shouldHaveNoKeyForThisSidesMemory() {
+        for (var operation : List.of(SendOperation.WRITE, SendOperation.READ)) {
+            reconnect();
+            var window = window(MemoryWindow.Type.ONE);
+            assertDone(bind(1, window, window.key(), window.key() + 1));
+
+            var done =
+                    done(
+                            left,
+                            left.work(2, operation)
+                                    .buffer(left.start, 8, window.key())
+                                    .remote(right.start, right.region.key()));
+
+            assertThat(done.status()).isEqualTo(CompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+    }
+
+    @Test
+    void shouldRefuseABindAndChangeNothing() {
+        var two = window(MemoryWindow.Type.TWO);
+        var one = window(MemoryWindow.Type.ONE);
+        var elsewhere = left.registry.newWindow(new ProtectionDomain(), MemoryWindow.Type.TWO);
+        var freed = window(MemoryWindow.Type.TWO);
+        left.registry.free(freed);
+        var closed = register(Access.LOCAL_WRITE);
+        var zeroBased =
+                left.registry.register(
+                        left.domain,
+                        left.memory,
+                        0,
+                        Access.LOCAL_WRITE | Access.WINDOW_BIND | Access.ZERO_BASED);
+        var readOnly = register(Access.WINDOW_BIND);
+        var gone = register(Access.WINDOW_BIND);
+        left.registry.deregister(gone);
+        var foreign =
+                left.registry.register(
+                        new ProtectionDomain(), left.memory, left.start, Access.WINDOW_BIND);
+        var read = Access.REMOTE_READ;
+
+        assertBindRefused(two, two.key() ^ 1, region, left.start, 8, read);
+        assertBindRefused(elsewhere, elsewhere.key(), region, left.start, 8, read);
+        assertBindRefused(freed, freed.key(), region, left.start, 8, read);
+        assertBindRefused(two, two.key(), closed, left.start, 8, read);
+        assertBindRefused(two, two.key(), zeroBased, 0, 8, read);
+        assertBindRefused(two, two.key(), readOnly, left.start, 8, Access.REMOTE_WRITE);
+        assertBindRefused(two, two.key(), readOnly, left.start, 8, Access.REMOTE_ATOMIC);
+        assertBindRefused(two, two.key(), gone, left.start, 8, read);
+        assertBindRefused(two, two.key(), foreign, left.start, 8, read);
+        assertBindRefused(two, two.key(), null, left.start, 8, read);
+        assertBindRefused(two, two.key(), region, left.start - 1, 8, read);
+        assertBindRefused(two, two.key(), region, left.start, Pair.REGION + 1, read);
+        assertBindRefused(two, two.key(), region, left.start + Pair.REGION, 1, read);
+        assertBindRefused(two, two.key(), region, left.start, -1, read);
+        assertBindRefused(two, two.key(), region, left.start, Long.MIN_VALUE, read);
+        assertBindRefused(two, two.key(), region, left.start, 8, read | Access.WINDOW_BIND);
+        assertBindRefused(two, two.key(), region, left.start, 0, read);
+        assertBindRefused(one, one.key(), region, left.start, 8, read | Access.ZERO_BASED);
+    }
+
+    private void assertBindRefused(
+            MemoryWindow window, int key, MemoryRegion shown, long at, long bytes, int rights) {
+        reconnect();
+        var before = window.key();
+
+        var done =
+                done(
+                        left,
+                        left.work(1, SendOperation.BIND)
+                                .remote(at, key + 1)
+                                .bind(window, key, shown, bytes, rights));
+
+        assertThat(done.status()).isEqualTo(CompletionStatus.WINDOW_BIND_ERROR);
+        assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(window.key()).isEqualTo(before);
+        assertThat(window.view).isNull();
+    }
+
+    private void reconnect() {
+        left.queuePair.reset();
+        right.queuePair.reset();
+        pair.connect(1024, 0);
+    }
+
+    @Test
+    void shouldRefuseToTakeAwayWhatIsNotItsOwn() {
+        reconnect();
+        var one = window(MemoryWindow.Type.ONE);
+        assertDone(bind(1, one, one.key(), one.key() + 1));
+        var other = left.newQueuePair(left.domain);
+        left.connect(other, right, 0, 14, 7);
+        var ofOther = window(MemoryWindow.Type.TWO);
+        other.sends()
+                .claim()
+                .begin(2, SendOperation.BIND)
+                .remote(left.start, 1)
+                .bind(ofOther, ofOther.key(), region, 64, Access.REMOTE_READ);
+        other.sends().post();
+        left.engine.doorbell(other);
+        pair.run();
+        assertThat(ofOther.view).isNotNull();
+
+        for (var key : new int[] {one.key(), ofOther.key(), region.key(), one.key() ^ 0x100}) {
+            reconnect();
+            var done = done(left, left.work(3, SendOperation.INVALIDATE).invalidate(key));
+            assertThat(done.status()).isEqualTo(CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
+            reconnect();
+            left.receive(9, 0, 100);
+            var sent =
+                    done(
+                            right,
+                            right.work(4, SendOperation.SEND)
+                                    .buffer(right.start, 8, right.region.key())
+                                    .invalidating(key));
+            assertThat(sent.status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(left.done.getLast().status())
+                    .isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
+            assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
+        }
+        assertThat(one.view).isNotNull();
+        assertThat(ofOther.view).isNotNull();
+        left.engine.destroy(other);
+        assertThat(ofOther.view).as("without its queue pair").isNull();
+        assertThat(one.view).isNotNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldShowNothingOfARegionThatIsGone(MemoryWindow.Type type) {
+        reconnect();
+        var window = window(type);
+        assertDone(bind(1, window, window.key(), window.key() + 1));
+        assertThat(left.registry.hasWindows(region)).isTrue();
+        assertThat(write(window.key())).isEqualTo(CompletionStatus.SUCCESS);
+
+        left.registry.deregister(region);
+
+        assertThat(window.view).isNull();
+        assertThat(write(window.key())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        reconnect();
+        region = register(Access.LOCAL_WRITE | Access.WINDOW_BIND);
+        assertDone(bind(2, window, window.key(), window.key() + 1));
+        left.registry.free(window);
+        assertThat(left.registry.hasWindows(region)).isFalse();
+        assertThat(write(window.key())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldShareNoKeyWithAnotherWhateverItsOwnerChooses() {
+        reconnect();
+        var window = window(MemoryWindow.Type.ONE);
+        for (var i = 0; i < 100_000; i++) {
+            var other = register(Access.WINDOW_BIND);
+            assertThat(other.key() >>> 8).isNotEqualTo(window.key() >>> 8).isNotZero();
+            left.registry.deregister(other);
+        }
+        var prefix = window.key() >>> 8;
+
+        assertDone(bind(1, window, window.key(), ~window.key()));
+
+        assertThat(window.key() >>> 8).isEqualTo(prefix);
+    }
+
+    @Test
+    void shouldBeBoundAmongTheMessagesOfAnUnreliableConnection() {
+        var unreliable = new Pair(Transport.UNRELIABLE, 1);
+        unreliable.connect(256, 0);
+        var side = unreliable.left;
+        var shown =
+                side.registry.register(side.domain, side.memory, side.start, Access.WINDOW_BIND);
+        var window = side.registry.newWindow(side.domain, MemoryWindow.Type.TWO);
+        for (var id = 0L; id < 3; id++) {
+            side.work(2 * id, SendOperation.SEND).buffer(side.start, 700, side.region.key());
+            side.post();
+            side.work(2 * id + 1, SendOperation.BIND)
+                    .remote(side.start, 1)
+                    .bind(window, window.key(), shown, 8, Access.REMOTE_READ);
+            side.post();
+        }
+
+        unreliable.run();
+
+        assertThat(side.done)
+                .extracting(Pair.Done::status)
+                .containsExactly(
+                        CompletionStatus.SUCCESS,
+                        CompletionStatus.SUCCESS,
+                        CompletionStatus.SUCCESS,
+                        CompletionStatus.WINDOW_BIND_ERROR, // it is bound already
+                        CompletionStatus.FLUSHED,
+                        CompletionStatus.FLUSHED);
+        assertThat(side.queuePair.state()).isEqualTo(QueuePairState.SEND_QUEUE_ERROR);
+    }
+}

@@ -1,0 +1,666 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.tck.verbs.Fabric.underTest;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.MEMORY_WINDOW_BIND;
+import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
+import static org.jrdma.verbs.Access.REMOTE_READ;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.Access.ZERO_BASED;
+
+import java.lang.foreign.ValueLayout;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.Completion;
+import org.jrdma.verbs.CompletionKind;
+import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.MemoryWindow;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PreparedBind;
+import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.RegisteredArena;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Windows of the right side on memory that has no rights for peers; the left side uses them. */
+class MemoryWindowTest {
+
+    private static final int OWN = 1;
+    private static final int CANARY = 0x5a;
+    private static final int BYTES = 8192;
+    private static final Access[] ALL = {REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC};
+
+    enum Type {
+        ONE,
+        TWO
+    }
+
+    private final Profile profile = underTest().profile();
+    private Pair pair;
+    private Side left;
+    private Side right;
+    private RegisteredArena arena;
+    private MemoryRegion region;
+
+    @BeforeEach
+    void open() throws VerbsException {
+        underTest().needs(Feature.MEMORY_WINDOWS);
+        use(Pair.connected(new ConnectOptions().timeout(10).retries(1)));
+    }
+
+    private void use(Pair opened) throws VerbsException {
+        pair = opened;
+        left = pair.left();
+        right = pair.right();
+        left.fill(OWN);
+        arena = right.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND);
+        region = arena.region(BYTES);
+        region.segment().fill((byte) CANARY);
+    }
+
+    @AfterEach
+    void close() {
+        if (pair != null) {
+            pair.close();
+        }
+    }
+
+    // ---- what a window opens
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldLetThePeerWriteReadAndCountInMemoryThatIsClosedToIt(Type type)
+            throws VerbsException {
+        var window = newWindow(type);
+        var bind = bind(window, ALL).range(4096, 64);
+
+        var bound = right.complete(bind);
+
+        assertThat(bound.isSuccess()).isTrue();
+        assertThat(bound.kind()).isEqualTo(CompletionKind.BIND);
+        assertThat(window.remote().address()).isEqualTo(region.startAddress() + 4096);
+        assertThat(window.remote().length()).isEqualTo(64);
+        assertThat(left.complete(write(window.remote())).isSuccess()).isTrue();
+        assertThat(bytes(4096, 64)).containsOnly(OWN);
+        assertThat(bytes(0, 4096)).containsOnly(CANARY);
+        assertThat(bytes(4160, BYTES - 4160)).containsOnly(CANARY);
+        left.fill(0);
+        assertThat(
+                        left.complete(
+                                        left.queuePair()
+                                                .prepareRead(
+                                                        left.region().slice(0, 64),
+                                                        window.remote()))
+                                .isSuccess())
+                .isTrue();
+        assertThat(left.bytes(0, 64)).containsOnly(OWN);
+        region.segment().set(ValueLayout.JAVA_LONG, 4096, 41);
+        assertThat(
+                        left.complete(
+                                        left.queuePair()
+                                                .prepareFetchAndAdd(
+                                                        left.region().slice(0, 8), window.remote())
+                                                .delta(1))
+                                .isSuccess())
+                .isTrue();
+        assertThat(region.segment().get(ValueLayout.JAVA_LONG, 4096)).isEqualTo(42);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldOpenMemoryToAnUnreliablePeer(Type type) throws VerbsException {
+        pair.close();
+        use(Pair.unreliable());
+        var window = newWindow(type);
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        right.post(right.queuePair().prepareReceive(right.region().slice(0, 8)));
+
+        left.post(
+                left.queuePair()
+                        .prepareWrite(left.region().slice(0, 64), window.remote())
+                        .immediate(7));
+
+        assertThat(right.next().immediate()).hasValue(7);
+        assertThat(bytes(0, 64)).containsOnly(OWN);
+        assertThat(bytes(64, BYTES - 64)).containsOnly(CANARY);
+    }
+
+    @Test
+    void shouldCountAddressesFromZero() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var bind = bind(window, REMOTE_WRITE, ZERO_BASED).range(4096, 128);
+        assertThat(right.complete(bind).isSuccess()).isTrue();
+
+        assertThat(window.remote().address()).isZero();
+        assertThat(left.complete(write(window.remote().at(64))).isSuccess()).isTrue();
+
+        assertThat(bytes(4160, 64)).containsOnly(OWN);
+        assertThat(bytes(0, 4160)).containsOnly(CANARY);
+        assertThat(bytes(4224, BYTES - 4224)).containsOnly(CANARY);
+    }
+
+    @Test
+    void shouldBeOfUseToThePeerAsSoonAsAMessageAfterTheBindTellsOfIt() throws VerbsException {
+        var window = right.domain().newType2Window();
+        left.post(left.queuePair().prepareReceive(left.region().slice(100, RemoteMemory.BYTES)));
+
+        right.post(bind(window, REMOTE_WRITE).signalled(false));
+        right.region().segment().asByteBuffer().put(window.remote().toBytes());
+        right.post(
+                right.queuePair()
+                        .prepareSend(right.region().slice(0, RemoteMemory.BYTES))
+                        .signalled(false));
+
+        assertThat(left.next().kind()).isEqualTo(CompletionKind.RECEIVE);
+        var told = RemoteMemory.from(left.region().segment().asByteBuffer().position(100));
+        assertThat(told).isEqualTo(window.remote());
+        assertThat(left.complete(write(told)).isSuccess()).isTrue();
+        assertThat(bytes(0, 64)).containsOnly(OWN);
+    }
+
+    // ---- how it is taken away
+
+    @Test
+    void shouldGiveAWindowOfTypeOneAnotherKeyWithEachBindAndRefuseTheFormer()
+            throws VerbsException {
+        var window = right.domain().newType1Window();
+        var bind = bind(window, REMOTE_WRITE);
+        assertThat(right.complete(bind).isSuccess()).isTrue();
+        var former = window.remote();
+
+        assertThat(right.complete(bind).isSuccess()).isTrue();
+
+        assertThat(window.key()).isNotEqualTo(former.key());
+        assertThat(left.complete(write(window.remote())).isSuccess()).isTrue();
+        region.segment().fill((byte) CANARY);
+        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+    }
+
+    @Test
+    void shouldShowNothingAfterABindOfNoBytes() throws VerbsException {
+        var window = right.domain().newType1Window();
+        var bind = bind(window, REMOTE_WRITE);
+        assertThat(right.complete(bind).isSuccess()).isTrue();
+        var former = window.remote();
+
+        assertThat(right.complete(bind.range(0, 0)).isSuccess()).isTrue();
+
+        assertThatThrownBy(window::remote)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("not bound");
+        assertRefused(
+                Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW,
+                new RemoteMemory(former.address(), window.key(), former.length()));
+    }
+
+    @Test
+    void shouldShowNothingWhenThisSideHasTakenItAway() throws VerbsException {
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        var former = window.remote();
+
+        var taken = right.complete(right.queuePair().prepareInvalidate(window));
+
+        assertThat(taken.isSuccess()).isTrue();
+        assertThat(taken.kind()).isEqualTo(CompletionKind.INVALIDATE);
+        assertThatThrownBy(window::remote).isInstanceOf(IllegalStateException.class);
+        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+    }
+
+    @Test
+    void shouldShowNothingWhenAMessageHasTakenItAway() throws VerbsException {
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        var former = window.remote();
+        right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
+
+        var sent =
+                left.complete(
+                        left.queuePair()
+                                .prepareSend(left.region().slice(0, 100))
+                                .invalidating(former));
+
+        assertThat(sent.isSuccess()).isTrue();
+        assertThat(sent.kind()).isEqualTo(CompletionKind.SEND);
+        assertThat(sent.invalidatedKey()).isEmpty();
+        assertThat(right.next().kind()).isEqualTo(CompletionKind.RECEIVE);
+        assertThat(right.bytes(0, 100)).containsOnly(OWN);
+        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+    }
+
+    @Test
+    void shouldTellTheReceiverWhatAMessageHasTakenAway() throws VerbsException {
+        underTest().needs(Feature.REPORTING_INVALIDATION);
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
+        var send = left.queuePair().prepareSend(left.region().slice(0, 100));
+
+        left.post(send.invalidating(window.remote()).signalled(false));
+
+        var received = right.next();
+        assertThat(received.invalidatedKey()).hasValue(window.key());
+        assertThat(received.immediate()).isEmpty();
+        assertThat(right.cursor().hasInvalidated()).isTrue();
+        assertThat(right.cursor().invalidatedKey()).isEqualTo(window.key());
+        right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
+        left.post(send.immediate(7));
+        assertThat(right.next().invalidatedKey()).isEmpty();
+        assertThat(right.cursor().hasInvalidated()).isFalse();
+    }
+
+    @Test
+    void shouldTakeItAwayWithALongMessageToo() throws VerbsException {
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        var bytes = 20_000;
+        right.post(right.queuePair().prepareReceive(right.region().slice(0, bytes)));
+
+        left.post(
+                left.queuePair()
+                        .prepareSend(left.region().slice(0, bytes))
+                        .invalidating(window.remote())
+                        .signalled(false));
+
+        var received = right.next();
+        assertThat(received.bytes()).isEqualTo(bytes);
+        assertThat(right.bytes(0, bytes)).containsOnly(OWN);
+        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, window.remote());
+    }
+
+    @Test
+    void shouldBeBoundAgainAndAgainWithAnotherKeyEachTime() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var bind = bind(window, REMOTE_WRITE).signalled(false);
+        var invalidate = right.queuePair().prepareInvalidate(window);
+        var former = window.key();
+        for (var i = 0; i < 300; i++) { // more than there are keys
+            right.post(bind.range(i, 64));
+            assertThat(window.key()).isNotEqualTo(former);
+            former = window.key();
+            assertThat(right.complete(invalidate).isSuccess()).isTrue();
+        }
+        assertThat(right.complete(bind.range(4096, 64).signalled(true)).isSuccess()).isTrue();
+
+        assertThat(left.complete(write(window.remote())).isSuccess()).isTrue();
+
+        assertThat(bytes(4096, 64)).containsOnly(OWN);
+        assertThat(bytes(0, 4096)).containsOnly(CANARY);
+    }
+
+    @Test
+    void shouldBeBoundAndTakenAwayInOneChain() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var chain =
+                right.queuePair()
+                        .prepareChain(
+                                bind(window, REMOTE_WRITE).id(1),
+                                right.queuePair().prepareInvalidate(window).id(2));
+
+        assertThat(chain.tryPost()).isTrue();
+        assertThat(chain.tryPost()).isTrue();
+
+        assertThat(right.take(4))
+                .allSatisfy(each -> assertThat(each.completion().isSuccess()).isTrue())
+                .extracting(Side.Numbered::id)
+                .containsExactly(1L, 2L, 1L, 2L);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldShowNothingWhenItIsClosed(Type type) throws VerbsException {
+        var window = newWindow(type);
+        var bind = bind(window, REMOTE_WRITE);
+        assertThat(right.complete(bind).isSuccess()).isTrue();
+        var former = window.remote();
+
+        window.close();
+
+        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+        assertThatThrownBy(bind::tryPost)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(window.toString());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldBeClosedBeforeARegionThatItShows(Type type) throws VerbsException {
+        var window = newWindow(type);
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        var former = window.remote();
+
+        region.close();
+
+        assertThat(window.isOpen()).isFalse();
+        assertRefused(Flow.WRITE_WITH_FORMER_KEY_OF_WINDOW, former);
+        arena.close();
+        assertThat(region.segment().scope().isAlive())
+                .as("the memory, which stays for ever where the system does not let go of it")
+                .isFalse();
+    }
+
+    @Test
+    void shouldBeClosedBeforeTheQueuePairThatBoundIt() throws VerbsException {
+        var ofQueuePair = right.domain().newType2Window();
+        var ofDomain = right.domain().newType1Window();
+        assertThat(right.complete(bind(ofQueuePair, REMOTE_WRITE)).isSuccess()).isTrue();
+        assertThat(right.complete(bind(ofDomain, REMOTE_WRITE)).isSuccess()).isTrue();
+
+        right.queuePair().close();
+
+        assertThat(ofQueuePair.isOpen()).isFalse();
+        assertThat(ofDomain.isOpen()).isTrue();
+    }
+
+    // ---- what it keeps closed
+
+    @Test
+    void shouldNotOpenMemoryBeyondItsRange() throws VerbsException {
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_WRITE).range(4096, 64)).isSuccess()).isTrue();
+        var shown = window.remote();
+
+        var completion =
+                left.complete(write(new RemoteMemory(shown.address() + 16, shown.key(), 64)));
+
+        assertStatus(Flow.WRITE_BEYOND_WINDOW, completion);
+        if (!completion.isSuccess()) {
+            assertThat(bytes(0, BYTES)).containsOnly(CANARY);
+        }
+    }
+
+    @Test
+    void shouldNotGiveTheRightsThatItWasNotBoundWith() throws VerbsException {
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_READ)).isSuccess()).isTrue();
+
+        assertRefused(Flow.WRITE_WITHOUT_RIGHT_OF_WINDOW, window.remote());
+    }
+
+    @Test
+    void shouldOpenMemoryToThePeerOfItsQueuePairOnly() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var other = connectedToItself();
+        right.post(other.prepareBind(window, region, REMOTE_WRITE));
+        assertThat(right.next().isSuccess()).isTrue();
+
+        assertRefused(Flow.WRITE_THROUGH_WINDOW_OF_ANOTHER_QUEUE_PAIR, window.remote());
+    }
+
+    @Test
+    void shouldOpenMemoryToAllPeersOfItsDomainIfItIsOfTypeOne() throws VerbsException {
+        var window = right.domain().newType1Window();
+        var other = connectedToItself();
+        right.post(other.prepareBind(window, region, REMOTE_WRITE));
+        assertThat(right.next().isSuccess()).isTrue();
+
+        assertThat(left.complete(write(window.remote())).isSuccess()).isTrue();
+
+        assertThat(bytes(0, 64)).containsOnly(OWN);
+    }
+
+    // ---- what is refused by the device
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldRefuseToShowARegionThatDoesNotAllowIt(Type type) throws VerbsException {
+        var closed = right.domain().newArena(LOCAL_WRITE, REMOTE_WRITE).region(64);
+
+        assertBindFails(
+                Flow.BIND_TO_REGION_WITHOUT_RIGHT,
+                right.queuePair().prepareBind(newWindow(type), closed, REMOTE_WRITE));
+    }
+
+    @Test
+    void shouldRefuseToLetPeersWriteWhatThisSideMayNot() throws VerbsException {
+        var readOnly = right.domain().newArena(MEMORY_WINDOW_BIND).region(64);
+
+        assertBindFails(
+                Flow.BIND_FOR_WRITES_WITHOUT_LOCAL_WRITE,
+                right.queuePair()
+                        .prepareBind(right.domain().newType2Window(), readOnly, REMOTE_WRITE));
+    }
+
+    @Test
+    void shouldRefuseToBindAWindowOfTypeTwoThatIsBound() throws VerbsException {
+        var bind = bind(right.domain().newType2Window(), REMOTE_WRITE);
+        assertThat(right.complete(bind).isSuccess()).isTrue();
+
+        assertBindFails(Flow.BIND_OF_BOUND_WINDOW, bind);
+    }
+
+    @Test
+    void shouldRefuseToBindAWindowOfTypeTwoToNoBytes() throws VerbsException {
+        assertBindFails(
+                Flow.BIND_OF_NO_BYTES,
+                bind(right.domain().newType2Window(), REMOTE_WRITE).range(0, 0));
+    }
+
+    @Test
+    void shouldFailTheReceiverOfAMessageThatTakesAwayWhatIsNoWindow() throws VerbsException {
+        assertInvalidationFails(new RemoteMemory(0, right.region().remoteKey() ^ 0x5500, 8));
+    }
+
+    @Test
+    void shouldFailTheReceiverOfAMessageThatTakesAwayARegion() throws VerbsException {
+        assertInvalidationFails(right.region().remote());
+    }
+
+    private void assertInvalidationFails(RemoteMemory wrong) throws VerbsException {
+        right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
+
+        var sent =
+                left.complete(
+                        left.queuePair()
+                                .prepareSend(left.region().slice(0, 8))
+                                .invalidating(wrong));
+
+        assertStatus(Flow.INVALIDATION_OF_WRONG_KEY_AT_SENDER, sent);
+        assertStatus(Flow.INVALIDATION_OF_WRONG_KEY_AT_RECEIVER, right.next());
+        assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.ERROR);
+    }
+
+    // ---- what the SDK refuses before the device must
+
+    @Test
+    void shouldRefuseToBindAcrossDomains() throws VerbsException {
+        var elsewhere = left.domain().newType2Window();
+        var window = right.domain().newType2Window();
+
+        assertThatThrownBy(() -> right.queuePair().prepareBind(elsewhere, region, REMOTE_READ))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(left.domain().toString());
+        assertThatThrownBy(() -> left.queuePair().prepareBind(window, region, REMOTE_READ))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> right.queuePair().prepareBind(window, left.region(), REMOTE_READ))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldRefuseToShowWhatIsNotWithinTheRegion() throws VerbsException {
+        var bind = bind(right.domain().newType2Window(), REMOTE_READ);
+
+        assertThatThrownBy(() -> bind.range(BYTES - 8, 9))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> bind.range(-1, 8)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @Test
+    void shouldRefuseToTakeAwayWhatIsNotGiven() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var invalidate = right.queuePair().prepareInvalidate(window);
+
+        assertThatThrownBy(invalidate::tryPost)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("not bound");
+        assertThat(right.queuePair().freeSends()).isEqualTo(Pair.REQUESTS);
+    }
+
+    @Test
+    void shouldRefuseMemoryWhereNoneIsMoved() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var piece = right.region().slice(0, 8);
+
+        assertThatThrownBy(() -> bind(window, REMOTE_READ).local(piece))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("BIND moves no memory");
+        assertThatThrownBy(() -> right.queuePair().prepareInvalidate(window).local(piece))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldRefuseChainsOfBindsThatCannotBe() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var send = right.queuePair().prepareSend(right.region().slice(0, 8));
+
+        assertThatThrownBy(() ->
+                        right.queuePair()
+                                .prepareChain(
+                                        bind(right.domain().newType1Window(), REMOTE_READ), send))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("type 1");
+        assertThatThrownBy(() ->
+                        right.queuePair()
+                                .prepareChain(bind(window, REMOTE_READ), bind(window, REMOTE_READ)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("only once");
+        right.post(send.signalled(false)); // it is in no chain
+    }
+
+    @Test
+    void shouldRefuseToTakeAwayOverAnUnreliableConnection() throws VerbsException {
+        pair.close();
+        use(Pair.unreliable());
+        var window = right.domain().newType2Window();
+        var send = left.queuePair().prepareSend(left.region().slice(0, 8));
+
+        assertThatThrownBy(() -> right.queuePair().prepareInvalidate(window))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> send.invalidating(new RemoteMemory(0, 1, 8)))
+                .isInstanceOf(UnsupportedOperationException.class);
+    }
+
+    @Test
+    void shouldRefuseToChangeARegionThatIsShown() throws VerbsException {
+        underTest().needs(Feature.REREGISTRATION);
+        assertThat(right.complete(bind(right.domain().newType2Window(), REMOTE_WRITE)).isSuccess())
+                .isTrue();
+
+        assertThatThrownBy(() -> region.reregister(LOCAL_WRITE))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("EBUSY");
+
+        assertThat(region.isOpen()).isTrue();
+    }
+
+    // ---- awaited
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldBeBoundByAnAwaitedRequest(Type type) throws Exception {
+        try (var awaited = DispatchedPair.connected()) {
+            var shown = awaited.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
+            var window =
+                    type == Type.ONE
+                            ? awaited.domain().newType1Window()
+                            : awaited.domain().newType2Window();
+            awaited.here().segment().fill((byte) OWN);
+
+            var bound =
+                    awaited.right()
+                            .bind(window, shown, 4096, 64, REMOTE_WRITE)
+                            .await(DispatchedPair.PATIENCE);
+
+            assertThat(bound.kind()).isEqualTo(CompletionKind.BIND);
+            awaited.left()
+                    .write(awaited.here().slice(0, 64), window.remote())
+                    .await(DispatchedPair.PATIENCE);
+            assertThat(shown.segment().asSlice(4096, 64).toArray(ValueLayout.JAVA_BYTE))
+                    .containsOnly(OWN);
+        }
+    }
+
+    @Test
+    void shouldBeTakenAwayByAwaitedRequests() throws Exception {
+        try (var awaited = DispatchedPair.connected()) {
+            var shown = awaited.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
+            var window = awaited.domain().newType2Window();
+            awaited.right().bind(window, shown, REMOTE_WRITE).await(DispatchedPair.PATIENCE);
+
+            var taken = awaited.right().invalidate(window).await(DispatchedPair.PATIENCE);
+
+            assertThat(taken.kind()).isEqualTo(CompletionKind.INVALIDATE);
+            assertThatThrownBy(() -> awaited.right().invalidate(window))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("not bound");
+            var received = awaited.right().receive(awaited.there().slice());
+            // Its immediate data must not be left behind in the bind.
+            awaited.right().sendWithImmediate(awaited.there().slice(0, 8), 7);
+            awaited.left().receive(awaited.here().slice()).await(DispatchedPair.PATIENCE);
+            awaited.right().bind(window, shown, REMOTE_WRITE).await(DispatchedPair.PATIENCE);
+            awaited.left()
+                    .sendInvalidating(awaited.here().slice(0, 8), window.remote())
+                    .await(DispatchedPair.PATIENCE);
+            received.await(DispatchedPair.PATIENCE);
+            assertThat(
+                            awaited.left()
+                                    .write(awaited.here().slice(0, 8), window.remote())
+                                    .awaitCompletion(DispatchedPair.PATIENCE)
+                                    .status())
+                    .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        }
+    }
+
+    // ---- the pieces
+
+    private MemoryWindow newWindow(Type type) throws VerbsException {
+        return type == Type.ONE ? right.domain().newType1Window() : right.domain().newType2Window();
+    }
+
+    private PreparedBind bind(MemoryWindow window, Access... rights) {
+        return right.queuePair().prepareBind(window, region, rights);
+    }
+
+    /** A queue pair of the right side's beside that which the left side speaks to. */
+    private PolledQueuePair connectedToItself() throws VerbsException {
+        var other =
+                right.domain()
+                        .newQueuePair(QueuePairOptions.reliable(right.completions()).sends(4));
+        other.connect(other.endpoint());
+        return other;
+    }
+
+    private PreparedRequest<?> write(RemoteMemory remote) {
+        return left.queuePair().prepareWrite(left.region().slice(0, 64), remote);
+    }
+
+    private byte[] bytes(long offset, long length) {
+        return region.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private void assertRefused(Flow flow, RemoteMemory remote) throws VerbsException {
+        assertStatus(flow, left.complete(write(remote)));
+        assertThat(bytes(0, BYTES)).containsOnly(CANARY);
+    }
+
+    private void assertBindFails(Flow flow, PreparedBind bind) throws VerbsException {
+        assertStatus(flow, right.complete(bind));
+        assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.ERROR);
+    }
+
+    private void assertStatus(Flow flow, Completion completion) {
+        assertThat(completion.status())
+                .as("%s, %s", flow, profile)
+                .isEqualTo(profile.statusOf(flow));
+    }
+}
