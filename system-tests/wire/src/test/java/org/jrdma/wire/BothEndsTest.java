@@ -3,6 +3,8 @@ package org.jrdma.wire;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.verbs.Access.REMOTE_READ;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -260,6 +262,54 @@ class BothEndsTest {
             answering.awaitCompletions(1);
             assertThat(answering.memory().segment().getString(RECEIVED))
                     .isEqualTo("Saluton, mondo");
+        }
+    }
+
+    /** The message that takes the window away has a packet, or several. */
+    @ParameterizedTest
+    @CsvSource({"SOFTWARE, 100", "SOFTWARE, 5000", "KERNEL, 100", "KERNEL, 5000"})
+    void shouldUseAWindowUntilItIsTakenAway(Asking end, int bytes) throws Exception {
+        try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
+            var asking = ends.asking(end);
+            var answering = ends.answering(end);
+            fill(part(asking, SOURCE), new SplittableRandom(1));
+            var source = slot(asking, SOURCE, 0);
+            var window = answering.domain().newType2Window();
+            answering.post(
+                    answering
+                            .queuePair()
+                            .prepareBind(window, answering.memory(), REMOTE_WRITE, REMOTE_READ)
+                            .range(WRITTEN, SLOT_BYTES));
+            answering.awaitCompletions(1);
+            var shown = window.remote();
+            answering.post(answering.queuePair().prepareReceive(slot(answering, RECEIVED, 0)));
+
+            asking.post(asking.queuePair().prepareWrite(source, shown));
+            asking.post(asking.queuePair().prepareRead(slot(asking, READ_BACK, 0), shown));
+            asking.post(
+                    asking.queuePair()
+                            .prepareSend(source.slice(0, bytes))
+                            .invalidating(shown)
+                            .fenced(true));
+
+            asking.awaitCompletions(3);
+            answering.awaitAny();
+            assertThat(answering.cursor().next()).isTrue();
+            answering.check();
+            assertThat(answering.cursor().bytes()).isEqualTo(bytes);
+            if (end == Asking.KERNEL) { // the kernel as a receiver does not tell
+                assertThat(answering.cursor().invalidatedKey()).isEqualTo(shown.key());
+            }
+            assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
+                    .isEqualTo(-1);
+            assertThat(slot(asking, READ_BACK, 0).segment().mismatch(source.segment()))
+                    .isEqualTo(-1);
+            asking.post(asking.queuePair().prepareWrite(slot(asking, SOURCE, 1), shown));
+            asking.awaitAny();
+            assertThat(asking.cursor().next()).isTrue();
+            assertThat(asking.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+            assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
+                    .isEqualTo(-1);
         }
     }
 

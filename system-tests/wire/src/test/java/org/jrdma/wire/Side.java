@@ -1,6 +1,7 @@
 package org.jrdma.wire;
 
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.MEMORY_WINDOW_BIND;
 import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
 import static org.jrdma.verbs.Access.REMOTE_READ;
 import static org.jrdma.verbs.Access.REMOTE_WRITE;
@@ -77,7 +78,9 @@ final class Side implements AutoCloseable {
     private Side(Device device, int bytes, int gidIndex) throws IOException {
         this.device = device;
         domain = device.newProtectionDomain();
-        arena = domain.newArena(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC);
+        arena =
+                domain.newArena(
+                        LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, MEMORY_WINDOW_BIND);
         memory = arena.region(bytes);
         completions =
                 device.newCompletionQueue(CompletionQueueOptions.capacity(DEPTH + RECEIVES + 1));
@@ -98,6 +101,10 @@ final class Side implements AutoCloseable {
         var text = new StringBuilder();
         trace.forEach(packet -> text.append(packet.time()).append(' ').append(packet).append('\n'));
         return text.toString();
+    }
+
+    ProtectionDomain domain() {
+        return domain;
     }
 
     PolledQueuePair queuePair() {
