@@ -7,6 +7,7 @@ module org.jrdma.verbs {
     requires static transitive org.jspecify;
 
     exports org.jrdma.verbs;
+    exports org.jrdma.verbs.cm;
 
     uses org.jrdma.ffi.SoftwareLibrary;
 }

@@ -358,7 +358,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
 
     /** For a connected queue pair. */
     final void connectTo(Endpoint peer, ConnectOptions options) throws VerbsException {
-        if (device.description().transportType() == TransportType.IWARP) {
+        if (isWarp()) {
             throw new VerbsException(
                     "ibv_modify_qp",
                     "%s cannot connect by itself: an iWARP device connects through rdma_cm only."
@@ -376,6 +376,10 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         for (var step : steps) {
             modify(step);
         }
+    }
+
+    private boolean isWarp() {
+        return device.description().transportType() == TransportType.IWARP;
     }
 
     /** For a queue pair of datagrams. */
@@ -523,7 +527,10 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                     change.values().get(QueuePairAttribute.STATE) instanceof QueuePairState next
                             ? next
                             : from;
-            var objection = QueuePairTransition.objection(type, from, to, change.attributes());
+            var objection =
+                    change.isOfConnectionManager() && isWarp()
+                            ? Optional.<String>empty() // its steps are TCP's
+                            : QueuePairTransition.objection(type, from, to, change.attributes());
             if (objection.isPresent()) {
                 throw new VerbsException(
                         "ibv_modify_qp",

@@ -14,16 +14,33 @@ public final class QueuePairChange {
     private final EnumMap<QueuePairAttribute, Object> values =
             new EnumMap<>(QueuePairAttribute.class);
 
-    private QueuePairChange() {}
+    private final boolean ofConnectionManager;
+
+    private QueuePairChange(boolean ofConnectionManager) {
+        this.ofConnectionManager = ofConnectionManager;
+    }
 
     /** A step to a state. */
     public static QueuePairChange to(QueuePairState state) {
-        return new QueuePairChange().set(QueuePairAttribute.STATE, state);
+        return ofAttributes().set(QueuePairAttribute.STATE, state);
     }
 
     /** A change of attributes within the present state. */
     public static QueuePairChange ofAttributes() {
-        return new QueuePairChange();
+        return new QueuePairChange(false);
+    }
+
+    /**
+     * A change whose attributes are the connection manager's answer. An iWARP device is asked for
+     * it as it is: InfiniBand's table of steps is not iWARP's.
+     */
+    public static QueuePairChange ofConnectionManager() {
+        return new QueuePairChange(true);
+    }
+
+    /** The state to go to. */
+    public QueuePairChange state(QueuePairState state) {
+        return set(QueuePairAttribute.STATE, state);
     }
 
     /** The state that the caller believes it to be in. */
@@ -151,6 +168,10 @@ public final class QueuePairChange {
     /** The values, each of the type that its method takes. */
     Map<QueuePairAttribute, Object> values() {
         return Collections.unmodifiableMap(values);
+    }
+
+    boolean isOfConnectionManager() {
+        return ofConnectionManager;
     }
 
     private QueuePairChange set(QueuePairAttribute attribute, Object value) {

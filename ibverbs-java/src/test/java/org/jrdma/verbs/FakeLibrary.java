@@ -43,6 +43,8 @@ import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_srq;
 import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_event_channel;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
@@ -52,8 +54,8 @@ import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A libibverbs with one device that does what it is told: every call succeeds, or answers as a test
- * wants. Data is not moved; what is posted to be sent is complete at once.
+ * A libibverbs with one device, and a librdmacm, that do what they are told: every call succeeds,
+ * or answers as a test wants. Data is not moved; what is posted to be sent is complete at once.
  */
 @SuppressWarnings("restricted")
 final class FakeLibrary implements LibraryProvider {
@@ -98,6 +100,9 @@ final class FakeLibrary implements LibraryProvider {
     private final ConcurrentLinkedQueue<Long> completed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger armed = new AtomicInteger();
     private final AtomicBoolean event = new AtomicBoolean();
+    private final ConcurrentLinkedQueue<MemorySegment> connectionEvents =
+            new ConcurrentLinkedQueue<>();
+    private final EventDescriptor connectionEvent = openDescriptor();
     private final MemorySegment device = ibv_device.allocate(arena);
     private final MemorySegment context;
     private @Nullable EventDescriptor channel;
@@ -191,6 +196,10 @@ final class FakeLibrary implements LibraryProvider {
         return context;
     }
 
+    MemorySegment device() {
+        return device;
+    }
+
     @Override
     public String name() {
         return "fake-verbs";
@@ -209,6 +218,12 @@ final class FakeLibrary implements LibraryProvider {
                 return Optional.empty();
             }
         };
+    }
+
+    /** An event of its connection manager. */
+    void tell(MemorySegment rdmaEvent) {
+        connectionEvents.add(rdmaEvent);
+        connectionEvent.raise();
     }
 
     /** A function pointer to what answers for {@code symbol}. */
@@ -246,6 +261,26 @@ final class FakeLibrary implements LibraryProvider {
                 list.set(ADDRESS, 0, device);
                 yield success(list);
             }
+            case "rdma_create_event_channel" -> {
+                var made = rdma_event_channel.allocate(arena);
+                rdma_event_channel.fd(made, connectionEvent.number());
+                yield success(made);
+            }
+            case "rdma_create_id" -> {
+                memory(arguments[1], ADDRESS.byteSize())
+                        .set(ADDRESS, 0, rdma_cm_id.allocate(arena));
+                yield success(0);
+            }
+            case "rdma_get_cm_event" -> {
+                var next = connectionEvents.poll();
+                if (next == null) {
+                    connectionEvent.lower();
+                    yield new Answer(-1, Errno.EAGAIN);
+                }
+                memory(arguments[1], ADDRESS.byteSize()).set(ADDRESS, 0, next);
+                yield success(0);
+            }
+            case "rdma_destroy_event_channel" -> success("");
             case "ibv_free_device_list", "ibv_ack_cq_events", "ibv_ack_async_event" -> success("");
             case "ibv_get_device_guid" -> success(bigEndian(0x5054_00ff_fe12_3456L));
             case "ibv_open_device" -> {
@@ -345,6 +380,14 @@ final class FakeLibrary implements LibraryProvider {
             ibv_wc.opcode(completion, rdma_h.IBV_WC_RDMA_WRITE());
         }
         return count;
+    }
+
+    private static EventDescriptor openDescriptor() {
+        try {
+            return EventDescriptor.open();
+        } catch (FabricException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static Answer success(Object value) {

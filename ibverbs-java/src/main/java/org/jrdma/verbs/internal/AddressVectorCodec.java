@@ -33,10 +33,9 @@ final class AddressVectorCodec {
 
     static AddressVector read(MemorySegment attr) {
         var grh = ibv_ah_attr.grh(attr);
-        var gid = ibv_global_route.dgid(grh);
         var route =
                 new AddressVector.GlobalRoute(
-                        new Gid(BigEndian.getLong(gid, 0), BigEndian.getLong(gid, Long.BYTES)),
+                        readGid(ibv_global_route.dgid(grh)),
                         Byte.toUnsignedInt(ibv_global_route.sgid_index(grh)),
                         ibv_global_route.flow_label(grh),
                         Byte.toUnsignedInt(ibv_global_route.hop_limit(grh)),
@@ -48,6 +47,10 @@ final class AddressVectorCodec {
                 Byte.toUnsignedInt(ibv_ah_attr.src_path_bits(attr)),
                 Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr)),
                 ibv_ah_attr.is_global(attr) == 0 ? Optional.empty() : Optional.of(route));
+    }
+
+    static Gid readGid(MemorySegment segment) {
+        return new Gid(BigEndian.getLong(segment, 0), BigEndian.getLong(segment, Long.BYTES));
     }
 
     static void writeGid(MemorySegment segment, Gid gid) {

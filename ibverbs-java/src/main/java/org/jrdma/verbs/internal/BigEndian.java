@@ -27,6 +27,10 @@ public final class BigEndian {
         return segment.get(SHORT, offset);
     }
 
+    static void setShort(MemorySegment segment, long offset, int value) {
+        segment.set(SHORT, offset, (short) value);
+    }
+
     /** A value that C holds as {@code __be64}, or back. */
     public static long toNative(long value) {
         return NATIVE ? value : Long.reverseBytes(value);

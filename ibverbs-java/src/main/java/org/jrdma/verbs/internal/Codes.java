@@ -19,6 +19,7 @@ import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.cm.PortSpace;
 
 /** Which number C has for which word of the API: the one place where both are named. */
 public final class Codes {
@@ -376,6 +377,18 @@ public final class Codes {
                                 case SPEED_CHANGE -> rdma_h.IBV_EVENT_DEVICE_SPEED_CHANGE();
                                 case UNKNOWN ->
                                         throw new AssertionError("stands for all other numbers");
+                            });
+
+    public static final EnumCodes<PortSpace> PORT_SPACE =
+            new EnumCodes<>(
+                    PortSpace.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case TCP -> rdma_h.RDMA_PS_TCP();
+                                case UDP -> rdma_h.RDMA_PS_UDP();
+                                case IPOIB -> rdma_h.RDMA_PS_IPOIB();
+                                case IB -> rdma_h.RDMA_PS_IB();
                             });
 
     private Codes() {}

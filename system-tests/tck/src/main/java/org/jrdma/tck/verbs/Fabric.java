@@ -1,12 +1,17 @@
 package org.jrdma.tck.verbs;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.nio.file.Path;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.ConnectionManager;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
@@ -44,6 +49,22 @@ public record Fabric(
     /** Opens the device. */
     public Device open() throws VerbsException {
         return verbs.open(deviceName);
+    }
+
+    /** The connection manager beside the library. */
+    ConnectionManager connections() throws LibraryNotFoundException {
+        needs(Feature.CONNECTION_MANAGER);
+        return ConnectionManager.system();
+    }
+
+    /** An address of the device's network interface. */
+    static InetAddress address(Device device) throws IOException {
+        var name = device.gids(1).getFirst().netDevice();
+        return NetworkInterface.getByName(name)
+                .inetAddresses()
+                .filter(Inet4Address.class::isInstance)
+                .findFirst()
+                .orElseThrow(() -> new IOException(name + " has no address"));
     }
 
     /** Skips the test if the profile lists the feature as lacking. */

@@ -4,6 +4,8 @@ package org.jrdma.tck.verbs;
 public enum Feature {
     /** Queue pairs are brought to each other by {@code ibv_modify_qp}. */
     CONNECTING_BY_MODIFY,
+    /** The connection manager, {@code rdma_cm}, and an address for it. */
+    CONNECTION_MANAGER,
     /** Queue pairs of the type UC. */
     UNRELIABLE_CONNECTIONS,
     /** Queue pairs of the type UD. */

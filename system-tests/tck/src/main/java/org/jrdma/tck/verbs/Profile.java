@@ -93,6 +93,7 @@ public enum Profile {
     /** The software fabric, {@code roce-soft}: no deviations. */
     SOFTWARE(
             Map.of(
+                    Feature.CONNECTION_MANAGER, "not yet",
                     Feature.SYSFS, "the kernel knows nothing of it",
                     Feature.LOCKING_MEMORY, "it pins nothing"),
             Map.of(
@@ -103,6 +104,7 @@ public enum Profile {
     /** A provider that takes every request and moves nothing, for measuring and for stress. */
     NULL(
             Map.ofEntries(
+                    entry(Feature.CONNECTION_MANAGER, "it has no peers"),
                     entry(Feature.MOVING_DATA, "it completes what is posted, and does nothing"),
                     entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
                     entry(Feature.EXTENDED_COMPLETION_QUEUES, "it has plain ones only"),

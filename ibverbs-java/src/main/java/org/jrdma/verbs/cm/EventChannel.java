@@ -1,0 +1,272 @@
+package org.jrdma.verbs.cm;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.ConnectionLibrary;
+import org.jrdma.verbs.internal.EventFunctions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where the events of some identifiers come from, in order.
+ *
+ * <p>Owns the identifiers made from it. Safe for use by several threads. In C: {@code struct
+ * rdma_event_channel}; {@link #close()} is {@code rdma_destroy_event_channel}.
+ */
+public final class EventChannel extends NativeObject {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EventChannel.class);
+
+    private final ConnectionLibrary library;
+    private final NativeChannel channel;
+    private final DescriptorWaiter waiter;
+
+    /** Those that are not closed: a program may know them from their events alone. */
+    private final Map<Long, Identifier> identifiers = new ConcurrentHashMap<>();
+
+    EventChannel(ConnectionLibrary library) throws VerbsException {
+        this(
+                library,
+                new NativeChannel(
+                        library,
+                        new Attempt(
+                                "rdma_create_event_channel",
+                                () -> "on this machine",
+                                EventChannel::adviceOnOpening)));
+    }
+
+    private EventChannel(ConnectionLibrary library, NativeChannel channel) throws VerbsException {
+        super(
+                channel.address(),
+                new Lifetime(
+                        "event channel %x".formatted(channel.address().address()),
+                        List.of(),
+                        channel::release));
+        this.library = library;
+        this.channel = channel;
+        try {
+            Linux.setNonBlocking(channel.descriptor());
+            waiter = DescriptorWaiter.on(channel.descriptor());
+        } catch (FabricException e) {
+            close();
+            throw new VerbsException(
+                    "rdma_create_event_channel",
+                    "The events of a channel cannot be waited for: " + e.getMessage());
+        }
+        lifetime().onClose(waiter::close);
+    }
+
+    private static String adviceOnOpening(int errno) {
+        return switch (errno) {
+            case Errno.ENODEV ->
+                    "This machine has no RDMA device. Load the driver of one, or make a software one of a network interface with \"rdma link add rxe0 type rxe netdev eth0\".";
+            case Errno.ENOENT, Errno.ENXIO, Errno.EPERM ->
+                    "The file /dev/infiniband/rdma_cm is missing; load rdma_ucm, or pass it to the container.";
+            case Errno.EACCES ->
+                    "The file /dev/infiniband/rdma_cm is not for this user; change its mode.";
+            default -> "";
+        };
+    }
+
+    /** Makes an identifier. In C: {@code rdma_create_id}. */
+    public Identifier newIdentifier(PortSpace portSpace) throws VerbsException {
+        lifetime().hold();
+        try {
+            var address =
+                    library.identifiers()
+                            .create(
+                                    channel.address(),
+                                    portSpace,
+                                    Attempt.to(
+                                            "rdma_create_id",
+                                            () -> "for port space %s".formatted(portSpace)));
+            return adopt(address, portSpace);
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /** What the system has made. The channel must be held. */
+    private Identifier adopt(MemorySegment address, PortSpace portSpace) {
+        var identifier =
+                new Identifier(
+                        this,
+                        portSpace,
+                        new NativeIdentifier(library.identifiers(), channel, address));
+        identifiers.put(address.address(), identifier);
+        return identifier;
+    }
+
+    /** Has the events of an identifier of another channel come here. */
+    Identifier takeOver(MemorySegment address, PortSpace portSpace, Attempt attempt)
+            throws VerbsException {
+        lifetime().hold();
+        try {
+            library.identifiers().migrate(address, channel.address(), attempt);
+            return adopt(address, portSpace);
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
+     * What to run before an identifier is destroyed: its address may be another's soon. It does not
+     * keep a forgotten channel from being found to be one.
+     */
+    Runnable forgetting(MemorySegment address) {
+        var reference = new WeakReference<>(identifiers);
+        return () -> {
+            var known = reference.get();
+            if (known != null) {
+                known.remove(address.address());
+            }
+        };
+    }
+
+    /**
+     * Waits for an event. Each goes to one caller. In C: {@code rdma_get_cm_event} and {@code
+     * rdma_ack_cm_event}.
+     *
+     * @throws FabricTimeoutException if nothing happened in time
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if the channel is closed, before or meanwhile
+     */
+    public ConnectionEvent next(Duration timeout) throws FabricException, InterruptedIOException {
+        var deadline = Deadline.after(timeout);
+        while (true) {
+            var ticket = waiter.ticket();
+            var event = take();
+            if (event.isPresent()) {
+                return event.get();
+            }
+            try {
+                if (!waiter.await(ticket, deadline)) {
+                    throw deadline.missed("No event of " + this);
+                }
+            } catch (IllegalStateException e) {
+                throw lifetime().closedException();
+            }
+        }
+    }
+
+    /** Takes what there is; empty where that is nothing. Does not wait. */
+    private Optional<ConnectionEvent> take() throws VerbsException {
+        lifetime().hold();
+        try {
+            while (true) {
+                var taken =
+                        library.events()
+                                .take(
+                                        channel.address(),
+                                        Attempt.to("rdma_get_cm_event", () -> "for " + this));
+                if (taken.isEmpty()) {
+                    return Optional.empty();
+                }
+                var event = translate(taken.get());
+                if (event.isPresent()) {
+                    return event;
+                }
+            }
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /** Empty if it is about an identifier that is closed. */
+    private Optional<ConnectionEvent> translate(EventFunctions.Event event) throws VerbsException {
+        if (event.type() == rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST()) {
+            var listener = known(event.listener());
+            if (listener.isEmpty()) {
+                refuse(event.identifier());
+                return Optional.empty();
+            }
+            var identifier = adopt(event.identifier(), listener.get().portSpace());
+            return Optional.of(
+                    event.ofDatagrams()
+                            ? new ConnectionEvent.DatagramRequest(
+                                    identifier, listener.get(), event.privateData())
+                            : new ConnectionEvent.ConnectRequest(
+                                    identifier,
+                                    listener.get(),
+                                    event.connection(),
+                                    event.privateData()));
+        }
+        return known(event.identifier()).map(identifier -> translate(identifier, event));
+    }
+
+    private Optional<Identifier> known(MemorySegment address) {
+        return Optional.ofNullable(identifiers.get(address.address()));
+    }
+
+    /** A request to a listener that was closed in the meantime. */
+    private void refuse(MemorySegment address) {
+        try {
+            new NativeIdentifier(library.identifiers(), channel, address).close();
+        } catch (VerbsException e) {
+            LOG.warn("{}: {}", this, e.getMessage());
+        }
+    }
+
+    private static ConnectionEvent translate(Identifier identifier, EventFunctions.Event event) {
+        var type = event.type();
+        var status = event.status();
+        if (type == rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED()) {
+            return new ConnectionEvent.AddressResolved(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_ADDR_ERROR()) {
+            return new ConnectionEvent.AddressError(identifier, Math.abs(status));
+        } else if (type == rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED()) {
+            return new ConnectionEvent.RouteResolved(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_ROUTE_ERROR()) {
+            return new ConnectionEvent.RouteError(identifier, Math.abs(status));
+        } else if (type == rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE()) {
+            return new ConnectionEvent.ConnectResponse(
+                    identifier, event.connection(), event.privateData());
+        } else if (type == rdma_h.RDMA_CM_EVENT_ESTABLISHED()) {
+            return event.ofDatagrams()
+                    ? new ConnectionEvent.DatagramEstablished(
+                            identifier, event.datagrams(), event.privateData())
+                    : new ConnectionEvent.Established(
+                            identifier, event.connection(), event.privateData());
+        } else if (type == rdma_h.RDMA_CM_EVENT_REJECTED()) {
+            return new ConnectionEvent.Rejected(identifier, status, event.privateData());
+        } else if (type == rdma_h.RDMA_CM_EVENT_UNREACHABLE()) {
+            return new ConnectionEvent.Unreachable(identifier, status);
+        } else if (type == rdma_h.RDMA_CM_EVENT_CONNECT_ERROR()) {
+            return new ConnectionEvent.ConnectError(identifier, Math.abs(status));
+        } else if (type == rdma_h.RDMA_CM_EVENT_DISCONNECTED()) {
+            return new ConnectionEvent.Disconnected(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL()) {
+            return new ConnectionEvent.DeviceRemoved(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_ADDR_CHANGE()) {
+            return new ConnectionEvent.AddressChanged(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT()) {
+            return new ConnectionEvent.TimeWaitExit(identifier);
+        }
+        return new ConnectionEvent.Other(identifier, type, status);
+    }
+
+    ConnectionLibrary library() {
+        return library;
+    }
+
+    Lifetime ownLifetime() {
+        return lifetime();
+    }
+}

@@ -1,0 +1,448 @@
+package org.jrdma.verbs.cm;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.verbs.AsyncEventType;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection, or what may become one, or listens for them: a socket, in the words of TCP.
+ *
+ * <p>A step that needs others' answers only begins here; what becomes of it is an event of the
+ * {@link EventChannel}. The queue pair is the user's: {@link #queuePairChange} says how it gets to
+ * a state, and the number in the {@link ConnectionParameters} which one it is.
+ *
+ * <p>Owned by its event channel. Safe for use by several threads. In C: {@code struct rdma_cm_id};
+ * {@link #close()} is {@code rdma_destroy_id}. On iWARP it waits for the answer to a request: ten
+ * seconds, if there is none.
+ */
+public final class Identifier extends NativeObject {
+
+    private final EventChannel channel;
+    private final PortSpace portSpace;
+    private final NativeIdentifier identifier;
+    private final IdentifierFunctions functions;
+
+    Identifier(EventChannel channel, PortSpace portSpace, NativeIdentifier identifier) {
+        super(identifier.address(), lifetime(channel, identifier));
+        this.channel = channel;
+        this.portSpace = portSpace;
+        this.identifier = identifier;
+        this.functions = channel.library().identifiers();
+    }
+
+    private static Lifetime lifetime(EventChannel channel, NativeIdentifier identifier) {
+        var forget = channel.forgetting(identifier.address());
+        return new Lifetime(
+                "identifier %x".formatted(identifier.address().address()),
+                List.of(channel.ownLifetime()),
+                () -> {
+                    forget.run();
+                    identifier.close();
+                });
+    }
+
+    /** What its port number counts in. */
+    public PortSpace portSpace() {
+        return portSpace;
+    }
+
+    /**
+     * Gives it a local address. The wildcard address stands for all, port 0 for any that is free.
+     * In C: {@code rdma_bind_addr}.
+     *
+     * @throws VerbsException if the address is of no RDMA device, or the port is taken
+     */
+    public void bind(InetSocketAddress address) throws VerbsException {
+        inCall(() ->
+                functions.bind(
+                        address(),
+                        address,
+                        new Attempt(
+                                "rdma_bind_addr",
+                                () -> "for " + address,
+                                errno -> adviceOnAddress(errno, address))));
+    }
+
+    private static String adviceOnAddress(int errno, InetSocketAddress address) {
+        return switch (errno) {
+            case Errno.ENODEV -> "No RDMA device has that address.";
+            case Errno.EADDRNOTAVAIL -> "This machine does not have that address.";
+            case Errno.EADDRINUSE ->
+                    "Another program has port %d; reuseAddress(true) shares it with those that say so too."
+                            .formatted(address.getPort());
+            default -> "";
+        };
+    }
+
+    /**
+     * Begins to look for a device that leads to an address, and binds itself to it. The answer is
+     * {@link ConnectionEvent.AddressResolved} or {@link ConnectionEvent.AddressError}. In C: {@code
+     * rdma_resolve_addr}.
+     *
+     * @param timeout how long to look
+     */
+    public void resolveAddress(InetSocketAddress to, Duration timeout) throws VerbsException {
+        resolve(null, to, timeout);
+    }
+
+    /** The same, from a local address. */
+    public void resolveAddress(InetSocketAddress from, InetSocketAddress to, Duration timeout)
+            throws VerbsException {
+        resolve(from, to, timeout);
+    }
+
+    private void resolve(@Nullable InetSocketAddress from, InetSocketAddress to, Duration timeout)
+            throws VerbsException {
+        inCall(() ->
+                functions.resolveAddress(
+                        address(),
+                        from,
+                        to,
+                        milliseconds(timeout),
+                        new Attempt(
+                                "rdma_resolve_addr",
+                                () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
+                                errno ->
+                                        errno == Errno.ENODEV
+                                                ? "No RDMA device leads there."
+                                                : "")));
+    }
+
+    /**
+     * Begins to look for a way through the fabric. The answer is {@link
+     * ConnectionEvent.RouteResolved} or {@link ConnectionEvent.RouteError}. In C: {@code
+     * rdma_resolve_route}.
+     *
+     * @param timeout how long to look
+     */
+    public void resolveRoute(Duration timeout) throws VerbsException {
+        inCall(() -> {
+            needDevice("rdma_resolve_route");
+            functions.resolveRoute(address(), milliseconds(timeout), attempt("rdma_resolve_route"));
+        });
+    }
+
+    /** A millisecond at least; the kernel takes what it cannot count for a second. */
+    private static int milliseconds(Duration timeout) {
+        return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE / 2);
+    }
+
+    /**
+     * Takes requests from now on, as {@link ConnectionEvent.ConnectRequest} or {@link
+     * ConnectionEvent.DatagramRequest}. In C: {@code rdma_listen}.
+     *
+     * @param backlog how many may wait for an answer
+     */
+    public void listen(int backlog) throws VerbsException {
+        inCall(() -> functions.listen(address(), backlog, attempt("rdma_listen")));
+    }
+
+    /**
+     * Asks the peer for a connection. The answer is {@link ConnectionEvent.ConnectResponse}, on
+     * iWARP {@link ConnectionEvent.Established}, or a {@link ConnectionEvent.Failure}; {@link
+     * ConnectionEvent.DatagramEstablished} for datagrams. In C: {@code rdma_connect}.
+     *
+     * <p>On an iWARP device it waits until TCP has connected, which nothing can end: take a thread
+     * for it that can be done without. close() does not wait for it.
+     *
+     * @param privateData for the peer: at most 56 bytes for a connection, 180 for datagrams, 248 on
+     *     iWARP
+     * @throws IllegalArgumentException if the private data is longer
+     */
+    public void connect(ConnectionParameters parameters, byte... privateData)
+            throws VerbsException {
+        checkPrivateData("A request", privateData, 56, 180);
+        inCall(() -> needDevice("rdma_connect"));
+        if (!identifier.beginConnecting()) {
+            address(); // which it must have for anyone to be connecting it
+            throw new VerbsException(
+                    "rdma_connect", this + " is being connected by another thread");
+        }
+        // Not held: close() would wait.
+        PlatformCalls.call(() -> {
+            try {
+                functions.connect(
+                        identifier.address(), parameters, privateData, attempt("rdma_connect"));
+            } finally {
+                identifier.endConnecting();
+            }
+            return this;
+        });
+    }
+
+    /**
+     * Accepts a request. A queue pair must be ready to send. The answer is {@link
+     * ConnectionEvent.Established}. In C: {@code rdma_accept}.
+     *
+     * @param privateData for the peer: at most 196 bytes for a connection, 136 for datagrams, 255
+     *     on iWARP
+     * @throws IllegalArgumentException if the private data is longer
+     */
+    public void accept(ConnectionParameters parameters, byte... privateData) throws VerbsException {
+        checkPrivateData("A reply", privateData, 196, 136);
+        inCall(() -> {
+            needDevice("rdma_accept");
+            functions.accept(address(), parameters, privateData, attempt("rdma_accept"));
+        });
+    }
+
+    /**
+     * Refuses a request. In C: {@code rdma_reject}.
+     *
+     * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 255
+     *     on iWARP
+     * @throws IllegalArgumentException if the private data is longer
+     */
+    public void reject(byte... privateData) throws VerbsException {
+        checkPrivateData("A refusal", privateData, 148, 136);
+        inCall(() -> functions.reject(address(), privateData, attempt("rdma_reject")));
+    }
+
+    /**
+     * On RoCE and InfiniBand the kernel just says EINVAL. On iWARP it is 256 bytes, of which a
+     * driver may need some itself: siw takes 249, and drops a message with 252.
+     */
+    private void checkPrivateData(String message, byte[] data, int connections, int datagrams) {
+        var isWarp =
+                device().filter(device -> device.transport() == TransportType.IWARP).isPresent();
+        var most = isWarp ? 248 : portSpace.isOfDatagrams() ? datagrams : connections;
+        if (data.length > most) {
+            throw new IllegalArgumentException(
+                    "%s of %s has room for %d bytes of private data, not %d"
+                            .formatted(message, this, most, data.length));
+        }
+    }
+
+    /**
+     * Tells the peer that the queue pair is ready, after {@link ConnectionEvent.ConnectResponse}.
+     * In C: {@code rdma_establish}.
+     */
+    public void establish() throws VerbsException {
+        inCall(() -> functions.establish(address(), attempt("rdma_establish")));
+    }
+
+    /**
+     * Ends the connection, or answers a peer that has ended it, which else waits for minutes. The
+     * queue pair stays as it is. In C: {@code rdma_disconnect}.
+     */
+    public void disconnect() throws VerbsException {
+        inCall(() -> {
+            needDevice("rdma_disconnect");
+            functions.disconnect(address(), attempt("rdma_disconnect"));
+        });
+    }
+
+    /**
+     * Tells of an event of the queue pair: {@link AsyncEventType#COMMUNICATION_ESTABLISHED}, when a
+     * message comes before the peer's last word, stands for that word. In C: {@code rdma_notify}.
+     */
+    public void notify(AsyncEventType event) throws VerbsException {
+        inCall(() -> functions.notify(address(), event, attempt("rdma_notify")));
+    }
+
+    /**
+     * How the queue pair gets to a state: INIT once there is a device; READY_TO_RECEIVE and
+     * READY_TO_SEND once there is a request or a response. In C: {@code rdma_init_qp_attr}.
+     */
+    public QueuePairChange queuePairChange(QueuePairState state) throws VerbsException {
+        lifetime().hold();
+        try {
+            return PlatformCalls.call(() ->
+                    functions.queuePairChange(
+                            address(),
+                            state,
+                            Attempt.to(
+                                    "rdma_init_qp_attr",
+                                    () -> "for %s to %s".formatted(this, state))));
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
+     * Has its events come to another channel, and belongs to that from then on. This object is
+     * closed by it; the identifier lives on as what is returned. In C: {@code rdma_migrate_id}.
+     */
+    public Identifier migrateTo(EventChannel other) throws VerbsException {
+        if (other == channel) {
+            return this;
+        }
+        Identifier moved;
+        lifetime().hold();
+        try {
+            moved = other.takeOver(address(), portSpace, attempt("rdma_migrate_id"));
+            identifier.handOver();
+        } finally {
+            lifetime().release();
+        }
+        close();
+        return moved;
+    }
+
+    /**
+     * The priority of its packets, as in IP: 0 to 255. Before the address is resolved. In C: {@code
+     * RDMA_OPTION_ID_TOS}.
+     */
+    public void typeOfService(int value) throws VerbsException {
+        setByte(rdma_h.RDMA_OPTION_ID_TOS(), value, 255);
+    }
+
+    /**
+     * Shares its port with others that say so too. Before it is bound. In C: {@code
+     * RDMA_OPTION_ID_REUSEADDR}.
+     */
+    public void reuseAddress(boolean wanted) throws VerbsException {
+        setFlag(rdma_h.RDMA_OPTION_ID_REUSEADDR(), wanted);
+    }
+
+    /**
+     * Listens for IPv6 alone where it is bound to the wildcard of IPv6. Before it is bound. In C:
+     * {@code RDMA_OPTION_ID_AFONLY}.
+     */
+    public void addressFamilyOnly(boolean wanted) throws VerbsException {
+        setFlag(rdma_h.RDMA_OPTION_ID_AFONLY(), wanted);
+    }
+
+    /**
+     * How long the queue pair waits for an answer: 4.096 us times 2 to this, 0 to 31. In C: {@code
+     * RDMA_OPTION_ID_ACK_TIMEOUT}.
+     */
+    public void acknowledgeTimeout(int exponent) throws VerbsException {
+        setByte(rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT(), exponent, 31);
+    }
+
+    private void setByte(int option, int value, int most) throws VerbsException {
+        if (value < 0 || value > most) {
+            throw new IllegalArgumentException("%d is not from 0 to %d".formatted(value, most));
+        }
+        inCall(() -> functions.setByte(address(), option, value, optionAttempt(option, value)));
+    }
+
+    private void setFlag(int option, boolean value) throws VerbsException {
+        inCall(() -> functions.setFlag(address(), option, value, optionAttempt(option, value)));
+    }
+
+    private Attempt optionAttempt(int option, Object value) {
+        return Attempt.to(
+                "rdma_set_option",
+                () -> "for option %d of %s to %s".formatted(option, this, value));
+    }
+
+    /**
+     * What the drivers of both sides are to agree upon. Before it connects or accepts. In C: {@code
+     * rdma_set_local_ece}.
+     */
+    public void enhancedOptions(EnhancedOptions options) throws VerbsException {
+        inCall(() -> functions.setEnhanced(address(), options, attempt("rdma_set_local_ece")));
+    }
+
+    /**
+     * What the peer's driver offers or takes; zeros for nothing. In C: {@code rdma_get_remote_ece}.
+     */
+    public EnhancedOptions peerEnhancedOptions() throws VerbsException {
+        lifetime().hold();
+        try {
+            return functions.enhanced(address(), attempt("rdma_get_remote_ece"));
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /** Its own address, once it has one. In C: {@code rdma_get_local_addr}. */
+    public Optional<InetSocketAddress> localAddress() {
+        return look(IdentifierFunctions::local);
+    }
+
+    /** The peer's address, once it is known. In C: {@code rdma_get_peer_addr}. */
+    public Optional<InetSocketAddress> peerAddress() {
+        return look(IdentifierFunctions::peer);
+    }
+
+    /** The name of the device that it is bound to, for {@link org.jrdma.verbs.Verbs#open}. */
+    public Optional<String> deviceName() {
+        return device().map(IdentifierFunctions.BoundDevice::name);
+    }
+
+    /** The port of the device that it is bound to, from 1. */
+    public OptionalInt devicePort() {
+        return device().map(device -> OptionalInt.of(device.port())).orElse(OptionalInt.empty());
+    }
+
+    /** The ways through the fabric, once they are known; none on iWARP. */
+    public List<PathRecord> paths() {
+        return look(IdentifierFunctions::paths);
+    }
+
+    Optional<IdentifierFunctions.BoundDevice> device() {
+        return look(IdentifierFunctions::device);
+    }
+
+    private <T> T look(Function<MemorySegment, T> reader) {
+        lifetime().hold();
+        try {
+            return reader.apply(address());
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /** The library looks into the device's structure, and does not ask whether there is one. */
+    private void needDevice(String function) throws VerbsException {
+        if (device().isEmpty()) {
+            throw new VerbsException(
+                    function, "%s has no device yet: resolve an address first.".formatted(this));
+        }
+    }
+
+    private Attempt attempt(String function) {
+        return Attempt.to(function, () -> "for " + description());
+    }
+
+    /** With its addresses, where they are known. */
+    private String description() {
+        try {
+            return "%s from %s to %s"
+                    .formatted(
+                            this,
+                            localAddress().map(Object::toString).orElse("anywhere"),
+                            peerAddress().map(Object::toString).orElse("nowhere"));
+        } catch (IllegalStateException _) {
+            return toString(); // closed meanwhile
+        }
+    }
+
+    @FunctionalInterface
+    private interface Step {
+        void take() throws VerbsException;
+    }
+
+    /** Takes a step that it must stay open for. */
+    private void inCall(Step step) throws VerbsException {
+        lifetime().hold();
+        try {
+            PlatformCalls.call(() -> {
+                step.take();
+                return this;
+            });
+        } finally {
+            lifetime().release();
+        }
+    }
+}

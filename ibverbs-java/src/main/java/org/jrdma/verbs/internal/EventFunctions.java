@@ -1,0 +1,161 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+import static org.jrdma.ffi.linkage.Downcalls.run;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import org.jrdma.abi.rdma.rdma_cm_event;
+import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_conn_param;
+import org.jrdma.abi.rdma.rdma_event_channel;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.rdma_ud_param;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.ConnectionParameters;
+import org.jrdma.verbs.cm.DatagramParameters;
+import org.jrdma.verbs.cm.PrivateData;
+
+/** The connection manager's channels, and the events that come from them. */
+public final class EventFunctions {
+
+    private static final MethodHandle CREATE_EVENT_CHANNEL =
+            capturingErrno(rdma_h.rdma_create_event_channel$descriptor());
+    private static final MethodHandle DESTROY_EVENT_CHANNEL =
+            capturingErrno(rdma_h.rdma_destroy_event_channel$descriptor());
+    private static final MethodHandle GET_CM_EVENT =
+            capturingErrno(rdma_h.rdma_get_cm_event$descriptor());
+    private static final MethodHandle ACK_CM_EVENT =
+            capturingErrno(rdma_h.rdma_ack_cm_event$descriptor());
+
+    /** The retries of a message are 3 bits; beside them a kernel may leave others. */
+    private static final int RETRIES = 7;
+
+    private final MemorySegment createEventChannel;
+    private final MemorySegment destroyEventChannel;
+    private final MemorySegment getCmEvent;
+    private final MemorySegment ackCmEvent;
+
+    /** Finds the functions. */
+    public EventFunctions(NativeLibrary library) throws LibraryNotFoundException {
+        createEventChannel = library.require("rdma_create_event_channel");
+        destroyEventChannel = library.require("rdma_destroy_event_channel");
+        getCmEvent = library.require("rdma_get_cm_event");
+        ackCmEvent = library.require("rdma_ack_cm_event");
+    }
+
+    /** A channel. NULL and errno on failure. */
+    public MemorySegment createChannel(Attempt attempt) throws VerbsException {
+        var channel =
+                attempt.pointer(
+                        call(() ->
+                                (MemorySegment)
+                                        CREATE_EVENT_CHANNEL.invokeExact(
+                                                createEventChannel, segment())));
+        return memoryAt(channel, rdma_event_channel.layout().byteSize());
+    }
+
+    /** The descriptor that tells of events. */
+    public static int descriptor(MemorySegment channel) {
+        return rdma_event_channel.fd(channel);
+    }
+
+    /** Cannot fail. */
+    public void destroyChannel(MemorySegment channel) {
+        run(() -> {
+            DESTROY_EVENT_CHANNEL.invokeExact(destroyEventChannel, segment(), channel);
+        });
+    }
+
+    /**
+     * An event, copied.
+     *
+     * @param type its number
+     * @param status 0, an errno with or without a minus sign, or a number of the fabric's
+     * @param identifier what it is about
+     * @param listener where a request came to
+     * @param ofDatagrams which of the two parameters mean something
+     */
+    public record Event(
+            int type,
+            int status,
+            MemorySegment identifier,
+            MemorySegment listener,
+            boolean ofDatagrams,
+            ConnectionParameters connection,
+            DatagramParameters datagrams,
+            PrivateData privateData) {}
+
+    /**
+     * Takes the next event of a channel whose descriptor does not block, and acknowledges it; empty
+     * where there is none. -1 and errno on failure, but 0 or -1 for the acknowledgement of what is
+     * no event.
+     */
+    public Optional<Event> take(MemorySegment channel, Attempt attempt) throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var pointer = arena.allocate(ValueLayout.ADDRESS);
+            int result =
+                    call(() ->
+                            (int)
+                                    GET_CM_EVENT.invokeExact(
+                                            getCmEvent, segment(), channel, pointer));
+            if (result < 0) {
+                if (CapturedErrno.value() == Errno.EAGAIN) {
+                    return Optional.empty();
+                }
+                throw attempt.failed(CapturedErrno.value());
+            }
+            var event =
+                    memoryAt(
+                            pointer.get(ValueLayout.ADDRESS, 0), rdma_cm_event.layout().byteSize());
+            var copy = copy(event);
+            run(() -> {
+                var _ = (int) ACK_CM_EVENT.invokeExact(ackCmEvent, segment(), event);
+            });
+            return Optional.of(copy);
+        }
+    }
+
+    private static Event copy(MemorySegment event) {
+        var identifier = memoryAt(rdma_cm_event.id(event), rdma_cm_id.layout().byteSize());
+        var parameters = rdma_cm_event.param(event);
+        var connection = rdma_cm_event.param.conn(parameters);
+        var datagrams = rdma_cm_event.param.ud(parameters);
+        return new Event(
+                rdma_cm_event.event(event),
+                rdma_cm_event.status(event),
+                identifier,
+                rdma_cm_event.listen_id(event),
+                rdma_cm_id.qp_type(identifier) == rdma_h.IBV_QPT_UD(),
+                new ConnectionParameters(
+                        rdma_conn_param.qp_num(connection) & 0xff_ffff,
+                        rdma_conn_param.srq(connection) != 0,
+                        Byte.toUnsignedInt(rdma_conn_param.responder_resources(connection)),
+                        Byte.toUnsignedInt(rdma_conn_param.initiator_depth(connection)),
+                        rdma_conn_param.retry_count(connection) & RETRIES,
+                        rdma_conn_param.rnr_retry_count(connection) & RETRIES),
+                new DatagramParameters(
+                        AddressVectorCodec.read(rdma_ud_param.ah_attr(datagrams)),
+                        rdma_ud_param.qp_num(datagrams),
+                        rdma_ud_param.qkey(datagrams)),
+                privateData(
+                        rdma_conn_param.private_data(connection), // of both at the same place
+                        Byte.toUnsignedInt(rdma_conn_param.private_data_len(connection))));
+    }
+
+    private static PrivateData privateData(MemorySegment data, int length) {
+        return data.address() == 0 || length == 0
+                ? PrivateData.of()
+                : PrivateData.of(memoryAt(data, length).toArray(ValueLayout.JAVA_BYTE));
+    }
+}

@@ -1,0 +1,447 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.ibv_device;
+import org.jrdma.abi.rdma.ibv_ece;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_sa_path_rec;
+import org.jrdma.abi.rdma.rdma_addr;
+import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_conn_param;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.rdma_route;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.AsyncEventType;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.ConnectionParameters;
+import org.jrdma.verbs.cm.EnhancedOptions;
+import org.jrdma.verbs.cm.PathRecord;
+import org.jrdma.verbs.cm.PortSpace;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection manager's identifiers: made, asked, and brought from step to step. Each function
+ * answers -1 and errno on failure.
+ */
+public final class IdentifierFunctions {
+
+    private static final MethodHandle CREATE_ID =
+            capturingErrno(rdma_h.rdma_create_id$descriptor());
+    private static final MethodHandle DESTROY_ID =
+            capturingErrno(rdma_h.rdma_destroy_id$descriptor());
+    private static final MethodHandle BIND_ADDR =
+            capturingErrno(rdma_h.rdma_bind_addr$descriptor());
+    private static final MethodHandle RESOLVE_ADDR =
+            capturingErrno(rdma_h.rdma_resolve_addr$descriptor());
+    private static final MethodHandle RESOLVE_ROUTE =
+            capturingErrno(rdma_h.rdma_resolve_route$descriptor());
+    private static final MethodHandle LISTEN = capturingErrno(rdma_h.rdma_listen$descriptor());
+    private static final MethodHandle CONNECT = capturingErrno(rdma_h.rdma_connect$descriptor());
+    private static final MethodHandle ACCEPT = capturingErrno(rdma_h.rdma_accept$descriptor());
+    private static final MethodHandle REJECT = capturingErrno(rdma_h.rdma_reject$descriptor());
+    private static final MethodHandle DISCONNECT =
+            capturingErrno(rdma_h.rdma_disconnect$descriptor());
+    private static final MethodHandle NOTIFY = capturingErrno(rdma_h.rdma_notify$descriptor());
+    private static final MethodHandle SET_OPTION =
+            capturingErrno(rdma_h.rdma_set_option$descriptor());
+    private static final MethodHandle MIGRATE_ID =
+            capturingErrno(rdma_h.rdma_migrate_id$descriptor());
+    private static final MethodHandle INIT_QP_ATTR =
+            capturingErrno(rdma_h.rdma_init_qp_attr$descriptor());
+    private static final MethodHandle ESTABLISH =
+            capturingErrno(rdma_h.rdma_establish$descriptor());
+    private static final MethodHandle SET_LOCAL_ECE =
+            capturingErrno(rdma_h.rdma_set_local_ece$descriptor());
+    private static final MethodHandle GET_REMOTE_ECE =
+            capturingErrno(rdma_h.rdma_get_remote_ece$descriptor());
+
+    private final MemorySegment createId;
+    private final MemorySegment destroyId;
+    private final MemorySegment bindAddr;
+    private final MemorySegment resolveAddr;
+    private final MemorySegment resolveRoute;
+    private final MemorySegment listen;
+    private final MemorySegment connect;
+    private final MemorySegment accept;
+    private final MemorySegment reject;
+    private final MemorySegment disconnect;
+    private final MemorySegment notify;
+    private final MemorySegment setOption;
+    private final MemorySegment migrateId;
+    private final MemorySegment initQpAttr;
+    private final Optional<MemorySegment> establish;
+    private final Optional<MemorySegment> setLocalEce;
+    private final Optional<MemorySegment> getRemoteEce;
+
+    /** Finds the functions. Those that came with later versions of the library may be missing. */
+    public IdentifierFunctions(NativeLibrary library) throws LibraryNotFoundException {
+        createId = library.require("rdma_create_id");
+        destroyId = library.require("rdma_destroy_id");
+        bindAddr = library.require("rdma_bind_addr");
+        resolveAddr = library.require("rdma_resolve_addr");
+        resolveRoute = library.require("rdma_resolve_route");
+        listen = library.require("rdma_listen");
+        connect = library.require("rdma_connect");
+        accept = library.require("rdma_accept");
+        reject = library.require("rdma_reject");
+        disconnect = library.require("rdma_disconnect");
+        notify = library.require("rdma_notify");
+        setOption = library.require("rdma_set_option");
+        migrateId = library.require("rdma_migrate_id");
+        initQpAttr = library.require("rdma_init_qp_attr");
+        establish = library.find("rdma_establish");
+        setLocalEce = library.find("rdma_set_local_ece");
+        getRemoteEce = library.find("rdma_get_remote_ece");
+    }
+
+    /** An identifier whose events come to a channel. */
+    public MemorySegment create(MemorySegment channel, PortSpace portSpace, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var pointer = arena.allocate(ValueLayout.ADDRESS);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    CREATE_ID.invokeExact(
+                                            createId,
+                                            segment(),
+                                            channel,
+                                            pointer,
+                                            MemorySegment.NULL,
+                                            Codes.PORT_SPACE.code(portSpace))));
+            return memoryAt(pointer.get(ValueLayout.ADDRESS, 0), rdma_cm_id.layout().byteSize());
+        }
+    }
+
+    /** Waits until every event about it was acknowledged. */
+    public void destroy(MemorySegment identifier, Attempt attempt) throws VerbsException {
+        attempt.minusOne(
+                call(() -> (int) DESTROY_ID.invokeExact(destroyId, segment(), identifier)));
+    }
+
+    /** Gives it a local address. */
+    public void bind(MemorySegment identifier, InetSocketAddress address, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var local = SocketAddresses.write(address, arena);
+            attempt.minusOne(
+                    call(() ->
+                            (int) BIND_ADDR.invokeExact(bindAddr, segment(), identifier, local)));
+        }
+    }
+
+    /** Begins to look for a device that leads to an address. */
+    public void resolveAddress(
+            MemorySegment identifier,
+            @Nullable InetSocketAddress from,
+            InetSocketAddress to,
+            int milliseconds,
+            Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var source = SocketAddresses.write(from, arena);
+            var destination = SocketAddresses.write(to, arena);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    RESOLVE_ADDR.invokeExact(
+                                            resolveAddr,
+                                            segment(),
+                                            identifier,
+                                            source,
+                                            destination,
+                                            milliseconds)));
+        }
+    }
+
+    /** Begins to look for a way through the fabric. Must have a device. */
+    public void resolveRoute(MemorySegment identifier, int milliseconds, Attempt attempt)
+            throws VerbsException {
+        attempt.minusOne(
+                call(() ->
+                        (int)
+                                RESOLVE_ROUTE.invokeExact(
+                                        resolveRoute, segment(), identifier, milliseconds)));
+    }
+
+    /** Takes requests from now on. */
+    public void listen(MemorySegment identifier, int backlog, Attempt attempt)
+            throws VerbsException {
+        attempt.minusOne(
+                call(() -> (int) LISTEN.invokeExact(listen, segment(), identifier, backlog)));
+    }
+
+    /**
+     * Asks the peer for a connection. Must have a device. On iWARP it waits in the call for TCP to
+     * connect.
+     */
+    public void connect(
+            MemorySegment identifier,
+            ConnectionParameters parameters,
+            byte[] privateData,
+            Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var param = write(parameters, privateData, arena);
+            attempt.minusOne(
+                    call(() -> (int) CONNECT.invokeExact(connect, segment(), identifier, param)));
+        }
+    }
+
+    /** Accepts a request. Must have a device. */
+    public void accept(
+            MemorySegment identifier,
+            ConnectionParameters parameters,
+            byte[] privateData,
+            Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var param = write(parameters, privateData, arena);
+            attempt.minusOne(
+                    call(() -> (int) ACCEPT.invokeExact(accept, segment(), identifier, param)));
+        }
+    }
+
+    private static MemorySegment write(
+            ConnectionParameters parameters, byte[] privateData, Arena arena) {
+        var param = rdma_conn_param.allocate(arena);
+        if (privateData.length > 0) {
+            rdma_conn_param.private_data(
+                    param, arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData));
+            rdma_conn_param.private_data_len(param, (byte) privateData.length);
+        }
+        rdma_conn_param.qp_num(param, parameters.queuePairNumber());
+        rdma_conn_param.srq(param, (byte) (parameters.sharedReceives() ? 1 : 0));
+        rdma_conn_param.responder_resources(param, (byte) parameters.maxDestinationReads());
+        rdma_conn_param.initiator_depth(param, (byte) parameters.maxReads());
+        rdma_conn_param.flow_control(param, (byte) 1);
+        rdma_conn_param.retry_count(param, (byte) parameters.retries());
+        rdma_conn_param.rnr_retry_count(param, (byte) parameters.receiverNotReadyRetries());
+        return param;
+    }
+
+    /** Refuses a request. */
+    public void reject(MemorySegment identifier, byte[] privateData, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    REJECT.invokeExact(
+                                            reject,
+                                            segment(),
+                                            identifier,
+                                            data,
+                                            (byte) privateData.length)));
+        }
+    }
+
+    /** Tells the peer that the connection ends, or answers it. Must have a device. */
+    public void disconnect(MemorySegment identifier, Attempt attempt) throws VerbsException {
+        attempt.minusOne(
+                call(() -> (int) DISCONNECT.invokeExact(disconnect, segment(), identifier)));
+    }
+
+    /** Tells the peer that its answer has come. */
+    public void establish(MemorySegment identifier, Attempt attempt) throws VerbsException {
+        var function = there(establish, attempt);
+        attempt.minusOne(call(() -> (int) ESTABLISH.invokeExact(function, segment(), identifier)));
+    }
+
+    /** Tells of an event of the queue pair. */
+    public void notify(MemorySegment identifier, AsyncEventType event, Attempt attempt)
+            throws VerbsException {
+        attempt.minusOne(
+                call(() ->
+                        (int)
+                                NOTIFY.invokeExact(
+                                        notify,
+                                        segment(),
+                                        identifier,
+                                        Codes.ASYNC_EVENT_TYPE.code(event))));
+    }
+
+    /** An option of one byte. */
+    public void setByte(MemorySegment identifier, int option, int value, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            setOption(
+                    identifier,
+                    option,
+                    arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) value),
+                    attempt);
+        }
+    }
+
+    /** An option that is on or off. */
+    public void setFlag(MemorySegment identifier, int option, boolean value, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            setOption(
+                    identifier,
+                    option,
+                    arena.allocateFrom(ValueLayout.JAVA_INT, value ? 1 : 0),
+                    attempt);
+        }
+    }
+
+    private void setOption(
+            MemorySegment identifier, int option, MemorySegment value, Attempt attempt)
+            throws VerbsException {
+        attempt.minusOne(
+                call(() ->
+                        (int)
+                                SET_OPTION.invokeExact(
+                                        setOption,
+                                        segment(),
+                                        identifier,
+                                        rdma_h.RDMA_OPTION_ID(),
+                                        option,
+                                        value,
+                                        value.byteSize())));
+    }
+
+    /** Has its events come to another channel; waits until those of before were acknowledged. */
+    public void migrate(MemorySegment identifier, MemorySegment channel, Attempt attempt)
+            throws VerbsException {
+        attempt.minusOne(
+                call(() ->
+                        (int) MIGRATE_ID.invokeExact(migrateId, segment(), identifier, channel)));
+    }
+
+    /** How a queue pair gets to a state. */
+    public QueuePairChange queuePairChange(
+            MemorySegment identifier, QueuePairState state, Attempt attempt) throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_qp_attr.allocate(arena);
+            var mask = arena.allocate(ValueLayout.JAVA_INT);
+            ibv_qp_attr.qp_state(attributes, Codes.QUEUE_PAIR_STATE.code(state));
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    INIT_QP_ATTR.invokeExact(
+                                            initQpAttr, segment(), identifier, attributes, mask)));
+            return QueuePairAttributeCodec.readChange(
+                    attributes, mask.get(ValueLayout.JAVA_INT, 0));
+        }
+    }
+
+    /** What is to be told to the peer beside the parameters. */
+    public void setEnhanced(MemorySegment identifier, EnhancedOptions options, Attempt attempt)
+            throws VerbsException {
+        var function = there(setLocalEce, attempt);
+        try (var arena = Arena.ofConfined()) {
+            var ece = ibv_ece.allocate(arena);
+            ibv_ece.vendor_id(ece, options.vendor());
+            ibv_ece.options(ece, options.options());
+            attempt.minusOne(
+                    call(() ->
+                            (int) SET_LOCAL_ECE.invokeExact(function, segment(), identifier, ece)));
+        }
+    }
+
+    /** What the peer told beside its parameters. */
+    public EnhancedOptions enhanced(MemorySegment identifier, Attempt attempt)
+            throws VerbsException {
+        var function = there(getRemoteEce, attempt);
+        try (var arena = Arena.ofConfined()) {
+            var ece = ibv_ece.allocate(arena);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    GET_REMOTE_ECE.invokeExact(
+                                            function, segment(), identifier, ece)));
+            return new EnhancedOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
+        }
+    }
+
+    private static MemorySegment there(Optional<MemorySegment> function, Attempt attempt)
+            throws VerbsException {
+        if (function.isEmpty()) {
+            throw attempt.failed(Errno.EOPNOTSUPP);
+        }
+        return function.get();
+    }
+
+    /** Its own address, once it has one. */
+    public static Optional<InetSocketAddress> local(MemorySegment identifier) {
+        return SocketAddresses.read(rdma_addr.src_storage(address(identifier)));
+    }
+
+    /** The peer's address, once it is known. */
+    public static Optional<InetSocketAddress> peer(MemorySegment identifier) {
+        return SocketAddresses.read(rdma_addr.dst_storage(address(identifier)))
+                .filter(peer -> peer.getPort() != 0); // what listens has a peer of zeros
+    }
+
+    private static MemorySegment address(MemorySegment identifier) {
+        return rdma_route.addr(rdma_cm_id.route(identifier));
+    }
+
+    /** The device that it is bound to, a port of it, and how that is connected. */
+    public record BoundDevice(String name, int port, TransportType transport) {}
+
+    /** Empty before it is bound to one. */
+    public static Optional<BoundDevice> device(MemorySegment identifier) {
+        var verbs = rdma_cm_id.verbs(identifier);
+        if (verbs.address() == 0) {
+            return Optional.empty();
+        }
+        var context = memoryAt(verbs, ibv_context.layout().byteSize());
+        var device = memoryAt(ibv_context.device(context), ibv_device.layout().byteSize());
+        return Optional.of(
+                new BoundDevice(
+                        ibv_device.name(device).getString(0),
+                        Byte.toUnsignedInt(rdma_cm_id.port_num(identifier)),
+                        Codes.TRANSPORT_TYPE.of(ibv_device.transport_type(device))));
+    }
+
+    /** The ways to the peer, once they are known. */
+    public static List<PathRecord> paths(MemorySegment identifier) {
+        var route = rdma_cm_id.route(identifier);
+        var count = rdma_route.num_paths(route);
+        var records =
+                memoryAt(rdma_route.path_rec(route), count * ibv_sa_path_rec.layout().byteSize());
+        var paths = new ArrayList<PathRecord>();
+        for (var index = 0; index < count; index++) {
+            var path = ibv_sa_path_rec.asSlice(records, index);
+            paths.add(
+                    new PathRecord(
+                            AddressVectorCodec.readGid(ibv_sa_path_rec.sgid(path)),
+                            AddressVectorCodec.readGid(ibv_sa_path_rec.dgid(path)),
+                            bigEndianShort(path, ibv_sa_path_rec.slid$offset()),
+                            bigEndianShort(path, ibv_sa_path_rec.dlid$offset()),
+                            Codes.MTU.of(ibv_sa_path_rec.mtu(path)),
+                            Byte.toUnsignedInt(ibv_sa_path_rec.sl(path)),
+                            Byte.toUnsignedInt(ibv_sa_path_rec.traffic_class(path)),
+                            BigEndian.toNative(ibv_sa_path_rec.flow_label(path)),
+                            Byte.toUnsignedInt(ibv_sa_path_rec.hop_limit(path)),
+                            bigEndianShort(path, ibv_sa_path_rec.pkey$offset()),
+                            Byte.toUnsignedInt(ibv_sa_path_rec.packet_life_time(path))));
+        }
+        return List.copyOf(paths);
+    }
+
+    private static int bigEndianShort(MemorySegment segment, long offset) {
+        return Short.toUnsignedInt(BigEndian.getShort(segment, offset));
+    }
+}

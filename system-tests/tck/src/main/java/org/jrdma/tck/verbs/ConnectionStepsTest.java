@@ -1,0 +1,435 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.verbs.AsyncEventType;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.ConnectionEvent;
+import org.jrdma.verbs.cm.ConnectionEvent.AddressError;
+import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
+import org.jrdma.verbs.cm.ConnectionEvent.ConnectRequest;
+import org.jrdma.verbs.cm.ConnectionEvent.ConnectResponse;
+import org.jrdma.verbs.cm.ConnectionEvent.Disconnected;
+import org.jrdma.verbs.cm.ConnectionEvent.Established;
+import org.jrdma.verbs.cm.ConnectionEvent.Failure;
+import org.jrdma.verbs.cm.ConnectionEvent.Rejected;
+import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
+import org.jrdma.verbs.cm.ConnectionParameters;
+import org.jrdma.verbs.cm.EventChannel;
+import org.jrdma.verbs.cm.Identifier;
+import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.PrivateData;
+import org.jrdma.verbs.cm.RejectReason;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Each step of a connection on its own, both sides in one thread: none of them waits. */
+class ConnectionStepsTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private final Fabric fabric = Fabric.underTest();
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionDispatcher completions;
+    private EventChannel here;
+    private EventChannel there;
+    private InetAddress address;
+
+    @BeforeEach
+    void open() throws IOException {
+        var connections = fabric.connections();
+        here = connections.newEventChannel();
+        there = connections.newEventChannel();
+        device = fabric.open();
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionDispatcher(64);
+        address = Fabric.address(device);
+    }
+
+    @AfterEach
+    void close() {
+        if (device != null) {
+            there.close(); // or on iWARP here would wait for it
+            here.close();
+            device.close();
+        }
+    }
+
+    private static <E extends ConnectionEvent> E await(EventChannel channel, Class<E> type)
+            throws IOException {
+        var event = channel.next(PATIENCE);
+        assertThat(event).isInstanceOf(type);
+        return type.cast(event);
+    }
+
+    private boolean isWarp() {
+        return device.description().transportType() == TransportType.IWARP;
+    }
+
+    private Identifier listener() throws VerbsException {
+        var listener = there.newIdentifier(PortSpace.TCP);
+        listener.bind(new InetSocketAddress(address, 0));
+        listener.listen(8);
+        return listener;
+    }
+
+    /** An identifier that knows the way to a peer. */
+    private Identifier routed(InetSocketAddress peer) throws IOException {
+        var identifier = here.newIdentifier(PortSpace.TCP);
+        identifier.resolveAddress(peer, PATIENCE);
+        assertThat(await(here, AddressResolved.class).identifier()).isSameAs(identifier);
+        identifier.resolveRoute(PATIENCE);
+        assertThat(await(here, RouteResolved.class).identifier()).isSameAs(identifier);
+        return identifier;
+    }
+
+    /** A queue pair that takes receives. */
+    private DispatchedQueuePair queuePair(Identifier identifier) throws VerbsException {
+        var queuePair =
+                domain.newQueuePair(QueuePairOptions.reliable(completions).sends(4).receives(4));
+        queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));
+        return queuePair;
+    }
+
+    private static void ready(Identifier identifier, DispatchedQueuePair queuePair)
+            throws VerbsException {
+        for (var state :
+                List.of(
+                        QueuePairState.INIT,
+                        QueuePairState.READY_TO_RECEIVE,
+                        QueuePairState.READY_TO_SEND)) {
+            queuePair.modify(identifier.queuePairChange(state));
+        }
+    }
+
+    private static ConnectionParameters parameters(DispatchedQueuePair queuePair) {
+        return ConnectionParameters.of(queuePair, 1);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** As long as the peer made it; padded, unless the fabric keeps lengths. */
+    private static void assertBegins(PrivateData data, String text) {
+        assertThat(new String(data.bytes(), StandardCharsets.UTF_8)).startsWith(text);
+    }
+
+    @Test
+    void shouldConnectStepByStepMoveAMessageAndDisconnect() throws Exception {
+        try (var arena = domain.newArena(Pair.ALL)) {
+            var memory = arena.region(256);
+            var listener = listener();
+            var caller = routed(listener.localAddress().orElseThrow());
+            var calling = queuePair(caller);
+            caller.connect(parameters(calling), bytes("who are you?"));
+
+            var request = await(there, ConnectRequest.class);
+            var callee = request.identifier();
+            assertThat(request.listener()).isSameAs(listener);
+            assertBegins(request.privateData(), "who are you?");
+            assertThat(callee.peerAddress()).isEqualTo(caller.localAddress());
+            var called = queuePair(callee);
+            var received = called.receive(memory.slice(128, 128));
+            ready(callee, called);
+            callee.accept(parameters(called), bytes("guess"));
+
+            var reply = here.next(PATIENCE);
+            if (reply instanceof ConnectResponse response) {
+                assertBegins(response.privateData(), "guess");
+                assertThat(response.parameters().queuePairNumber()).isEqualTo(called.number());
+                ready(caller, calling);
+                caller.establish();
+            } else {
+                assertThat(reply).isInstanceOf(Established.class);
+                assertBegins(((Established) reply).privateData(), "guess");
+            }
+            await(there, Established.class);
+            calling.query();
+            called.query();
+            memory.segment().setString(0, "Saluton");
+            calling.send(memory.slice(0, 8)).await(PATIENCE);
+            assertThat(received.await(PATIENCE).bytes()).isEqualTo(8);
+            assertThat(memory.segment().getString(128)).isEqualTo("Saluton");
+
+            caller.disconnect();
+            await(there, Disconnected.class);
+            callee.disconnect();
+            await(here, Disconnected.class);
+        }
+    }
+
+    @Test
+    void shouldTellDeviceAddressesAndPaths() throws Exception {
+        var listener = listener();
+        assertThat(listener.localAddress().orElseThrow().getAddress()).isEqualTo(address);
+        assertThat(listener.peerAddress()).isEmpty();
+        var unused = here.newIdentifier(PortSpace.TCP);
+        assertThat(unused.deviceName()).isEmpty();
+        assertThat(unused.devicePort()).isEmpty();
+        assertThat(unused.paths()).isEmpty();
+
+        var caller = routed(listener.localAddress().orElseThrow());
+
+        assertThat(caller.deviceName()).hasValue(device.name());
+        assertThat(caller.devicePort()).hasValue(1);
+        assertThat(caller.peerAddress()).isEqualTo(listener.localAddress());
+        if (!isWarp()) {
+            assertThat(caller.paths())
+                    .singleElement()
+                    .satisfies(path ->
+                            assertThat(device.gids(1))
+                                    .anyMatch(row -> row.gid().equals(path.source())));
+        }
+    }
+
+    @Test
+    void shouldBeRefusedWithThePeersReasonAndData() throws Exception {
+        var caller = routed(listener().localAddress().orElseThrow());
+        caller.connect(parameters(queuePair(caller)));
+        var request = await(there, ConnectRequest.class);
+
+        request.identifier().reject(bytes("not today"));
+
+        var rejected = await(here, Rejected.class);
+        assertThat(rejected.identifier()).isSameAs(caller);
+        assertThat(rejected.rejectReason())
+                .isEqualTo(isWarp() ? RejectReason.RESET : RejectReason.CONSUMER);
+        assertThat(rejected.reason()).contains("the peer refused: its program refused");
+        assertBegins(rejected.privateData(), "not today");
+    }
+
+    @Test
+    void shouldBeRefusedWhereNobodyListens() throws Exception {
+        var listener = listener();
+        var nobody = listener.localAddress().orElseThrow();
+        listener.close();
+        var caller = routed(nobody);
+        var parameters = parameters(queuePair(caller));
+
+        if (isWarp()) {
+            assertThatThrownBy(() -> caller.connect(parameters))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("rdma_connect")
+                    .hasMessageContaining(nobody.toString())
+                    .hasMessageContaining(Errno.describe(Errno.ECONNREFUSED));
+        } else {
+            caller.connect(parameters);
+            assertThat(await(here, Rejected.class).rejectReason())
+                    .isEqualTo(RejectReason.NO_LISTENER);
+        }
+    }
+
+    /** Loopback is of no RDMA device, or of none that this side could be. */
+    @Test
+    void shouldFailForAnAddressThatNoDeviceLeadsTo() throws Exception {
+        var caller = here.newIdentifier(PortSpace.TCP);
+        var nowhere = new InetSocketAddress("192.0.2.1", 7);
+
+        Throwable failure = null;
+        try {
+            caller.resolveAddress(nowhere, Duration.ofSeconds(1));
+        } catch (VerbsException e) {
+            failure = e;
+        }
+
+        if (failure == null) {
+            assertThat(await(here, AddressError.class).reason()).contains("(");
+        } else {
+            assertThat(failure).hasMessageContaining(nowhere.toString());
+        }
+    }
+
+    @Test
+    void shouldRefuseStepsThatNeedADevice() throws Exception {
+        var caller = here.newIdentifier(PortSpace.TCP);
+        var parameters = new ConnectionParameters(1, false, 1, 1, 7, 7);
+
+        for (var step :
+                List.<ThrowingCallable>of(
+                        () -> caller.resolveRoute(PATIENCE),
+                        () -> caller.connect(parameters),
+                        () -> caller.accept(parameters),
+                        caller::disconnect)) {
+            assertThatThrownBy(step)
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining(caller.toString())
+                    .hasMessageContaining("resolve an address first");
+        }
+        assertThatThrownBy(() -> caller.queuePairChange(QueuePairState.READY_TO_RECEIVE))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_init_qp_attr");
+        assertThatThrownBy(caller::establish).isInstanceOf(VerbsException.class);
+        assertThatThrownBy(caller::reject).isInstanceOf(VerbsException.class);
+    }
+
+    @Test
+    void shouldRefuseMorePrivateDataThanAMessageHasRoomFor() throws Exception {
+        var caller = routed(listener().localAddress().orElseThrow());
+        var parameters = parameters(queuePair(caller));
+        var most = isWarp() ? 248 : 56;
+
+        assertThatThrownBy(() -> caller.connect(parameters, new byte[most + 1]))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("room for %d bytes".formatted(most));
+        caller.connect(parameters, new byte[most]);
+
+        assertThat(await(there, ConnectRequest.class).privateData().length()).isEqualTo(most);
+    }
+
+    @Test
+    void shouldRefuseAPortThatIsTaken() throws Exception {
+        var taken = listener().localAddress().orElseThrow();
+        var second = there.newIdentifier(PortSpace.TCP);
+
+        assertThatThrownBy(() -> second.bind(taken))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_bind_addr failed for " + taken)
+                .hasMessageContaining(Errno.describe(Errno.EADDRINUSE))
+                .hasMessageContaining("reuseAddress");
+        assertThatThrownBy(() -> second.bind(InetSocketAddress.createUnresolved("no.such.host", 1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no.such.host");
+    }
+
+    @Test
+    void shouldTakeOptionsInTheirRange() throws Exception {
+        var caller = here.newIdentifier(PortSpace.TCP);
+
+        caller.typeOfService(0x20);
+        caller.reuseAddress(true);
+        caller.addressFamilyOnly(true);
+        caller.acknowledgeTimeout(14);
+
+        assertThatThrownBy(() -> caller.typeOfService(256))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> caller.acknowledgeTimeout(32))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldGoOnInAnotherChannelAfterItMigrated() throws Exception {
+        var caller = here.newIdentifier(PortSpace.TCP);
+        caller.resolveAddress(listener().localAddress().orElseThrow(), PATIENCE);
+        await(here, AddressResolved.class);
+        try (var other = fabric.connections().newEventChannel()) {
+            var moved = caller.migrateTo(other);
+
+            assertThat(caller.isOpen()).isFalse();
+            moved.resolveRoute(PATIENCE);
+            assertThat(await(other, RouteResolved.class).identifier()).isSameAs(moved);
+            here.close();
+            assertThat(moved.deviceName()).hasValue(device.name());
+        }
+    }
+
+    @Test
+    void shouldDropARequestToAListenerThatIsClosedAndRefuseThePeer() throws Exception {
+        var listener = listener();
+        var caller = routed(listener.localAddress().orElseThrow());
+        caller.connect(parameters(queuePair(caller)));
+        listener.close();
+
+        assertThat(here.next(PATIENCE)).isInstanceOf(Failure.class);
+        assertThatThrownBy(() -> there.next(Duration.ofMillis(50)))
+                .isInstanceOf(FabricTimeoutException.class);
+    }
+
+    @Test
+    void shouldCloseWhileEventsAreLeft() throws Exception {
+        var caller = routed(listener().localAddress().orElseThrow());
+        caller.connect(parameters(queuePair(caller)));
+        await(there, ConnectRequest.class);
+
+        CompletableFuture.runAsync(
+                        () -> {
+                            there.close();
+                            here.close();
+                        })
+                .get(10, TimeUnit.SECONDS);
+
+        assertThatThrownBy(caller::localAddress)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(caller.toString());
+    }
+
+    @Test
+    void shouldTellWhatIsNotThereToBeNotified() throws Exception {
+        var caller = here.newIdentifier(PortSpace.TCP);
+
+        assertThatThrownBy(() -> caller.notify(AsyncEventType.COMMUNICATION_ESTABLISHED))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_notify");
+    }
+
+    @Test
+    void shouldStopWaitingWhenTheTimeIsOver() {
+        assertThatThrownBy(() -> here.next(Duration.ofMillis(30)))
+                .isInstanceOf(FabricTimeoutException.class)
+                .hasMessageContaining(here.toString());
+    }
+
+    @Test
+    void shouldStopWaitingWhenInterrupted() throws Exception {
+        var failure = new CompletableFuture<Throwable>();
+        waiting(failure).interrupt();
+
+        assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(InterruptedIOException.class);
+    }
+
+    @Test
+    void shouldStopWaitingWhenClosed() throws Exception {
+        var failure = new CompletableFuture<Throwable>();
+        waiting(failure);
+
+        here.close();
+
+        assertThat(failure.get(10, TimeUnit.SECONDS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(here.toString())
+                .hasMessageContaining("closed");
+    }
+
+    private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
+        var entered = new CountDownLatch(1);
+        var thread =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            entered.countDown();
+                            try {
+                                failure.complete(new AssertionError("" + here.next(PATIENCE)));
+                            } catch (FabricException
+                                    | InterruptedIOException
+                                    | IllegalStateException e) {
+                                failure.complete(e);
+                            }
+                        });
+        entered.await();
+        Thread.sleep(20);
+        return thread;
+    }
+}
