@@ -8,14 +8,14 @@ import java.time.Instant;
  * A packet as it was sent, lost or came in.
  *
  * @param operation the opcode, as {@code RC_WRITE_FIRST}; {@code MALFORMED} for bytes that are no
- *     packet, whose following values then have no meaning
+ *     packet, whose numbers are then 0
  * @param destinationQueuePair the number of the queue pair it is for
  * @param sequence its packet sequence number (PSN)
  * @param acknowledge whether it asks for an acknowledgement
  * @param solicited whether its receiver's completion should wake those who wait for solicited ones
  * @param payloadBytes how much of a message it carries
- * @param detail what an acknowledgement says, as {@code ACK} or {@code NAK sequence error}; else
- *     empty
+ * @param detail what an acknowledgement says, as {@code ACK} or {@code NAK sequence error}; what is
+ *     wrong with bytes that are no packet; else empty
  * @param bytes all of it behind the UDP header. Valid during the call only: copy what is kept
  */
 public record TracedPacket(

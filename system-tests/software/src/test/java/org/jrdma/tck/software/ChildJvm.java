@@ -8,12 +8,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** A process of its own with a main class of these tests. It ends with the test at the latest. */
 final class ChildJvm implements AutoCloseable {
 
     private final Process process;
     private final BufferedReader output;
+    private final List<String> said = new ArrayList<>();
 
     private ChildJvm(List<String> command) throws IOException {
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -35,30 +37,49 @@ final class ChildJvm implements AutoCloseable {
         return new ChildJvm(command);
     }
 
-    /** The next line that it says. */
+    /** The next line that it says, on whichever stream. */
     String line() throws IOException {
         var line = output.readLine();
         if (line == null) {
-            throw new AssertionError("The child has ended");
+            throw failure("The child has ended");
         }
+        said.add(line);
         return line;
     }
 
-    /** The next line, which must begin like this; with all that follows if it does not. */
+    /** The next line, which must begin like this. */
     String line(String beginning) throws IOException {
         var line = line();
         if (!line.startsWith(beginning)) {
-            var rest = new StringBuilder(line);
-            output.lines().forEach(more -> rest.append('\n').append(more));
-            throw new AssertionError("Expected \"" + beginning + "\", not " + rest);
+            throw failure("The child says something else than \"" + beginning + "\"");
         }
         return line;
     }
 
-    void tell(String line) throws IOException {
-        var input = process.outputWriter(UTF_8);
-        input.write(line + "\n");
-        input.flush();
+    void tell(String line) {
+        try {
+            var input = process.outputWriter(UTF_8);
+            input.write(line + "\n");
+            input.flush();
+        } catch (IOException e) {
+            var failure = failure("The child does not hear \"" + line + "\"");
+            failure.addSuppressed(e);
+            throw failure;
+        }
+    }
+
+    /** With all that it has said, and what it still says if it is about to end. */
+    private AssertionError failure(String what) {
+        process.onExit().completeOnTimeout(process, 5, TimeUnit.SECONDS).join();
+        process.toHandle().destroyForcibly(); // the process's own would close what is to be read
+        process.onExit().join();
+        output.lines().forEach(said::add);
+        return new AssertionError(
+                "%s; its exit code is %d, its words were:%n%s"
+                        .formatted(
+                                what,
+                                process.exitValue(),
+                                String.join(System.lineSeparator(), said)));
     }
 
     /** Kills it as {@code kill -9} does. */
@@ -66,11 +87,14 @@ final class ChildJvm implements AutoCloseable {
         process.destroyForcibly();
     }
 
-    int exitCode() throws InterruptedException {
+    /** Waits for its end, with exit code 0. */
+    void end() throws InterruptedException {
         if (!process.waitFor(Duration.ofSeconds(60))) {
-            throw new AssertionError("The child does not end");
+            throw failure("The child does not end");
         }
-        return process.exitValue();
+        if (process.exitValue() != 0) {
+            throw failure("The child has failed");
+        }
     }
 
     @Override

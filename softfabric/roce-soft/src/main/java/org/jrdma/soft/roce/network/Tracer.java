@@ -17,6 +17,9 @@ final class Tracer {
 
     private static final Logger LOG = LoggerFactory.getLogger(Tracer.class);
 
+    /** What stands for bytes that are no packet. */
+    private static final IncomingPacket NOTHING = new IncomingPacket();
+
     private final PacketListener listener;
     private final IncomingPacket decoded = new IncomingPacket();
     private boolean failed;
@@ -51,6 +54,7 @@ final class Tracer {
     private TracedPacket trace(TracedPacket.Direction direction, PacketBuffer packet) {
         String operation;
         var detail = "";
+        var fields = decoded;
         try {
             decoded.decode(packet);
             operation = decoded.opCode().name();
@@ -60,6 +64,7 @@ final class Tracer {
         } catch (MalformedPacketException e) {
             operation = "MALFORMED";
             detail = e.getMessage();
+            fields = NOTHING;
         }
         return new TracedPacket(
                 direction,
@@ -69,11 +74,11 @@ final class Tracer {
                 new Address(packet.destinationHigh(), packet.destinationLow()).inet(),
                 PacketBuffer.UDP_PORT,
                 operation,
-                decoded.destinationQueuePair(),
-                decoded.sequence(),
-                decoded.acknowledge(),
-                decoded.solicited(),
-                decoded.payloadBytes(),
+                fields.destinationQueuePair(),
+                fields.sequence(),
+                fields.acknowledge(),
+                fields.solicited(),
+                fields.payloadBytes(),
                 detail,
                 packet.memory()
                         .asSlice(PacketBuffer.START, packet.length())

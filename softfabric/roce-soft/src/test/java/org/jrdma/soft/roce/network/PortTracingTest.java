@@ -3,13 +3,19 @@ package org.jrdma.soft.roce.network;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.PcapWriter;
 import org.jrdma.soft.roce.TracedPacket;
@@ -18,6 +24,7 @@ import org.jrdma.soft.roce.Trouble;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +59,35 @@ class PortTracingTest {
             assertThat(seen.getLast().detail()).isEqualTo("ACK");
             assertThat(seen.getFirst().source()).isEqualTo(left.port.address().inet());
             assertThat(seen.getLast().source()).isEqualTo(right.port.address().inet());
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithBytesThatAreNoPacketAndNothingOfTheOneBefore() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere();
+                var stranger = new DatagramSocket()) {
+            var pair = Station.connected(left, right, 1024);
+            left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
+            left.await();
+            var seen = new LinkedBlockingQueue<TracedPacket>();
+            right.port.listen(seen::add);
+
+            stranger.send(
+                    new DatagramPacket(
+                            new byte[] {1, 2, 3},
+                            3,
+                            right.port.address().inet(),
+                            PacketBuffer.UDP_PORT));
+
+            var shown = seen.poll(20, TimeUnit.SECONDS);
+            assertThat(shown.operation()).isEqualTo("MALFORMED");
+            assertThat(shown.detail()).isEqualTo("shorter than its headers");
+            assertThat(shown.destinationQueuePair()).isZero();
+            assertThat(shown.sequence()).isZero();
+            assertThat(shown.acknowledge()).isFalse();
+            assertThat(shown.payloadBytes()).isZero();
+            assertThat(shown.bytes().limit()).isEqualTo(3);
         }
     }
 
@@ -98,11 +134,57 @@ class PortTracingTest {
             assertThat(ip.getShort(22)).isEqualTo((short) 4791);
             assertThat(ip.getShort(24)).isEqualTo((short) (ip.limit() - 20));
             assertThat(ip.get(28)).as("RC WRITE ONLY").isEqualTo((byte) 10);
-            var text = new byte[7];
-            ip.get(28 + 12 + 16, text);
-            assertThat(new String(text, StandardCharsets.US_ASCII)).isEqualTo("Saluton");
+            assertThat(new String(bytes(ip, 28 + 12 + 16, 7), StandardCharsets.US_ASCII))
+                    .isEqualTo("Saluton");
             assertThat(packets.getLast().get(28)).as("ACKNOWLEDGE").isEqualTo((byte) 17);
         }
+    }
+
+    @Test
+    void shouldWriteWhatWiresharkOpensOverIpv6(@TempDir Path folder) throws Exception {
+        var file = folder.resolve("trace.pcap");
+        var source = InetAddress.ofLiteral("fd00::1");
+        var destination = InetAddress.ofLiteral("fd00::2");
+        try (var writer = new PcapWriter(file)) {
+            writer.seen(
+                    new TracedPacket(
+                            Direction.RECEIVED,
+                            Instant.ofEpochSecond(1_000, 7),
+                            source,
+                            0xc000,
+                            destination,
+                            PacketBuffer.UDP_PORT,
+                            "RC_ACKNOWLEDGE",
+                            1,
+                            2,
+                            false,
+                            false,
+                            0,
+                            "ACK",
+                            ByteBuffer.wrap(new byte[] {17, 2, 3, 4})));
+        }
+
+        var ip = read(file).getFirst();
+        assertThat(ip.limit()).isEqualTo(40 + 8 + 4);
+        assertThat(ip.getInt(0)).as("version, class and flow").isEqualTo(0x6000_0000);
+        assertThat(ip.getShort(4)).as("length behind the header").isEqualTo((short) (8 + 4));
+        assertThat(ip.get(6)).as("UDP").isEqualTo((byte) 17);
+        assertThat(ip.get(7)).as("hops").isPositive();
+        assertThat(bytes(ip, 8, 16)).isEqualTo(source.getAddress());
+        assertThat(bytes(ip, 24, 16)).isEqualTo(destination.getAddress());
+        assertThat(ip.getShort(40)).isEqualTo((short) 0xc000);
+        assertThat(ip.getShort(42)).isEqualTo((short) 4791);
+        assertThat(ip.getShort(44)).isEqualTo((short) (8 + 4));
+        assertThat(bytes(ip, 48, 4)).containsExactly(17, 2, 3, 4);
+        var record = ByteBuffer.wrap(Files.readAllBytes(file)).position(24);
+        assertThat(record.getInt()).as("seconds").isEqualTo(1_000);
+        assertThat(record.getInt()).as("nanoseconds").isEqualTo(7);
+    }
+
+    private static byte[] bytes(ByteBuffer from, int offset, int length) {
+        var bytes = new byte[length];
+        from.get(offset, bytes);
+        return bytes;
     }
 
     /** A capture shows what was on the wire. */
