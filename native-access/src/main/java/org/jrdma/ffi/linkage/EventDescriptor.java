@@ -10,14 +10,16 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
  * A descriptor that is readable while it is raised, so that others can wait for it with poll(2) or
- * epoll(7). Never blocks and allocates nothing. Safe for use by several threads, but for close. In
- * C: {@code eventfd}.
+ * epoll(7). Never blocks and allocates nothing. Safe for use by several threads. In C: {@code
+ * eventfd}.
+ *
+ * <p>Once it is closed its number may be another's: whatever else is asked of it then is refused
+ * with an {@link IllegalStateException}.
  */
 public final class EventDescriptor implements AutoCloseable {
 
@@ -39,7 +41,7 @@ public final class EventDescriptor implements AutoCloseable {
 
     private final int number;
     private final MemorySegment count = Arena.ofAuto().allocate(JAVA_LONG);
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private boolean closed;
 
     private EventDescriptor(int number) {
         this.number = number;
@@ -64,12 +66,14 @@ public final class EventDescriptor implements AutoCloseable {
     }
 
     /** The descriptor's number, for those who wait. */
-    public int number() {
+    public synchronized int number() {
+        checkOpen();
         return number;
     }
 
     /** Makes it readable. */
-    public void raise() {
+    public synchronized void raise() {
+        checkOpen();
         try {
             var _ = (int) WRITE.invokeExact(WRITE_ADDRESS, number, 1L);
         } catch (Throwable e) {
@@ -78,7 +82,8 @@ public final class EventDescriptor implements AutoCloseable {
     }
 
     /** Makes it unreadable until it is raised again. */
-    public void lower() {
+    public synchronized void lower() {
+        checkOpen();
         try {
             var _ = (int) READ.invokeExact(READ_ADDRESS, number, count);
         } catch (Throwable e) {
@@ -86,11 +91,18 @@ public final class EventDescriptor implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
-        if (closed.getAndSet(true)) {
-            return; // the number may be another's by now
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("Event descriptor %d is closed".formatted(number));
         }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         try {
             var _ = (int) CLOSE.invokeExact(CLOSE_ADDRESS, number);
         } catch (Throwable e) {

@@ -354,12 +354,19 @@ public final class Port implements AutoCloseable {
         return leaves;
     }
 
-    /** Waits for the thread to end, and gives the address back. */
+    /** Waits for the thread to end, and gives the address back. Twice is as good as once. */
     @Override
     public void close() {
         closed = true;
         LockSupport.unpark(thread);
-        readiness.wake();
+        lock.lock();
+        try {
+            if (sockets.length > 0) {
+                readiness.wake();
+            }
+        } finally {
+            lock.unlock();
+        }
         var interrupted = false;
         while (thread != Thread.currentThread() && thread.isAlive()) {
             try {

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.ValueLayout;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Executors;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.CompletionKind;
 import org.jrdma.soft.roce.engine.CompletionStatus;
@@ -76,6 +78,21 @@ class PortTest {
             }
             assertThat(right.memory.asSlice(0, bytes).mismatch(left.memory.asSlice(0, bytes)))
                     .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldBeClosedByWhoeverComesFirst() throws Exception {
+        try (var station = Station.anywhere();
+                var closers = Executors.newVirtualThreadPerTaskExecutor()) {
+            var closings =
+                    closers.invokeAll(
+                            Collections.nCopies(8, Executors.callable(station.port::close)));
+            for (var closing : closings) {
+                closing.get(); // throws what it met
+            }
+            station.port.close();
+            Station.at(station.port.address()).close();
         }
     }
 

@@ -1,0 +1,55 @@
+package org.jrdma.ffi.linkage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+class EventDescriptorTest {
+
+    @Test
+    void shouldBeReadableFromWhenItIsRaisedUntilItIsLowered() throws Exception {
+        try (var event = EventDescriptor.open()) {
+            event.raise();
+            event.raise();
+            event.lower();
+            assertThat(Descriptors.drain(event.number())).isFalse();
+
+            event.raise();
+            assertThat(Descriptors.drain(event.number())).isTrue();
+        }
+    }
+
+    /** Its number may be another's by then. */
+    @Test
+    void shouldRefuseWhateverComesAfterItsClose() throws Exception {
+        var event = EventDescriptor.open();
+        var number = event.number();
+        event.close();
+
+        for (var use : List.<ThrowingCallable>of(event::raise, event::lower, event::number)) {
+            assertThatThrownBy(use)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("Event descriptor %d is closed", number);
+        }
+    }
+
+    @Test
+    void shouldNotCloseAnotherThatHasItsNumberNow() throws Exception {
+        while (true) {
+            var former = EventDescriptor.open();
+            var number = former.number();
+            former.close();
+            try (var later = EventDescriptor.open()) {
+                if (later.number() == number) { // else another thread was quicker
+                    former.close();
+                    later.raise();
+                    assertThat(Descriptors.drain(number)).isTrue();
+                    return;
+                }
+            }
+        }
+    }
+}
