@@ -35,6 +35,11 @@ final class SoftFabricExtension
                     "%s is two kinds of test at once, and would run as each: on a method, @SoftFabricTest makes a test by itself. Put it on the class, or on a @Nested class around the method, and leave here @ParameterizedTest, @RepeatedTest or whatever it is."
                             .formatted(method));
         }
+        try {
+            TestFabric.check(annotation(context));
+        } catch (IllegalArgumentException e) {
+            throw new ExtensionConfigurationException(e.getMessage(), e);
+        }
     }
 
     @Override

@@ -46,10 +46,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @SuppressWarnings("exports") // the extension is for JUnit alone, which the module is open to
 public @interface SoftFabricTest {
 
-    /** How many devices there are. They reach each other. */
+    /** How many devices there are, 1 to 254. They reach each other. */
     int devices() default 1;
 
-    /** How probable it is of a packet that it never arrives; see {@link Trouble}. */
+    /**
+     * How probable it is of a packet that it never arrives, 0 to 1, as the others below; see {@link
+     * Trouble}.
+     */
     double loss() default 0;
 
     /** That it arrives twice. */
@@ -64,7 +67,7 @@ public @interface SoftFabricTest {
     /** That it is late. */
     double delay() default 0;
 
-    /** How late, in milliseconds. */
+    /** How late, in milliseconds, 0 to {@link Integer#MAX_VALUE}. */
     long latenessMillis() default 1;
 
     /** Where the network's decisions come from: the same for the same packets in the same order. */

@@ -38,6 +38,30 @@ final class TestFabric {
         }
     }
 
+    /**
+     * Looks whether there can be such a fabric.
+     *
+     * @throws IllegalArgumentException if not; the message names the element and its range
+     */
+    static void check(SoftFabricTest wanted) {
+        check("devices", wanted.devices(), 1, SoftRoce.MOST_ON_LOOPBACK);
+        check("loss", wanted.loss(), 0, 1);
+        check("duplication", wanted.duplication(), 0, 1);
+        check("reordering", wanted.reordering(), 0, 1);
+        check("corruption", wanted.corruption(), 0, 1);
+        check("delay", wanted.delay(), 0, 1);
+        check("latenessMillis", wanted.latenessMillis(), 0, Integer.MAX_VALUE);
+    }
+
+    private static void check(String element, Number value, int least, int most) {
+        // So that NaN is none either.
+        if (!(value.doubleValue() >= least && value.doubleValue() <= most)) {
+            throw new IllegalArgumentException(
+                    "@SoftFabricTest(%s = %s): it must be from %d to %d"
+                            .formatted(element, value, least, most));
+        }
+    }
+
     static TestFabric of(SoftFabricTest wanted) {
         var fabric = new TestFabric(SoftRoce.onLoopback(wanted.devices()));
         var trouble =

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 import org.opentest4j.AssertionFailedError;
@@ -147,7 +148,7 @@ class SoftFabricExtensionTest {
                 .haveExactly(1, finishedWithFailure(instanceOf(AssertionFailedError.class)))
                 .actual()
                 .getFirst()
-                .getRequiredPayload(org.junit.platform.engine.TestExecutionResult.class)
+                .getRequiredPayload(TestExecutionResult.class)
                 .getThrowable()
                 .orElseThrow();
     }
@@ -291,21 +292,58 @@ class SoftFabricExtensionTest {
                                 message(text -> text.contains("for each test"))));
     }
 
-    static class WithAnImpossibleNetwork {
-        @SoftFabricTest(loss = 2)
-        void runs(Device device) {
-            throw new AssertionError("ran with " + device);
-        }
+    /** None takes anything of the fabric: that there can be no such is said nevertheless. */
+    static class Impossible {
+
+        @SoftFabricTest(devices = 0)
+        void none() {}
+
+        @SoftFabricTest(devices = -1)
+        void fewer() {}
+
+        @SoftFabricTest(devices = 300)
+        void tooMany() {}
+
+        @SoftFabricTest(loss = 5)
+        void loss() {}
+
+        @SoftFabricTest(duplication = -0.1)
+        void duplication() {}
+
+        @SoftFabricTest(reordering = 1.1)
+        void reordering() {}
+
+        @SoftFabricTest(corruption = Double.NaN)
+        void corruption() {}
+
+        @SoftFabricTest(delay = Double.POSITIVE_INFINITY)
+        void delay() {}
+
+        @SoftFabricTest(latenessMillis = -1)
+        void lateness() {}
     }
 
     @Test
-    void shouldRefuseANetworkThatCannotBe() {
-        run(WithAnImpossibleNetwork.class)
+    void shouldRefuseWhatCannotBeAndSayWhatCan() {
+        run(Impossible.class)
+                .failed()
                 .assertThatEvents()
-                .haveExactly(
-                        1,
-                        finishedWithFailure(
-                                instanceOf(ParameterResolutionException.class),
-                                message(text -> text.contains("loss of 2.0 is no probability"))));
+                .extracting(event ->
+                        event.getRequiredPayload(TestExecutionResult.class)
+                                .getThrowable()
+                                .orElseThrow())
+                .allSatisfy(failure ->
+                        assertThat(failure).isInstanceOf(ExtensionConfigurationException.class))
+                .extracting(Throwable::getMessage)
+                .containsExactlyInAnyOrder(
+                        "@SoftFabricTest(devices = 0): it must be from 1 to 254",
+                        "@SoftFabricTest(devices = -1): it must be from 1 to 254",
+                        "@SoftFabricTest(devices = 300): it must be from 1 to 254",
+                        "@SoftFabricTest(loss = 5.0): it must be from 0 to 1",
+                        "@SoftFabricTest(duplication = -0.1): it must be from 0 to 1",
+                        "@SoftFabricTest(reordering = 1.1): it must be from 0 to 1",
+                        "@SoftFabricTest(corruption = NaN): it must be from 0 to 1",
+                        "@SoftFabricTest(delay = Infinity): it must be from 0 to 1",
+                        "@SoftFabricTest(latenessMillis = -1): it must be from 0 to 2147483647");
     }
 }

@@ -3,6 +3,7 @@ package org.jrdma.soft.roce;
 import java.lang.foreign.SymbolLookup;
 import java.net.InetAddress;
 import java.security.SecureRandom;
+import java.util.HashSet;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.SoftwareLibrary;
@@ -18,6 +19,9 @@ import org.jrdma.soft.roce.engine.Address;
  * <p>It stays for as long as the JVM runs. Safe for use by several threads.
  */
 public final class SoftRoce implements SoftwareLibrary {
+
+    /** How many devices {@link #onLoopback} makes at most. */
+    public static final int MOST_ON_LOOPBACK = SoftRoceProperties.loopbackAddresses().size();
 
     private final List<SoftDevice> devices;
     private final SoftLibrary library;
@@ -35,16 +39,36 @@ public final class SoftRoce implements SoftwareLibrary {
         library = new SoftLibrary(objects);
     }
 
-    /** Devices {@code soft0}, {@code soft1}, ... at these addresses of this machine. */
+    /**
+     * Devices {@code soft0}, {@code soft1}, ... at these addresses of this machine.
+     *
+     * @throws IllegalArgumentException if there is one twice: a device has its address for itself
+     */
     public static SoftRoce at(InetAddress... addresses) {
+        var different = new HashSet<InetAddress>();
+        for (var address : addresses) {
+            if (!different.add(address)) {
+                throw new IllegalArgumentException(
+                        address.getHostAddress() + " is there twice, and can be one device's only");
+            }
+        }
         return new SoftRoce(
                 IntStream.range(0, addresses.length)
                         .mapToObj(i -> device(i, List.of(Address.of(addresses[i]))))
                         .toList());
     }
 
-    /** So many devices, each at the first of 127.0.0.1, 127.0.0.2, ... that is free. */
+    /**
+     * So many devices, each at the first of 127.0.0.1, 127.0.0.2, ... that is free.
+     *
+     * @param devices 0 to {@link #MOST_ON_LOOPBACK}
+     */
     public static SoftRoce onLoopback(int devices) {
+        if (devices < 0 || devices > MOST_ON_LOOPBACK) {
+            throw new IllegalArgumentException(
+                    "%d devices on loopback; there can be 0 to %d"
+                            .formatted(devices, MOST_ON_LOOPBACK));
+        }
         return new SoftRoce(
                 IntStream.range(0, devices)
                         .mapToObj(i -> device(i, SoftRoceProperties.loopbackAddresses()))

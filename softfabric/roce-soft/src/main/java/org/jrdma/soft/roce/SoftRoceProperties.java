@@ -73,13 +73,19 @@ final class SoftRoceProperties {
             return List.of(loopbackAddresses());
         }
         var addresses = new ArrayList<List<Address>>();
-        for (var address : wanted.split(",", -1)) {
+        for (var literal : wanted.split(",", -1)) {
+            List<Address> candidates;
             try {
-                addresses.add(List.of(Address.of(InetAddress.ofLiteral(address.strip()))));
+                candidates = List.of(Address.of(InetAddress.ofLiteral(literal.strip())));
             } catch (IllegalArgumentException e) {
                 throw refusal(
-                        "devices", address.strip(), "is not an address like 127.0.0.1 or ::1");
+                        "devices", literal.strip(), "is not an address like 127.0.0.1 or ::1");
             }
+            if (addresses.contains(candidates)) {
+                throw refusal(
+                        "devices", literal.strip(), "is there twice, and can be one device's only");
+            }
+            addresses.add(candidates);
         }
         return addresses;
     }

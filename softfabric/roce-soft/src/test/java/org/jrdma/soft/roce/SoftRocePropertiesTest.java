@@ -81,6 +81,8 @@ class SoftRocePropertiesTest {
     @CsvSource({
         "devices, localhost, is not an address",
         "devices, '127.0.0.1,', is not an address",
+        "devices, '::1,::1', is there twice",
+        "devices, '127.0.0.1,::ffff:127.0.0.1', is there twice",
         "loss, some, is not a probability",
         "duplication, 1.5, is not a probability",
         "reordering, -0.1, is not a probability",
