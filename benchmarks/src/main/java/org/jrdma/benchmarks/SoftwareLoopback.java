@@ -202,8 +202,8 @@ public final class SoftwareLoopback {
     }
 
     /**
-     * Blocking is what a plain program does, and lets the kernel wake it; spinning costs a processor
-     * at each side, as polling the fabric does.
+     * Blocking is what a plain program does, and lets the kernel wake it; spinning costs a
+     * processor at each side, as polling the fabric does.
      */
     private static double datagramPingPong(boolean blocking) throws Exception {
         try (var one = DatagramChannel.open().bind(anyPort());

@@ -19,7 +19,7 @@ class DemoTest {
 
     @Test
     void shouldShowBothSidesOfAWriteThatArrived() throws Exception {
-        try (var demo = Program.launch("demo", "-f", "software")) {
+        try (var demo = Programs.launch("demo", "-f", "software")) {
             assertThat(demo.await()).as(demo.output()).isZero();
             assertThat(demo.output())
                     .startsWith("writer: This runs on the software fabric, as it was told to.\n")
@@ -31,7 +31,7 @@ class DemoTest {
 
     @Test
     void shouldShowItsOptionsWhenAskedTo() throws Exception {
-        try (var demo = Program.launch("demo", "--help")) {
+        try (var demo = Programs.launch("demo", "--help")) {
             assertThat(demo.await()).as(demo.output()).isZero();
             assertThat(demo.output()).startsWith("usage: simple-rdma-write");
         }
@@ -39,7 +39,7 @@ class DemoTest {
 
     @Test
     void shouldSayWhyNothingCanArrive() throws Exception {
-        try (var demo = Program.launch("demo", "-f", "software", "-d", "none0")) {
+        try (var demo = Programs.launch("demo", "-f", "software", "-d", "none0")) {
             assertThat(demo.await()).isEqualTo(1);
             assertThat(demo.output())
                     .contains("writer: There is no RDMA device named none0. There is soft0.")
@@ -69,7 +69,7 @@ class DemoTest {
                 """
                         .formatted(found, reader, writer));
 
-        try (var demo = Program.launchWith(jdk, "demo")) {
+        try (var demo = Programs.launchWith(jdk, "demo")) {
             assertThat(demo.await() == 0).as(demo.output()).isEqualTo(succeeds);
             assertThat(demo.output()).contains("reader: found \"" + found + "\"");
         }
@@ -88,7 +88,7 @@ class DemoTest {
                 exit 1
                 """);
 
-        try (var demo = Program.launchWith(jdk, "demo")) {
+        try (var demo = Programs.launchWith(jdk, "demo")) {
             assertThat(demo.await()).as(demo.output()).isEqualTo(1);
             assertThat(demo.output())
                     .contains("reader: the other side failed", "writer: the cable is out");

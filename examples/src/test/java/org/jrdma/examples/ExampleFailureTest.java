@@ -33,7 +33,7 @@ class ExampleFailureTest {
                 DevInfo.class
             })
     void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
-        try (var program = Program.example(example, "-f", "system", "-d", "none0")) {
+        try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
                     .containsPattern(
@@ -61,7 +61,7 @@ class ExampleFailureTest {
         Files.writeString(folder.resolve("libibverbs.so.1"), "nothing");
 
         try (var program =
-                Program.example(
+                Programs.example(
                         Map.of("LD_LIBRARY_PATH", folder.toString()), example, "-f", "system")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
@@ -83,7 +83,7 @@ class ExampleFailureTest {
                 DevInfo.class
             })
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
-        try (var program = Program.example(example, "--help")) {
+        try (var program = Programs.example(example, "--help")) {
             assertThat(program.await()).isZero();
             assertThat(program.output()).startsWith("usage: ");
         }
@@ -102,7 +102,7 @@ class ExampleFailureTest {
                 DevInfo.class
             })
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
-        try (var program = Program.example(example, "-x")) {
+        try (var program = Programs.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output()).contains("-x", "usage: ").doesNotContain("\tat ");
         }

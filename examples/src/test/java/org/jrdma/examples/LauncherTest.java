@@ -8,7 +8,7 @@ class LauncherTest {
 
     @Test
     void shouldSayWhatItCanDo() throws Exception {
-        try (var launcher = Program.launch("--help")) {
+        try (var launcher = Programs.launch("--help")) {
             assertThat(launcher.await()).isZero();
             assertThat(launcher.output()).startsWith("usage: ./jrdma COMMAND").contains("example");
         }
@@ -16,7 +16,7 @@ class LauncherTest {
 
     @Test
     void shouldListTheExamples() throws Exception {
-        try (var launcher = Program.launch("example")) {
+        try (var launcher = Programs.launch("example")) {
             assertThat(launcher.await()).isZero();
             assertThat(launcher.output().lines())
                     .anyMatch(line -> line.matches("simple-rdma-write +One process writes .*"))
@@ -32,7 +32,7 @@ class LauncherTest {
 
     @Test
     void shouldRefuseAnExampleThatThereIsNot() throws Exception {
-        try (var launcher = Program.launch("example", "rc")) {
+        try (var launcher = Programs.launch("example", "rc")) {
             assertThat(launcher.await()).isEqualTo(2);
             assertThat(launcher.output()).startsWith("jrdma: There is no example named rc.");
         }
@@ -40,7 +40,7 @@ class LauncherTest {
 
     @Test
     void shouldRefuseACommandThatThereIsNot() throws Exception {
-        try (var launcher = Program.launch("rc-pingpong")) {
+        try (var launcher = Programs.launch("rc-pingpong")) {
             assertThat(launcher.await()).isEqualTo(2);
             assertThat(launcher.output()).startsWith("jrdma: There is no command named");
         }

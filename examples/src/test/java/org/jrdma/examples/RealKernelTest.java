@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.processes.Program;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,7 @@ class RealKernelTest {
     private static Program example(String name, List<String> arguments) throws IOException {
         var command = new ArrayList<>(List.of("example", name));
         command.addAll(arguments);
-        return Program.launch(command.toArray(String[]::new));
+        return Programs.launch(command.toArray(String[]::new));
     }
 
     @ParameterizedTest(name = "{0}: {1} {2} serves, {3} {4} connects")

@@ -18,6 +18,7 @@ import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.examples.udmulticast.UdMulticast;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.processes.Program;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,11 +36,11 @@ class SoftwareFabricTest {
 
     @Test
     void shouldWriteATextIntoTheOtherProcess() throws Exception {
-        try (var writer = Program.example(SimpleRdmaWrite.class, "-f", "software", "-p", "0")) {
+        try (var writer = Programs.example(SimpleRdmaWrite.class, "-f", "software", "-p", "0")) {
             writer.awaitOutput("waiting for the other side");
             var port = WAITING.matcher(writer.output()).results().findFirst().orElseThrow();
             try (var watcher =
-                    Program.example(
+                    Programs.example(
                             SimpleRdmaWrite.class,
                             "-f",
                             "software",
@@ -96,7 +97,7 @@ class SoftwareFabricTest {
             arguments.addAll(List.of(options.split(" ")));
         }
         arguments.addAll(List.of(host));
-        return Program.example(example, arguments.toArray(String[]::new));
+        return Programs.example(example, arguments.toArray(String[]::new));
     }
 
     private static int freePort() throws IOException {
@@ -107,11 +108,12 @@ class SoftwareFabricTest {
 
     @Test
     void shouldLoseNothingThatIsCountedAtomicallyOrUnderALock() throws Exception {
-        try (var owner = Program.example(Atomics.class, "-f", "software", "-p", "0", "-n", "200")) {
+        try (var owner =
+                Programs.example(Atomics.class, "-f", "software", "-p", "0", "-n", "200")) {
             owner.awaitOutput("waiting for the other side");
             var port = WAITING.matcher(owner.output()).results().findFirst().orElseThrow();
             try (var other =
-                    Program.example(
+                    Programs.example(
                             Atomics.class,
                             "-f",
                             "software",
@@ -159,12 +161,12 @@ class SoftwareFabricTest {
     private static Program multicast(List<String> options, String... more) throws IOException {
         var arguments = new ArrayList<>(options);
         arguments.addAll(List.of(more));
-        return Program.example(UdMulticast.class, arguments.toArray(String[]::new));
+        return Programs.example(UdMulticast.class, arguments.toArray(String[]::new));
     }
 
     @Test
     void shouldTellWhatADeviceIs() throws Exception {
-        try (var program = Program.example(DevInfo.class, "-f", "software", "-d", "soft0")) {
+        try (var program = Programs.example(DevInfo.class, "-f", "software", "-d", "soft0")) {
             assertThat(program.await()).isZero();
             assertThat(program.output())
                     .startsWith(CHOSEN + "hca_id:\tsoft0\n\ttransport:\t\t\tInfiniBand (0)\n")
@@ -176,7 +178,7 @@ class SoftwareFabricTest {
 
     @Test
     void shouldTellAllThatADeviceTellsOfItself() throws Exception {
-        try (var program = Program.example(DevInfo.class, "-vf", "software", "--ib-port=1")) {
+        try (var program = Programs.example(DevInfo.class, "-vf", "software", "--ib-port=1")) {
             assertThat(program.await()).isZero();
             assertThat(program.output())
                     .contains("hca_id:\tsoft0\n", "\n\tmax_qp:\t\t\t\t", "\tRC_RNR_NAK_GEN\n")
@@ -190,7 +192,7 @@ class SoftwareFabricTest {
 
     @Test
     void shouldListTheDevices() throws Exception {
-        try (var program = Program.example(DevInfo.class, "-l", "-f", "software")) {
+        try (var program = Programs.example(DevInfo.class, "-l", "-f", "software")) {
             assertThat(program.await()).isZero();
             assertThat(program.output()).isEqualTo(CHOSEN + "1 HCA found:\n\tsoft0\n\n");
         }
@@ -207,7 +209,7 @@ class SoftwareFabricTest {
     void shouldRefuseToTellOfWhatThereIsNot(String options, String message) throws Exception {
         var arguments = new ArrayList<>(List.of("-f", "software"));
         arguments.addAll(List.of(options.split(" ")));
-        try (var program = Program.example(DevInfo.class, arguments.toArray(String[]::new))) {
+        try (var program = Programs.example(DevInfo.class, arguments.toArray(String[]::new))) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output()).contains(message).doesNotContain("\tat ", "hca_id");
         }
@@ -216,7 +218,7 @@ class SoftwareFabricTest {
     /** Neither silently: a device is used where there is one, and software is named. */
     @Test
     void shouldChooseTheSoftwareFabricWhereThereIsNoDeviceAndOnlyThere() throws Exception {
-        try (var program = Program.example(SimpleRdmaWrite.class, "-p", "0")) {
+        try (var program = Programs.example(SimpleRdmaWrite.class, "-p", "0")) {
             program.awaitOutput("waiting for the other side");
 
             if (hasDevice()) {
@@ -250,7 +252,7 @@ class SoftwareFabricTest {
                 DevInfo.class
             })
     void shouldRefuseAFabricThatThereIsNot(Class<?> example) throws Exception {
-        try (var program = Program.example(example, "-f", "hardware")) {
+        try (var program = Programs.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(1);
             assertThat(program.output())
                     .isEqualTo("The fabric can be system or software, not \"hardware\".\n");

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jrdma.processes.Program;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.Mtu;

@@ -3,6 +3,7 @@ package org.jrdma.wire;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.processes.Program;
 import org.jrdma.verbs.Mtu;
 
 /**

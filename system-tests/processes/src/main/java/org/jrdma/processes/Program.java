@@ -1,9 +1,10 @@
-package org.jrdma.wire;
+package org.jrdma.processes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -11,7 +12,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /** A process that a test has started. It ends with the test at the latest. */
-final class Program implements AutoCloseable {
+public final class Program implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
@@ -33,40 +34,73 @@ final class Program implements AutoCloseable {
         this.process = builder.start();
     }
 
-    static Program start(List<String> command) throws IOException {
+    /** Starts a command. */
+    public static Program start(List<String> command) throws IOException {
         return start(Map.of(), command);
     }
 
-    static Program start(Map<String, String> environment, List<String> command) throws IOException {
+    /** Starts a command with more in its environment than this process has. */
+    public static Program start(Map<String, String> environment, List<String> command)
+            throws IOException {
         return new Program(environment, command);
     }
 
     /** Waits until it listens on a port. A server that takes one caller cannot be asked. */
-    void awaitListening(int port) throws IOException, InterruptedException {
+    public void awaitListening(int port) throws IOException, InterruptedException {
+        await(() -> isListening(port), "listens on port " + port);
+    }
+
+    /** Waits until it has written something. */
+    public void awaitOutput(String part) throws IOException, InterruptedException {
+        await(() -> output().contains(part), "says " + part);
+    }
+
+    private void await(Condition condition, String description)
+            throws IOException, InterruptedException {
         var deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!isListening(port)) {
-            if (!process.isAlive() || System.nanoTime() - deadline > 0) {
-                throw new AssertionError(this + " does not listen: " + output());
+        while (true) {
+            var last = !isRunning() || System.nanoTime() - deadline > 0;
+            if (condition.holds()) {
+                return;
+            }
+            if (last) {
+                throw new AssertionError(
+                        "Waited until %s %s: %s".formatted(this, description, output()));
             }
             Thread.sleep(Duration.ofMillis(20));
         }
+    }
+
+    @FunctionalInterface
+    private interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    /** Whether it has not ended yet. */
+    public boolean isRunning() {
+        return process.isAlive();
     }
 
     /** In the network namespace that the process is in. */
     private boolean isListening(int port) throws IOException {
         var row =
                 Pattern.compile(" *\\d+: \\p{XDigit}+:%04X \\S+ %s .*".formatted(port, LISTENING));
-        for (var name : List.of("tcp", "tcp6")) {
-            var table = Path.of("/proc/%d/net/%s".formatted(process.pid(), name));
-            if (Files.readAllLines(table).stream().anyMatch(line -> row.matcher(line).matches())) {
-                return true;
+        try {
+            for (var name : List.of("tcp", "tcp6")) {
+                var table = Path.of("/proc/%d/net/%s".formatted(process.pid(), name));
+                if (Files.readAllLines(table).stream()
+                        .anyMatch(line -> row.matcher(line).matches())) {
+                    return true;
+                }
             }
+        } catch (NoSuchFileException e) {
+            // It has ended.
         }
         return false;
     }
 
     /** Waits for its end. Returns its exit code. */
-    int await() throws IOException, InterruptedException {
+    public int await() throws IOException, InterruptedException {
         if (!process.waitFor(PATIENCE)) {
             throw new AssertionError(this + " does not end: " + output());
         }
@@ -74,7 +108,7 @@ final class Program implements AutoCloseable {
     }
 
     /** What it has written up to now, errors included. */
-    String output() throws IOException {
+    public String output() throws IOException {
         return Files.readString(output, UTF_8);
     }
 

@@ -1,0 +1,62 @@
+package org.jrdma.examples;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.processes.Program;
+
+/** The launcher and the examples as processes of their own. */
+final class Programs {
+
+    private Programs() {}
+
+    /** The launcher at the top of the repository, with a JVM that is small and quick to start. */
+    static Program launch(String... arguments) throws IOException {
+        return launchWith(Path.of(System.getProperty("java.home")), arguments);
+    }
+
+    /** The launcher, with the JDK in that folder. */
+    static Program launchWith(Path jdk, String... arguments) throws IOException {
+        var command = new ArrayList<>(List.of(root().resolve("jrdma").toString()));
+        command.addAll(List.of(arguments));
+        return Program.start(
+                Map.of(
+                        "JAVA_HOME",
+                        jdk.toString(),
+                        "JRDMA_JAVA_OPTIONS",
+                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"),
+                command);
+    }
+
+    /** An example, on the class path of the tests. */
+    static Program example(Class<?> example, String... arguments) throws IOException {
+        return example(Map.of(), example, arguments);
+    }
+
+    static Program example(Map<String, String> environment, Class<?> example, String... arguments)
+            throws IOException {
+        var command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "--class-path",
+                                System.getProperty("java.class.path"),
+                                example.getName()));
+        command.addAll(List.of(arguments));
+        return Program.start(environment, command);
+    }
+
+    private static Path root() {
+        var folder = Path.of("").toAbsolutePath();
+        while (!Files.exists(folder.resolve("jrdma"))) {
+            folder = folder.getParent();
+        }
+        return folder;
+    }
+}

@@ -1,0 +1,2 @@
+/** Programs that tests start and watch. */
+package org.jrdma.processes;
