@@ -96,9 +96,7 @@ public enum Profile {
                     Feature.CONNECTION_MANAGER, "not yet",
                     Feature.SYSFS, "the kernel knows nothing of it",
                     Feature.LOCKING_MEMORY, "it pins nothing"),
-            Map.of(
-                    Access.FLUSH_GLOBAL, "not yet",
-                    Access.FLUSH_PERSISTENT, "for persistent memory only"),
+            Map.of(Access.FLUSH_PERSISTENT, "for persistent memory only"),
             Map.of()),
 
     /** A provider that takes every request and moves nothing, for measuring and for stress. */

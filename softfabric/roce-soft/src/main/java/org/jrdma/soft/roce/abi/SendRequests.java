@@ -196,6 +196,8 @@ final class SendRequests {
             work.immediate(fromBigEndian(getInt(request + IMMEDIATE)));
         }
         switch (operation) {
+            case ATOMIC_WRITE, FLUSH ->
+                    throw new IllegalStateException("no opcode of ibv_post_send's");
             case SEND -> {
                 if (opcode == SEND_INVALIDATE) {
                     work.invalidating(getInt(request + INVALIDATED_KEY));
@@ -263,7 +265,7 @@ final class SendRequests {
             return false;
         }
         if ((flags & INLINE) != 0) {
-            if (bytes > maxInline || operation.needsResponse()) {
+            if (bytes > maxInline || operation.bringsData()) {
                 return false;
             }
         }
@@ -274,7 +276,7 @@ final class SendRequests {
                                     && Structures.find(getLong(request + HANDLE))
                                             instanceof AddressHandleObject handle
                                     && handle.domain().domain() == domain.domain());
-            case WRITE, READ -> true;
+            case WRITE, READ, ATOMIC_WRITE, FLUSH -> true;
             case INVALIDATE -> count == 0;
             case BIND ->
                     count == 0

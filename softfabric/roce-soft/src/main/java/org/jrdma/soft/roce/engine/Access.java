@@ -14,8 +14,14 @@ public final class Access {
     /** Addresses count from 0. */
     public static final int ZERO_BASED = 32;
 
+    /** A peer may ask that what it wrote be visible to all. */
+    public static final int FLUSH_GLOBAL = 256;
+
+    /** The same for persistent memory, which is not registered here. */
+    public static final int FLUSH_PERSISTENT = 512;
+
     /** What a peer may be allowed. */
-    public static final int REMOTE = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
+    public static final int REMOTE = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC | FLUSH_GLOBAL;
 
     /** What only those with {@link #LOCAL_WRITE} can allow a peer. */
     public static final int REMOTE_CHANGES = REMOTE_WRITE | REMOTE_ATOMIC;

@@ -9,6 +9,8 @@ public enum CompletionKind {
     FETCH_AND_ADD(4),
     BIND(5),
     INVALIDATE(6),
+    FLUSH(8),
+    ATOMIC_WRITE(9),
     RECEIVE(128),
     RECEIVE_WRITE_IMMEDIATE(129);
 
@@ -31,6 +33,8 @@ public enum CompletionKind {
             case FETCH_AND_ADD -> FETCH_AND_ADD;
             case BIND -> BIND;
             case INVALIDATE -> INVALIDATE;
+            case FLUSH -> FLUSH;
+            case ATOMIC_WRITE -> ATOMIC_WRITE;
         };
     }
 }

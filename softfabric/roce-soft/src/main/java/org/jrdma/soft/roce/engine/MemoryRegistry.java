@@ -343,6 +343,38 @@ public final class MemoryRegistry {
         return true;
     }
 
+    /** Whether an access of this kind to all of what has the key would succeed now. */
+    boolean permitsAll(QueuePair caller, int key, int rights) {
+        var region = find(key);
+        return region != null && permits(caller, key, region.start(), 0, rights);
+    }
+
+    /**
+     * Writes eight bytes, of which nobody sees a part. False, and nothing written, if that is not
+     * permitted or the memory is not aligned.
+     */
+    boolean writeAtomically(
+            QueuePair caller, int key, long address, MemorySegment source, long sourceOffset) {
+        var region = enter(caller, key, address, Long.BYTES, Access.REMOTE_WRITE);
+        if (region == null) {
+            return false;
+        }
+        try {
+            var memory = region.memory();
+            var offset = region.offset(address);
+            if ((memory.address() + offset & 7) != 0) {
+                return false;
+            }
+            LONG.setRelease(
+                    memory, offset, source.get(ValueLayout.JAVA_LONG_UNALIGNED, sourceOffset));
+        } catch (InternalError gone) {
+            return false;
+        } finally {
+            region.exit();
+        }
+        return true;
+    }
+
     /** An atomic operation on eight bytes. */
     enum Atomic {
         COMPARE_AND_SWAP,

@@ -9,9 +9,11 @@ import java.lang.foreign.ValueLayout;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Position;
 import org.jrdma.soft.roce.packet.RdmaHeader;
 import org.jrdma.soft.roce.packet.ReceiverNotReadyTimer;
 import org.jspecify.annotations.Nullable;
@@ -150,6 +152,17 @@ final class ReliableRequester implements Requester {
                 sendAtomic(work, packet);
                 sequenceNumbers = 1;
             }
+            case ATOMIC_WRITE -> {
+                if (!sendAtomicWrite(work, packet)) {
+                    fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
+                    return Transmission.IDLE;
+                }
+                sequenceNumbers = 1;
+            }
+            case FLUSH -> {
+                sendFlush(work, packet);
+                sequenceNumbers = 1;
+            }
             default -> throw new IllegalStateException("operation " + work.operation);
         }
         if (queuePair.deadline == TimerQueue.NEVER
@@ -263,7 +276,8 @@ final class ReliableRequester implements Requester {
             return CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
         }
         if (work.bytes() > MessageLimits.MAX_BYTES
-                || (work.operation.isAtomic() && work.bytes() < Long.BYTES)) {
+                || (work.operation.isAtomic() && work.bytes() < Long.BYTES)
+                || (work.operation == SendOperation.ATOMIC_WRITE && work.bytes() != Long.BYTES)) {
             return CompletionStatus.LOCAL_LENGTH_ERROR;
         }
         if (!work.permitted(engine.memory(), queuePair.domain())) {
@@ -320,6 +334,35 @@ final class ReliableRequester implements Requester {
         new AtomicHeader(work.remoteAddress, work.remoteKey, work.swapOrAdd, work.compare)
                 .encode(packet.memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
         queuePair.send(packet, opCode, false, 0, true, next);
+        readsUnderWay++;
+    }
+
+    /** False if its memory may not be read any more. */
+    private boolean sendAtomicWrite(SendWork work, PacketBuffer packet) {
+        var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
+        if (!work.gather(
+                engine.memory(),
+                queuePair.domain(),
+                0,
+                packet.memory(),
+                headers + RdmaHeader.BYTES,
+                Long.BYTES)) {
+            return false;
+        }
+        new RdmaHeader(work.remoteAddress, work.remoteKey, Long.BYTES)
+                .encode(packet.memory(), headers);
+        queuePair.send(packet, OpCode.RC_ATOMIC_WRITE, false, Long.BYTES, true, next);
+        readsUnderWay++;
+        return true;
+    }
+
+    private void sendFlush(SendWork work, PacketBuffer packet) {
+        var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
+        new FlushHeader(work.flushPlacement, work.flushSelectivity)
+                .encode(packet.memory(), headers);
+        new RdmaHeader(work.remoteAddress, work.remoteKey, work.flushBytes)
+                .encode(packet.memory(), headers + FlushHeader.BYTES);
+        queuePair.send(packet, OpCode.RC_FLUSH, false, 0, true, next);
         readsUnderWay++;
     }
 
@@ -395,6 +438,12 @@ final class ReliableRequester implements Requester {
             return;
         }
         var work = queue.slot(head);
+        if (work.operation.isAnsweredEmpty()
+                && packet.payloadBytes() == 0
+                && packet.opCode().position() == Position.ONLY) {
+            answered();
+            return;
+        }
         if (work.operation != SendOperation.READ) {
             failHead(CompletionStatus.BAD_RESPONSE);
             return;
@@ -450,6 +499,11 @@ final class ReliableRequester implements Requester {
             failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }
+        answered();
+    }
+
+    /** The work at the head has all of its answer, of one packet. */
+    private void answered() {
         unacknowledged = plus(unacknowledged, 1);
         responseComplete();
         readsIncomplete--;

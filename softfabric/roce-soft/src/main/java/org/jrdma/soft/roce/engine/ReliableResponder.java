@@ -3,15 +3,18 @@ package org.jrdma.soft.roce.engine;
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 
+import java.lang.invoke.VarHandle;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.AtomicResultHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.Operation;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jrdma.soft.roce.packet.Position;
+import org.jrdma.soft.roce.packet.RdmaHeader;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
@@ -105,6 +108,8 @@ final class ReliableResponder implements Responder {
             case READ_REQUEST -> read(packet);
             case COMPARE_AND_SWAP -> atomic(packet, MemoryRegistry.Atomic.COMPARE_AND_SWAP);
             case FETCH_AND_ADD -> atomic(packet, MemoryRegistry.Atomic.FETCH_AND_ADD);
+            case ATOMIC_WRITE -> atomicWrite(packet);
+            case FLUSH -> flush(packet);
             default -> throw new IllegalStateException("not a request: " + packet.opCode());
         }
     }
@@ -270,6 +275,72 @@ final class ReliableResponder implements Responder {
         expected = plus(expected, 1);
     }
 
+    private void atomicWrite(IncomingPacket packet) {
+        var header = packet.rdma();
+        if (underWay != null
+                || !queuePair.permits(Access.REMOTE_WRITE)
+                || header.length() != Long.BYTES
+                || packet.payloadBytes() != Long.BYTES
+                || (header.address() & Long.BYTES - 1) != 0
+                || responses.firstAnswers() >= maxReads) {
+            refuse(AcknowledgeHeader.INVALID_REQUEST);
+            return;
+        }
+        if (!engine.memory()
+                .writeAtomically(
+                        queuePair,
+                        header.key(),
+                        header.address(),
+                        packet.buffer().memory(),
+                        packet.payloadOffset())) {
+            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
+            return;
+        }
+        answerEmpty(header);
+    }
+
+    /** What came before is written already; a flush makes it visible to all. */
+    private void flush(IncomingPacket packet) {
+        var flush = packet.flush();
+        var header = packet.rdma();
+        var right =
+                switch (flush.placement()) {
+                    case FlushHeader.GLOBAL -> Access.FLUSH_GLOBAL;
+                    case FlushHeader.PERSISTENT -> Access.FLUSH_PERSISTENT;
+                    case FlushHeader.GLOBAL | FlushHeader.PERSISTENT ->
+                            Access.FLUSH_GLOBAL | Access.FLUSH_PERSISTENT;
+                    default -> 0;
+                };
+        if (underWay != null
+                || right == 0
+                || flush.selectivity() > FlushHeader.REGION
+                || !queuePair.permits(right)
+                || responses.firstAnswers() >= maxReads) {
+            refuse(AcknowledgeHeader.INVALID_REQUEST);
+            return;
+        }
+        var bytes = Integer.toUnsignedLong(header.length());
+        var permitted =
+                flush.selectivity() == FlushHeader.REGION
+                        ? engine.memory().permitsAll(queuePair, header.key(), right)
+                        : permits(header.key(), header.address(), bytes, right);
+        if (!permitted) {
+            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
+            return;
+        }
+        VarHandle.fullFence();
+        answerEmpty(header);
+    }
+
+    /** Answers as a READ of nothing is answered. */
+    private void answerEmpty(RdmaHeader header) {
+        messages = messages + 1 & PacketSequence.MASK;
+        var answer = nextExecuted();
+        answer.read(expected, 1, header.address(), header.key(), 0, messages);
+        responses.add(answer);
+        expected = plus(expected, 1);
+    }
+
     private ResponseQueue.Response nextExecuted() {
         var response = executed[executedNext];
         executedNext = (executedNext + 1) % maxReads;
@@ -324,7 +395,8 @@ final class ReliableResponder implements Responder {
         }
         switch (packet.opCode().operation()) {
             case SEND, WRITE -> repeatAcknowledgement(packet.sequence());
-            case READ_REQUEST -> repeatRead(packet);
+            case READ_REQUEST -> repeatRead(packet, Integer.toUnsignedLong(packet.rdma().length()));
+            case ATOMIC_WRITE, FLUSH -> repeatRead(packet, 0);
             case COMPARE_AND_SWAP, FETCH_AND_ADD -> {
                 for (var age = 1; age <= maxReads; age++) {
                     var known = executed(age);
@@ -365,9 +437,9 @@ final class ReliableResponder implements Responder {
         responses.acknowledge(plus(end, -1), AcknowledgeHeader.ACKNOWLEDGED, messages);
     }
 
-    private void repeatRead(IncomingPacket packet) {
+    /** Answers what is answered as a READ of so many bytes. */
+    private void repeatRead(IncomingPacket packet, long bytes) {
         var header = packet.rdma();
-        var bytes = Integer.toUnsignedLong(header.length());
         for (var age = 1; age <= maxReads; age++) {
             var known = executed(age);
             var skipped = distance(known.sequence(), packet.sequence());

@@ -24,6 +24,9 @@ public final class SendWork {
     Address remote = NOWHERE;
     int remoteQueuePair;
     int queueKey;
+    int flushPlacement;
+    int flushSelectivity;
+    int flushBytes;
     boolean invalidates;
     int invalidatedKey;
     @Nullable MemoryWindow window;
@@ -103,7 +106,7 @@ public final class SendWork {
         return this;
     }
 
-    /** The memory a WRITE, READ or atomic goes to. */
+    /** The memory a WRITE, READ, atomic or flush goes to. */
     public SendWork remote(long address, int key) {
         remoteAddress = address;
         remoteKey = key;
@@ -114,6 +117,14 @@ public final class SendWork {
     public SendWork atomic(long swapOrAdd, long compare) {
         this.swapOrAdd = swapOrAdd;
         this.compare = compare;
+        return this;
+    }
+
+    /** How far what {@link #remote} names is to be flushed; the codes are those of libibverbs. */
+    public SendWork flush(int placement, int selectivity, int bytes) {
+        flushPlacement = placement;
+        flushSelectivity = selectivity;
+        flushBytes = bytes;
         return this;
     }
 
@@ -175,7 +186,7 @@ public final class SendWork {
 
     /** Whether its own memory may be used as the operation needs it. */
     boolean permitted(MemoryRegistry registry, ProtectionDomain domain) {
-        var rights = operation.needsResponse() ? Access.LOCAL_WRITE : Access.LOCAL_READ;
+        var rights = operation.bringsData() ? Access.LOCAL_WRITE : Access.LOCAL_READ;
         return inlineBytes >= 0 || buffers.permits(registry, domain, rights);
     }
 

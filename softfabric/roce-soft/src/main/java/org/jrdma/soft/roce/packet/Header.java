@@ -12,6 +12,8 @@ public enum Header {
     ATOMIC_RESULT(AtomicResultHeader.BYTES),
     /** {@link DatagramHeader}, DETH. */
     DATAGRAM(DatagramHeader.BYTES),
+    /** {@link FlushHeader}, FETH. */
+    FLUSH(FlushHeader.BYTES),
     /** {@link ImmediateHeader}, ImmDt. */
     IMMEDIATE(ImmediateHeader.BYTES),
     /** {@link InvalidateHeader}, IETH. */

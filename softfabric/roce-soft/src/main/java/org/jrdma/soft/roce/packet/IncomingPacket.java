@@ -105,7 +105,12 @@ public final class IncomingPacket {
 
     /** Its {@link Header#RDMA}, which the opcode must announce; so for the others. */
     public RdmaHeader rdma() {
-        return RdmaHeader.decode(memory(), firstHeader());
+        var flushes = opCode.operation() == Operation.FLUSH;
+        return RdmaHeader.decode(memory(), firstHeader() + (flushes ? FlushHeader.BYTES : 0));
+    }
+
+    public FlushHeader flush() {
+        return FlushHeader.decode(memory(), firstHeader());
     }
 
     public AtomicHeader atomic() {

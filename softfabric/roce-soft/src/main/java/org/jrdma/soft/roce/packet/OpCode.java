@@ -45,6 +45,8 @@ public enum OpCode {
     RC_FETCH_AND_ADD(RELIABLE, 20, Operation.FETCH_AND_ADD, ONLY, false, ATOMIC),
     RC_SEND_LAST_INVALIDATE(RELIABLE, 22, SEND, LAST, true, INVALIDATE),
     RC_SEND_ONLY_INVALIDATE(RELIABLE, 23, SEND, ONLY, true, INVALIDATE),
+    RC_FLUSH(RELIABLE, 28, Operation.FLUSH, ONLY, false, Header.FLUSH, RDMA),
+    RC_ATOMIC_WRITE(RELIABLE, 29, Operation.ATOMIC_WRITE, ONLY, true, RDMA),
 
     UC_SEND_FIRST(UNRELIABLE, 0, SEND, FIRST, true),
     UC_SEND_MIDDLE(UNRELIABLE, 1, SEND, MIDDLE, true),
@@ -64,8 +66,10 @@ public enum OpCode {
 
     private static final @Nullable OpCode[] BY_CODE = new OpCode[256];
 
+    private static final int OPERATIONS = Operation.values().length;
+
     /** By transport, operation, position, and 1 with immediate data. */
-    private static final @Nullable OpCode[] BY_MEANING = new OpCode[3 * 8 * 4 * 2];
+    private static final @Nullable OpCode[] BY_MEANING = new OpCode[3 * OPERATIONS * 4 * 2];
 
     static {
         for (var opCode : values()) {
@@ -141,7 +145,8 @@ public enum OpCode {
     @SuppressWarnings("EnumOrdinal") // an index into a table made in this class, and nowhere else
     private static int meaning(
             Transport transport, Operation operation, Position position, boolean immediate) {
-        return ((transport.ordinal() * 8 + operation.ordinal()) * 4 + position.ordinal()) * 2
+        return ((transport.ordinal() * OPERATIONS + operation.ordinal()) * 4 + position.ordinal())
+                        * 2
                 + (immediate ? 1 : 0);
     }
 

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
+import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.InvalidateHeader;
 import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.OpCode;
@@ -192,11 +193,14 @@ class FuzzTest {
                     new RdmaHeader(
                                     address,
                                     key,
-                                    random.nextInt(9) == 0
-                                            ? random.nextInt()
-                                            : random.nextInt(3) * 256)
+                                    random.nextInt(9) == 0 ? random.nextInt() : bytes(opCode))
                             .encode(memory, headers);
             case ATOMIC -> new AtomicHeader(address, key, 1, 2).encode(memory, headers);
+            case FLUSH -> {
+                new FlushHeader(random.nextInt(16), random.nextInt(4)).encode(memory, headers);
+                new RdmaHeader(address, key, random.nextInt(3) * 256)
+                        .encode(memory, headers + FlushHeader.BYTES);
+            }
             case INVALIDATE -> new InvalidateHeader(key).encode(memory, headers);
             case DATAGRAM -> {
                 if (random.nextInt(8) > 0) {
@@ -205,7 +209,7 @@ class FuzzTest {
             }
             case null, default -> {}
         }
-        var payload = opCode.hasPayload() ? random.nextInt(3) * 256 : 0;
+        var payload = opCode.hasPayload() ? bytes(opCode) : 0;
         packet.length(BaseTransportHeader.BYTES + opCode.headerBytes() + payload);
         packet.addresses(
                 peer.address.high(),
@@ -213,6 +217,13 @@ class FuzzTest {
                 victim.address.high(),
                 victim.address.low());
         checksum.seal(packet);
+    }
+
+    /** A length that suits, as often as not. */
+    private int bytes(OpCode opCode) {
+        return opCode == OpCode.RC_ATOMIC_WRITE && random.nextInt(4) > 0
+                ? Long.BYTES
+                : random.nextInt(3) * 256;
     }
 
     /** Lets the victim's engine have a copy with a bit turned or its end cut off. */

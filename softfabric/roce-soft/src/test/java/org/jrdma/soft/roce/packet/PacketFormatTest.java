@@ -115,6 +115,30 @@ class PacketFormatTest {
         assertThat(payload(decoded(DATAGRAM))).containsExactly('x');
     }
 
+    /** As the annex of memory placement extensions has them; the checksums are not looked at. */
+    @Test
+    void shouldTakeAFlushAndAnAtomicWriteApart() throws Exception {
+        var flush =
+                decoded(
+                        "1c40ffff0065432180000005"
+                                + "00000013"
+                                + "0123456789abcde8cafebabe00001000"
+                                + "00000000");
+        assertThat(flush.opCode()).isEqualTo(OpCode.RC_FLUSH);
+        assertThat(flush.flush()).isEqualTo(new FlushHeader(3, FlushHeader.REGION));
+        assertThat(flush.rdma()).isEqualTo(new RdmaHeader(0x0123456789abcde8L, 0xcafebabe, 0x1000));
+        assertThat(flush.payloadBytes()).isZero();
+        var write =
+                decoded(
+                        "1d40ffff0065432180000005"
+                                + "0123456789abcde8cafebabe00000008"
+                                + "0807060504030201"
+                                + "00000000");
+        assertThat(write.opCode()).isEqualTo(OpCode.RC_ATOMIC_WRITE);
+        assertThat(write.rdma()).isEqualTo(new RdmaHeader(0x0123456789abcde8L, 0xcafebabe, 8));
+        assertThat(payload(write)).containsExactly(8, 7, 6, 5, 4, 3, 2, 1);
+    }
+
     @Test
     void shouldWriteEveryHeaderAsItReadsIt() throws Exception {
         var memory = MemorySegment.ofArray(new byte[64]);

@@ -1,0 +1,183 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.util.stream.LongStream;
+import org.jrdma.soft.roce.packet.FlushHeader;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+
+/** Flushes and atomic writes, which the left side asks for. */
+class FlushTest {
+
+    private static final int RIGHTS = Pair.ALL | Access.FLUSH_GLOBAL;
+
+    private final Pair pair = new Pair(Transport.RELIABLE, 1);
+    private final Pair.Side left = pair.left;
+    private final Pair.Side right = pair.right;
+    private MemoryRegion region = register(RIGHTS);
+
+    private MemoryRegion register(int access) {
+        return right.registry.register(right.domain, right.memory, right.start, access);
+    }
+
+    private void connect(int access) {
+        left.queuePair.reset();
+        right.queuePair.reset();
+        pair.connect(256, 0xffffff - 3, 14, 7, 7, 4, access);
+    }
+
+    private SendWork atomicWrite(long id, long address, int bytes) {
+        return left.work(id, SendOperation.ATOMIC_WRITE)
+                .buffer(left.start, bytes, left.region.key())
+                .remote(address, region.key());
+    }
+
+    private SendWork flush(long id, int placement, int selectivity, long address, int bytes) {
+        return left.work(id, SendOperation.FLUSH)
+                .remote(address, region.key())
+                .flush(placement, selectivity, bytes);
+    }
+
+    private Pair.Done done(SendWork ignored) {
+        left.post();
+        pair.run();
+        return left.done.getLast();
+    }
+
+    @Test
+    void shouldDoEachOnceAndInOrderWhateverIsLost() {
+        connect(RIGHTS);
+        pair.trouble = new Pair.Trouble(0.1, 0.1, 0.2, 0);
+        var id = 0L;
+        for (var i = 0; i < 60; i++) {
+            left.memory.set(ValueLayout.JAVA_LONG, 8L * i, -1 - i);
+            left.work(id++, SendOperation.WRITE)
+                    .buffer(left.start, 700, left.region.key())
+                    .remote(right.start + 4096, region.key());
+            left.post();
+            flush(id++, FlushHeader.GLOBAL, FlushHeader.RANGE, right.start + 4096, 700);
+            left.post();
+            left.work(id++, SendOperation.ATOMIC_WRITE)
+                    .buffer(left.start + 8L * i, 8, left.region.key())
+                    .remote(right.start, region.key());
+            left.post();
+            left.work(id++, SendOperation.FETCH_AND_ADD)
+                    .buffer(left.start + 8192 + 8L * i, 8, left.region.key())
+                    .remote(right.start, region.key())
+                    .atomic(-1000, 0); // an atomic write done again behind it would show
+            left.post();
+        }
+
+        pair.run();
+
+        assertThat(left.done).allMatch(each -> each.status() == CompletionStatus.SUCCESS);
+        assertThat(left.done)
+                .extracting(Pair.Done::id)
+                .containsExactlyElementsOf(LongStream.range(0, id).boxed().toList());
+        assertThat(left.done.get(1).kind()).isEqualTo(CompletionKind.FLUSH);
+        assertThat(left.done.get(2).kind()).isEqualTo(CompletionKind.ATOMIC_WRITE);
+        for (var i = 0; i < 60; i++) {
+            assertThat(left.memory.get(ValueLayout.JAVA_LONG, 8192 + 8L * i)).isEqualTo(-1 - i);
+        }
+        assertThat(right.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(-60 - 1000);
+        assertThat(left.queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    }
+
+    @Test
+    void shouldWriteWhatIsPostedInline() {
+        connect(RIGHTS);
+        left.memory.set(ValueLayout.JAVA_LONG, 0, 42);
+
+        var done =
+                done(
+                        left.work(1, SendOperation.ATOMIC_WRITE)
+                                .inline(left.memory.asSlice(0, 8))
+                                .remote(right.start + 8, region.key()));
+
+        assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(right.memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(42);
+    }
+
+    @Test
+    void shouldFlushAllOfARegionWhateverRangeIsNamed() {
+        connect(RIGHTS);
+
+        assertThat(done(flush(1, FlushHeader.GLOBAL, FlushHeader.REGION, 0, -1)).status())
+                .isEqualTo(CompletionStatus.SUCCESS);
+    }
+
+    @Test
+    void shouldRefuseAnAtomicWriteThatIsNotOfEightBytes() {
+        for (var bytes : new int[] {0, 4, 16}) {
+            connect(RIGHTS);
+            assertThat(done(atomicWrite(1, right.start, bytes)).status())
+                    .isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
+        }
+    }
+
+    @Test
+    void shouldRefuseAnAtomicWriteThatIsNotPermittedAndLeaveTheMemoryAlone() {
+        left.memory.set(ValueLayout.JAVA_LONG, 0, -1);
+
+        assertRefused(
+                RIGHTS, right.start + 4, CompletionStatus.REMOTE_INVALID_REQUEST); // unaligned
+        assertRefused(
+                RIGHTS & ~Access.REMOTE_WRITE,
+                right.start,
+                CompletionStatus.REMOTE_INVALID_REQUEST);
+        assertRefused(RIGHTS, right.start + Pair.REGION, CompletionStatus.REMOTE_ACCESS_ERROR);
+        region = register(RIGHTS & ~Access.REMOTE_WRITE);
+        assertRefused(RIGHTS, right.start, CompletionStatus.REMOTE_ACCESS_ERROR);
+
+        assertThat(right.memory.asSlice(0, 64).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+        assertThat(right.guardsAreIntact()).isTrue();
+    }
+
+    private void assertRefused(int ofQueuePair, long address, CompletionStatus status) {
+        connect(ofQueuePair);
+        assertThat(done(atomicWrite(1, address, 8)).status()).isEqualTo(status);
+        assertThat(right.queuePair.state()).isEqualTo(QueuePairState.ERROR);
+    }
+
+    @Test
+    void shouldRefuseAFlushThatIsNotPermitted() {
+        var global = FlushHeader.GLOBAL;
+        var range = FlushHeader.RANGE;
+        var invalid = CompletionStatus.REMOTE_INVALID_REQUEST;
+        var access = CompletionStatus.REMOTE_ACCESS_ERROR;
+        var start = right.start;
+
+        assertFlushRefused(RIGHTS & ~Access.FLUSH_GLOBAL, global, range, start, 8, invalid);
+        assertFlushRefused(RIGHTS, 0, range, start, 8, invalid);
+        assertFlushRefused(RIGHTS, 4, range, start, 8, invalid);
+        assertFlushRefused(RIGHTS, global, 2, start, 8, invalid);
+        assertFlushRefused(RIGHTS, FlushHeader.PERSISTENT, range, start, 8, invalid);
+        assertFlushRefused(
+                RIGHTS | Access.FLUSH_PERSISTENT,
+                global | FlushHeader.PERSISTENT,
+                range,
+                start,
+                8,
+                access); // no memory here is persistent
+        assertFlushRefused(RIGHTS, global, range, start + Pair.REGION, 8, access);
+        region = register(Pair.ALL);
+        assertFlushRefused(RIGHTS, global, range, start, 8, access);
+        assertFlushRefused(RIGHTS, global, FlushHeader.REGION, start, 8, access);
+        right.registry.deregister(region);
+        assertFlushRefused(RIGHTS, global, FlushHeader.REGION, start, 8, access);
+    }
+
+    private void assertFlushRefused(
+            int ofQueuePair,
+            int placement,
+            int selectivity,
+            long address,
+            int bytes,
+            CompletionStatus status) {
+        connect(ofQueuePair);
+        assertThat(done(flush(1, placement, selectivity, address, bytes)).status())
+                .isEqualTo(status);
+    }
+}
