@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jrdma.verbs.internal.MemoryFunctions;
 
 /**
  * A part of a {@link MemoryRegion}, as a work request names it. Immutable; it keeps nothing open.
@@ -51,6 +52,11 @@ public final class MemorySlice {
     /** What a peer needs to know to reach it. */
     public RemoteMemory remote() {
         return region.remote().slice(offset, length);
+    }
+
+    /** As a list of pieces has it. */
+    MemoryFunctions.Piece piece() {
+        return new MemoryFunctions.Piece(address(), length, region.localKey());
     }
 
     long address() {

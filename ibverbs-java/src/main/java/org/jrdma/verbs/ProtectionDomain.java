@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
@@ -187,6 +188,57 @@ public final class ProtectionDomain extends NativeObject {
      */
     public MemoryRegion newNullRegion() throws VerbsException {
         return MemoryRegion.ofNothing(this, lifetime());
+    }
+
+    /**
+     * Has pages of {@linkplain Access#ON_DEMAND on-demand} regions brought in before requests need
+     * them. Advice only: the device may ignore it, and pages may go again. Does not wait for it. In
+     * C: {@code ibv_advise_mr}.
+     *
+     * @throws IllegalArgumentException if a region is not on demand: not every driver looks
+     * @throws VerbsException if the device does not offer it, or refuses it; with EPERM if what is
+     *     to be written may not be
+     */
+    public void advise(PageAdvice advice, MemorySlice... pieces) throws VerbsException {
+        advise(advice, false, List.of(pieces));
+    }
+
+    /** As {@link #advise}, and waits until it is done, for as long as that takes. */
+    public void adviseAndWait(PageAdvice advice, MemorySlice... pieces) throws VerbsException {
+        advise(advice, true, List.of(pieces));
+    }
+
+    private void advise(PageAdvice advice, boolean waits, List<MemorySlice> pieces)
+            throws VerbsException {
+        for (var piece : pieces) {
+            if (!piece.region().access().contains(Access.ON_DEMAND)) {
+                throw new IllegalArgumentException(piece.region() + " is not ON_DEMAND");
+            }
+        }
+        var used =
+                Stream.concat(
+                                Stream.of(lifetime()),
+                                pieces.stream().map(piece -> piece.region().ownLifetime()))
+                        .toList();
+        Lifetime.holdAll(used);
+        try {
+            PlatformCalls.call(() -> {
+                device.library()
+                        .memory()
+                        .advise(
+                                device.context(),
+                                address(),
+                                advice,
+                                waits,
+                                pieces.stream().map(MemorySlice::piece).toList(),
+                                Attempt.to(
+                                        "ibv_advise_mr",
+                                        () -> "%s for %s".formatted(advice, pieces)));
+                return this;
+            });
+        } finally {
+            used.forEach(Lifetime::release);
+        }
     }
 
     /**

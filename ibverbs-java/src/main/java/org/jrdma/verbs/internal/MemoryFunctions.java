@@ -8,11 +8,13 @@ import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.List;
 import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.ibv_mw;
 import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
+import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
@@ -20,6 +22,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.PageAdvice;
 import org.jrdma.verbs.VerbsException;
 
 /** Protection domains, memory regions and windows. */
@@ -40,6 +43,8 @@ public final class MemoryFunctions {
     private static final MethodHandle REREG_MR = capturingErrno(rdma_h.ibv_rereg_mr$descriptor());
     private static final MethodHandle ALLOC_NULL_MR =
             capturingErrno(verbs_context.alloc_null_mr.descriptor());
+    private static final MethodHandle ADVISE_MR =
+            capturingErrno(verbs_context.advise_mr.descriptor());
     private static final MethodHandle ALLOC_MW =
             capturingErrno(ibv_context_ops.alloc_mw.descriptor());
     private static final MethodHandle DEALLOC_MW =
@@ -250,6 +255,48 @@ public final class MemoryFunctions {
     /** Returns the errno. */
     public void deregister(MemorySegment region, Attempt attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEREG_MR.invokeExact(deregMr, segment(), region)));
+    }
+
+    /** A piece of registered memory: an {@code ibv_sge}. */
+    public record Piece(long address, int length, int key) {}
+
+    /** Returns the errno. */
+    public void advise(
+            VerbsContext context,
+            MemorySegment domain,
+            PageAdvice advice,
+            boolean waits,
+            List<Piece> pieces,
+            Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.advise_mr$offset(), attempt);
+        var code =
+                switch (advice) {
+                    case PREFETCH -> rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH();
+                    case PREFETCH_FOR_WRITING -> rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE();
+                    case PREFETCH_WITHOUT_FAULT -> rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT();
+                };
+        var flags = waits ? rdma_h.IBV_ADVISE_MR_FLAG_FLUSH() : 0;
+        try (var arena = Arena.ofConfined()) {
+            var list = ibv_sge.allocateArray(pieces.size(), arena);
+            for (var index = 0; index < pieces.size(); index++) {
+                var element = ibv_sge.asSlice(list, index);
+                ibv_sge.addr(element, pieces.get(index).address);
+                ibv_sge.length(element, pieces.get(index).length);
+                ibv_sge.lkey(element, pieces.get(index).key);
+            }
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    ADVISE_MR.invokeExact(
+                                            function,
+                                            segment(),
+                                            domain,
+                                            code,
+                                            flags,
+                                            list,
+                                            pieces.size())));
+        }
     }
 
     /** NULL and errno on failure. */

@@ -54,6 +54,8 @@ public enum Feature {
     NULL_REGIONS,
     /** {@code ibv_rereg_mr}. */
     REREGISTRATION,
+    /** {@code ibv_advise_mr}. */
+    ADVICE,
     /** Memory windows, and their invalidation. */
     MEMORY_WINDOWS,
     /** A receive tells which window the sender has taken away. */

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.Set;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PageAdvice;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -282,6 +283,49 @@ class MemoryTest {
                         .hasMessageContaining("ON_DEMAND");
             }
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldTakeAdviceOnPagesAndChangeNothingInThem(PageAdvice advice) throws VerbsException {
+        fabric.needs(Feature.ADVICE);
+        try (var memory = domain.newArena(LOCAL_WRITE, Access.ON_DEMAND)) {
+            var region = memory.region(1 << 20);
+            region.segment().set(ValueLayout.JAVA_LONG, 8192, 42);
+
+            domain.advise(advice, region.slice(), region.slice(8192, 100));
+            domain.adviseAndWait(advice, region.slice());
+            domain.advise(advice);
+
+            assertThat(region.segment().get(ValueLayout.JAVA_LONG, 8192)).isEqualTo(42);
+        }
+    }
+
+    @Test
+    void shouldRefuseAdviceOnPagesThatAreThereAnyway() throws VerbsException {
+        var pinned = domain.newArena(LOCAL_WRITE).region(4096);
+
+        assertThatThrownBy(() -> domain.advise(PageAdvice.PREFETCH, pinned.slice()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("not ON_DEMAND");
+    }
+
+    @Test
+    void shouldRefuseAdviceToWriteWhatMayNotBeWrittenOrIsOfAnotherDomain() throws VerbsException {
+        fabric.needs(Feature.ADVICE);
+        var readOnly = domain.newArena(Access.ON_DEMAND).region(4096);
+        var other = device.newProtectionDomain();
+
+        assertThatThrownBy(() -> domain.advise(PageAdvice.PREFETCH_FOR_WRITING, readOnly.slice()))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("ibv_advise_mr")
+                .hasMessageContaining("EPERM");
+        assertThatThrownBy(() -> other.advise(PageAdvice.PREFETCH, readOnly.slice()))
+                .isInstanceOf(VerbsException.class);
+        readOnly.close();
+        assertThatThrownBy(() -> domain.advise(PageAdvice.PREFETCH, readOnly.slice()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
     }
 
     @Test

@@ -21,6 +21,7 @@ public enum Profile {
                     entry(Feature.ZERO_BASED_REGIONS, "not in the driver"),
                     entry(Feature.NULL_REGIONS, "not in the driver"),
                     entry(Feature.REREGISTRATION, "not in the provider"),
+                    entry(Feature.ADVICE, "not in the provider of rdma-core 44"),
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(
@@ -83,6 +84,7 @@ public enum Profile {
                     entry(Feature.REPORTING_RESET, "its idle state is told as INIT"),
                     entry(Feature.REPORTING_GREATEST_MTU, "the driver leaves it out"),
                     entry(Feature.PARTITION_KEYS, "iWARP has none"),
+                    entry(Feature.ADVICE, "not in the provider"),
                     entry(Feature.MEMORY_WINDOWS, "not in the driver"),
                     entry(Feature.LARGE_REGIONS, "as for rxe")),
             Map.of(
@@ -114,6 +116,7 @@ public enum Profile {
                     entry(
                             Feature.SHARED_RECEIVE_QUEUES,
                             "its last queue pair takes every receive at once"),
+                    entry(Feature.ADVICE, "it has no pages"),
                     entry(Feature.MEMORY_WINDOWS, "it has no peers to open them to"),
                     entry(Feature.LARGE_REGIONS, "it takes any, without asking")),
             Map.of(),

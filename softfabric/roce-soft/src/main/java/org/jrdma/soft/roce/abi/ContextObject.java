@@ -47,6 +47,7 @@ final class ContextObject {
         verbs_context.sz(whole, whole.byteSize());
         verbs_context.query_port(whole, HotExports.MEMBERS.findOrThrow("query_port"));
         verbs_context.query_device_ex(whole, HotExports.MEMBERS.findOrThrow("query_device_ex"));
+        verbs_context.advise_mr(whole, HotExports.MEMBERS.findOrThrow("advise_mr"));
         verbs_context.alloc_null_mr(whole, HotExports.MEMBERS.findOrThrow("alloc_null_mr"));
         verbs_context.query_rt_values(whole, HotExports.MEMBERS.findOrThrow("query_rt_values"));
         verbs_context.create_cq_ex(whole, HotExports.MEMBERS.findOrThrow("create_cq_ex"));

@@ -33,7 +33,7 @@ final class DeviceFacts {
     private static final int MAX_GROUPS = 1_024;
     private static final int MANY_MEMBERS = 1_024;
 
-    private static final long PAGE_BYTES = Linux.pageBytes();
+    static final long PAGE_BYTES = Linux.pageBytes();
 
     private static final int LINK_UP = 5;
     private static final int DISABLED = 3;

@@ -1,11 +1,67 @@
 package org.jrdma.soft.roce.abi;
 
 import org.jrdma.abi.rdma.ibv_mw_bind;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.engine.Access;
 
-/** The functions of memory windows, which C finds in a context. */
+/** Memory windows, and advice: functions that C finds in a context. */
 final class MemoryMembers {
 
     private MemoryMembers() {}
+
+    /** Advice is taken at once, or else, where nobody waits for it, not at all. */
+    @Exported(value = "advise_mr", failure = Failure.ERRNO)
+    static int advise(long domain, int advice, int flags, long list, int count) {
+        var forWriting = advice == rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE();
+        if (!forWriting
+                && advice != rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH()
+                && advice != rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT()) {
+            return Errno.EOPNOTSUPP;
+        }
+        if ((flags & ~rdma_h.IBV_ADVISE_MR_FLAG_FLUSH()) != 0) {
+            return Errno.EINVAL;
+        }
+        var waits = flags != 0 && advice != rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT();
+        var found = DomainObject.of(domain);
+        for (var i = 0; i < count; i++) {
+            var errno =
+                    take(
+                            found,
+                            Elements.key(list, i),
+                            Elements.address(list, i),
+                            Integer.toUnsignedLong(Elements.length(list, i)),
+                            forWriting,
+                            waits);
+            if (errno != 0) {
+                return errno;
+            }
+        }
+        return 0;
+    }
+
+    private static int take(
+            DomainObject domain,
+            int key,
+            long address,
+            long length,
+            boolean forWriting,
+            boolean waits) {
+        var memory = domain.context().port().memory();
+        var plain = domain.domain();
+        if (!memory.permits(plain, key, address, length, Access.LOCAL_READ)) {
+            return Errno.EFAULT;
+        }
+        if (!memory.permits(plain, key, address, length, Access.ON_DEMAND)) {
+            return Errno.EINVAL;
+        }
+        if (forWriting && !memory.permits(plain, key, address, length, Access.LOCAL_WRITE)) {
+            return Errno.EPERM;
+        }
+        return !waits || memory.touch(plain, key, address, length, DeviceFacts.PAGE_BYTES)
+                ? 0
+                : Errno.EFAULT;
+    }
 
     @Exported(value = "alloc_mw", failure = Failure.NULL)
     static long allocateWindow(long domain, int type) {

@@ -16,7 +16,7 @@ final class RegionObject implements Owned {
                     | Access.REMOTE
                     | Access.WINDOW_BIND
                     | Access.ZERO_BASED
-                    | rdma_h.IBV_ACCESS_ON_DEMAND()
+                    | Access.ON_DEMAND
                     | rdma_h.IBV_ACCESS_HUGETLB()
                     | rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
 

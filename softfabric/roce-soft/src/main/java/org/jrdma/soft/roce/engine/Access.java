@@ -11,6 +11,9 @@ public final class Access {
     /** A window may be bound to the region. */
     public static final int WINDOW_BIND = 16;
 
+    /** Pages come when they are needed, as all do here. */
+    public static final int ON_DEMAND = 64;
+
     /** Addresses count from 0. */
     public static final int ZERO_BASED = 32;
 
@@ -27,7 +30,7 @@ public final class Access {
     public static final int REMOTE_CHANGES = REMOTE_WRITE | REMOTE_ATOMIC;
 
     /** Of every region, and of no window: it has no key for this side's work. Not libibverbs'. */
-    static final int LOCAL_READ = 1 << 31;
+    public static final int LOCAL_READ = 1 << 31;
 
     private Access() {}
 }

@@ -287,6 +287,27 @@ public final class MemoryRegistry {
                 : null;
     }
 
+    /** Whether this side may access its memory so now. */
+    public boolean permits(
+            ProtectionDomain domain, int key, long address, long length, int rights) {
+        return permits((Accessor) domain, key, address, length, rights);
+    }
+
+    /**
+     * Brings pages in, by a look at each.
+     *
+     * @return false if that is not permitted
+     */
+    public boolean touch(ProtectionDomain domain, int key, long address, long length, long page) {
+        var seen = MemorySegment.ofArray(new byte[1]);
+        for (var at = 0L; at < length; at += page) {
+            if (!read(domain, key, address + at, Access.LOCAL_READ, seen, 0, 1)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Whether such an access would succeed now. */
     boolean permits(Accessor caller, int key, long address, long length, int rights) {
         var region = enter(caller, key, address, length, rights);

@@ -52,6 +52,8 @@ class ExportsTest {
                 .isEqualTo(withNumbersForPointers(verbs_context.query_device_ex.descriptor()));
         assertThat(descriptor(DeviceMembers.class, "allocateNullRegion"))
                 .isEqualTo(withNumbersForPointers(verbs_context.alloc_null_mr.descriptor()));
+        assertThat(descriptor(MemoryMembers.class, "advise"))
+                .isEqualTo(withNumbersForPointers(verbs_context.advise_mr.descriptor()));
         assertThat(descriptor(MemoryMembers.class, "allocateWindow"))
                 .isEqualTo(withNumbersForPointers(ibv_context_ops.alloc_mw.descriptor()));
         assertThat(descriptor(MemoryMembers.class, "bindWindow"))

@@ -6,6 +6,7 @@ import static org.jrdma.soft.roce.abi.Caller.assertRefused;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_mr;
+import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.junit.jupiter.api.AfterEach;
@@ -97,5 +98,34 @@ class RegionTest {
         assertThat(ibv_mr.rkey(nothing)).isZero();
         assertThat(ibv_mr.addr(nothing).address()).isZero();
         assertThat(ibv_mr.length(nothing)).isEqualTo(-1); // SIZE_MAX
+    }
+
+    @Test
+    void shouldRefuseAdviceThatCannotBeTaken() {
+        var write = rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE();
+        var read = rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH();
+        var onDemand = keyOf(rdma_h.IBV_ACCESS_ON_DEMAND());
+        var pinned = keyOf(LOCAL_WRITE);
+
+        assertThat(advise(read, 1, onDemand, 64)).isZero();
+        assertThat(advise(read, 1, onDemand, 65)).isEqualTo(Errno.EFAULT);
+        assertThat(advise(read, 1, onDemand ^ 1, 64)).isEqualTo(Errno.EFAULT);
+        assertThat(advise(read, 0, pinned, 64)).isEqualTo(Errno.EINVAL);
+        assertThat(advise(read, 2, onDemand, 64)).isEqualTo(Errno.EINVAL);
+        assertThat(advise(write, 0, onDemand, 64)).isEqualTo(Errno.EPERM);
+        assertThat(advise(99, 0, onDemand, 64)).isEqualTo(Errno.EOPNOTSUPP);
+    }
+
+    private int advise(int advice, int flags, int key, int length) {
+        var piece = ibv_sge.allocate(arena);
+        ibv_sge.addr(piece, memory.address());
+        ibv_sge.length(piece, length);
+        ibv_sge.lkey(piece, key);
+        return MemoryMembers.advise(domain, advice, flags, piece.address(), 1);
+    }
+
+    private int keyOf(int access) {
+        var made = MemoryExports.register(domain, memory.address(), 64, access);
+        return ibv_mr.lkey(Memory.at(made, ibv_mr.layout()));
     }
 }
