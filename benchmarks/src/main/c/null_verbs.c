@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,18 @@ struct ibv_context {
     void *abi_compat;
 };
 
+struct ibv_cq_init_attr_ex;
+struct ibv_qp_init_attr_ex;
+
+/* What stands before the context, from its end as far as it is used. */
+struct verbs_context_front {
+    struct ibv_cq *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
+    void *before_create_qp[7];
+    struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *);
+    void *after_create_qp[5];
+    size_t sz;
+};
+
 struct ibv_pd { struct ibv_context *context; uint32_t handle; };
 struct ibv_mr { struct ibv_context *context; struct ibv_pd *pd; void *addr; size_t length; uint32_t handle, lkey, rkey; };
 struct ibv_comp_channel { struct ibv_context *context; int fd, refcnt; };
@@ -127,6 +140,35 @@ struct ibv_cq {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     uint32_t comp_events_completed, async_events_completed;
+};
+
+struct ibv_poll_cq_attr { uint32_t comp_mask; };
+
+/* What an ibv_cq_ex has beyond an ibv_cq, as far as it is used. */
+struct ibv_cq_more {
+    uint32_t comp_mask;
+    int status;
+    uint64_t wr_id;
+    int (*start_poll)(struct ibv_cq *, struct ibv_poll_cq_attr *);
+    int (*next_poll)(struct ibv_cq *);
+    void (*end_poll)(struct ibv_cq *);
+    int (*read_opcode)(struct ibv_cq *);
+    uint32_t (*read_vendor_err)(struct ibv_cq *), (*read_byte_len)(struct ibv_cq *), (*read_imm_data)(struct ibv_cq *);
+    uint32_t (*read_qp_num)(struct ibv_cq *), (*read_src_qp)(struct ibv_cq *);
+    unsigned int (*read_wc_flags)(struct ibv_cq *);
+    uint32_t (*read_slid)(struct ibv_cq *);
+    uint8_t (*read_sl)(struct ibv_cq *), (*read_dlid_path_bits)(struct ibv_cq *);
+    void *not_told[5];
+};
+
+struct ibv_cq_init_attr_ex {
+    uint32_t cqe;
+    void *cq_context;
+    struct ibv_comp_channel *channel;
+    uint32_t comp_vector;
+    uint64_t wc_flags;
+    uint32_t comp_mask, flags;
+    struct ibv_pd *parent_domain;
 };
 
 struct ibv_srq {
@@ -171,6 +213,44 @@ struct ibv_qp {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     uint32_t events_completed;
+};
+
+struct ibv_qp_init_attr_ex {
+    void *qp_context;
+    struct ibv_cq *send_cq, *recv_cq;
+    struct ibv_srq *srq;
+    struct ibv_qp_cap cap;
+    int qp_type, sq_sig_all;
+    uint32_t comp_mask;
+    struct ibv_pd *pd;
+};
+
+struct ibv_ah { struct ibv_context *context; struct ibv_pd *pd; uint32_t handle; };
+struct ibv_data_buf { void *addr; size_t length; };
+
+/* What an ibv_qp_ex has beyond an ibv_qp, as far as it is used. */
+struct ibv_qp_more {
+    uint64_t comp_mask, wr_id;
+    unsigned int wr_flags;
+    void (*wr_atomic_cmp_swp)(struct ibv_qp *, uint32_t, uint64_t, uint64_t, uint64_t);
+    void (*wr_atomic_fetch_add)(struct ibv_qp *, uint32_t, uint64_t, uint64_t);
+    void *bind_and_invalidate[2];
+    void (*wr_rdma_read)(struct ibv_qp *, uint32_t, uint64_t);
+    void (*wr_rdma_write)(struct ibv_qp *, uint32_t, uint64_t);
+    void (*wr_rdma_write_imm)(struct ibv_qp *, uint32_t, uint64_t, uint32_t);
+    void (*wr_send)(struct ibv_qp *);
+    void (*wr_send_imm)(struct ibv_qp *, uint32_t);
+    void *send_inv_and_tso[2];
+    void (*wr_set_ud_addr)(struct ibv_qp *, struct ibv_ah *, uint32_t, uint32_t);
+    void *set_xrc_srqn;
+    void (*wr_set_inline_data)(struct ibv_qp *, void *, size_t);
+    void (*wr_set_inline_data_list)(struct ibv_qp *, size_t, const struct ibv_data_buf *);
+    void (*wr_set_sge)(struct ibv_qp *, uint32_t, uint64_t, uint32_t);
+    void (*wr_set_sge_list)(struct ibv_qp *, size_t, const struct ibv_sge *);
+    void (*wr_start)(struct ibv_qp *);
+    int (*wr_complete)(struct ibv_qp *);
+    void (*wr_abort)(struct ibv_qp *);
+    void *later[2];
 };
 
 _Static_assert(sizeof(struct ibv_send_wr) == 128, "ibv_send_wr");
@@ -281,12 +361,16 @@ static void poison(void *structure, size_t bytes)
 struct completion { uint64_t wr_id; uint32_t qp_num; int status, opcode; uint32_t bytes; };
 
 struct device { struct ibv_context ibv; struct life life; };
+struct extended_device { struct verbs_context_front front; struct device device; };
+struct handle { struct ibv_ah ibv; struct life life; struct domain *domain; };
 struct domain { struct ibv_pd ibv; struct life life; struct device *device; };
 struct region { struct ibv_mr ibv; struct life life; struct domain *domain; };
 struct channel { struct ibv_comp_channel ibv; struct life life; struct device *device; int write_fd; };
 
 struct queue {
     struct ibv_cq ibv;
+    struct ibv_cq_more more; /* of no meaning unless it is extended */
+    unsigned seen; /* by the poll of an extended one */
     struct life life;
     struct device *device;
     struct channel *channel;
@@ -306,8 +390,14 @@ struct shared {
     uint32_t max_sge;
 };
 
+/* A request that an extended post was asked for. */
+struct asked { uint64_t wr_id; unsigned flags; int opcode; uint32_t bytes; };
+
 struct pair {
     struct ibv_qp ibv;
+    struct ibv_qp_more more; /* of no meaning unless it is extended */
+    struct asked *asked;
+    unsigned asked_count;
     struct life life;
     struct domain *domain;
     struct queue *sends, *receives;
@@ -315,6 +405,10 @@ struct pair {
     uint64_t *waiting; /* a receive without memory, and all after it */
     unsigned waiting_count;
 };
+
+_Static_assert(offsetof(struct queue, more) == sizeof(struct ibv_cq), "ibv_cq_ex");
+_Static_assert(offsetof(struct pair, more) == sizeof(struct ibv_qp), "ibv_qp_ex");
+_Static_assert(offsetof(struct extended_device, device) == sizeof(struct verbs_context_front), "verbs_context");
 
 /* A key is a place here, and never used again. Pages that are not used take no memory. */
 enum { REGIONS = 1 << 22 };
@@ -477,6 +571,211 @@ static int req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     return 0;
 }
 
+/* ---- The extended data path: of a post or a poll each call but the first is inside the lock that the first has taken ---- */
+
+static int start_poll(struct ibv_cq *cq, struct ibv_poll_cq_attr *attributes)
+{
+    struct queue *queue = (struct queue *)cq;
+    if (attributes->comp_mask)
+        return EINVAL;
+    hold(&queue->life);
+    if (queue->count == 0) {
+        let_go(&queue->life);
+        return ENOENT;
+    }
+    queue->seen = 1;
+    queue->more.wr_id = queue->ring[queue->first].wr_id;
+    queue->more.status = queue->ring[queue->first].status;
+    return 0;
+}
+
+static inline struct completion *current(struct ibv_cq *cq)
+{
+    struct queue *queue = (struct queue *)cq;
+    unsigned at = queue->first + queue->seen - 1;
+    return &queue->ring[at < queue->capacity ? at : at - queue->capacity];
+}
+
+static int next_poll(struct ibv_cq *cq)
+{
+    struct queue *queue = (struct queue *)cq;
+    if (queue->seen == queue->count)
+        return ENOENT;
+    queue->seen++;
+    queue->more.wr_id = current(cq)->wr_id;
+    queue->more.status = current(cq)->status;
+    return 0;
+}
+
+static void end_poll(struct ibv_cq *cq)
+{
+    struct queue *queue = (struct queue *)cq;
+    queue->first += queue->seen;
+    if (queue->first >= queue->capacity)
+        queue->first -= queue->capacity;
+    queue->count -= queue->seen;
+    let_go(&queue->life);
+}
+
+static int read_opcode(struct ibv_cq *cq)
+{
+    return current(cq)->opcode;
+}
+
+static uint32_t read_byte_len(struct ibv_cq *cq)
+{
+    return current(cq)->bytes;
+}
+
+static uint32_t read_qp_num(struct ibv_cq *cq)
+{
+    return current(cq)->qp_num;
+}
+
+static uint32_t read_nothing(struct ibv_cq *cq)
+{
+    (void)cq;
+    return 0;
+}
+
+static uint8_t read_no_byte(struct ibv_cq *cq)
+{
+    (void)cq;
+    return 0;
+}
+
+static void wr_start(struct ibv_qp *qp)
+{
+    struct pair *pair = (struct pair *)qp;
+    hold(&pair->life);
+    pair->asked_count = 0;
+}
+
+static inline void ask(struct ibv_qp *qp, int opcode)
+{
+    struct pair *pair = (struct pair *)qp;
+    if (pair->asked_count == pair->cap.max_send_wr)
+        misuse("send queue", "overruns");
+    pair->asked[pair->asked_count++] = (struct asked){pair->more.wr_id, pair->more.wr_flags, opcode, 0};
+}
+
+static void wr_send(struct ibv_qp *qp)
+{
+    ask(qp, 0);
+}
+
+static void wr_send_imm(struct ibv_qp *qp, uint32_t immediate)
+{
+    (void)immediate;
+    ask(qp, 0);
+}
+
+static void wr_rdma_write(struct ibv_qp *qp, uint32_t key, uint64_t address)
+{
+    (void)key;
+    (void)address;
+    ask(qp, 1);
+}
+
+static void wr_rdma_write_imm(struct ibv_qp *qp, uint32_t key, uint64_t address, uint32_t immediate)
+{
+    (void)immediate;
+    wr_rdma_write(qp, key, address);
+}
+
+static void wr_rdma_read(struct ibv_qp *qp, uint32_t key, uint64_t address)
+{
+    (void)key;
+    (void)address;
+    ask(qp, 2);
+}
+
+static void wr_atomic_cmp_swp(struct ibv_qp *qp, uint32_t key, uint64_t address, uint64_t compare, uint64_t swap)
+{
+    (void)key;
+    (void)address;
+    (void)compare;
+    (void)swap;
+    ask(qp, 3);
+}
+
+static void wr_atomic_fetch_add(struct ibv_qp *qp, uint32_t key, uint64_t address, uint64_t delta)
+{
+    (void)key;
+    (void)address;
+    (void)delta;
+    ask(qp, 4);
+}
+
+static void wr_set_ud_addr(struct ibv_qp *qp, struct ibv_ah *handle, uint32_t number, uint32_t key)
+{
+    (void)qp;
+    (void)number;
+    (void)key;
+    check(&((struct handle *)handle)->life);
+}
+
+static inline struct asked *last_asked(struct ibv_qp *qp)
+{
+    struct pair *pair = (struct pair *)qp;
+    if (pair->asked_count == 0)
+        misuse("send queue", "is given a part of no request");
+    return &pair->asked[pair->asked_count - 1];
+}
+
+static void wr_set_sge_list(struct ibv_qp *qp, size_t count, const struct ibv_sge *pieces)
+{
+    if (count > ((struct pair *)qp)->cap.max_send_sge)
+        misuse("send queue", "is given too many pieces");
+    last_asked(qp)->bytes = look_at(pieces, (int)count, 0);
+}
+
+static void wr_set_sge(struct ibv_qp *qp, uint32_t key, uint64_t address, uint32_t length)
+{
+    struct ibv_sge piece = {address, length, key};
+    last_asked(qp)->bytes = look_at(&piece, 1, 0);
+}
+
+static void wr_set_inline_data_list(struct ibv_qp *qp, size_t count, const struct ibv_data_buf *buffers)
+{
+    uint32_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (buffers[i].length > 0)
+            (void)*(volatile char *)buffers[i].addr;
+        bytes += (uint32_t)buffers[i].length;
+    }
+    last_asked(qp)->bytes = bytes;
+}
+
+static void wr_set_inline_data(struct ibv_qp *qp, void *address, size_t length)
+{
+    struct ibv_data_buf buffer = {address, length};
+    wr_set_inline_data_list(qp, 1, &buffer);
+}
+
+static int wr_complete(struct ibv_qp *qp)
+{
+    struct pair *pair = (struct pair *)qp;
+    int state = pair->ibv.state;
+    int error = state != QPS_RTS && state != QPS_ERR && state != QPS_SQE && state != QPS_SQD ? EINVAL : 0;
+    int status = state == QPS_RTS || state == QPS_SQD ? WC_SUCCESS : WC_WR_FLUSH_ERR;
+    for (unsigned i = 0; i < pair->asked_count && !error; i++) {
+        struct asked *asked = &pair->asked[i];
+        if ((asked->flags & SEND_SIGNALED) || status != WC_SUCCESS)
+            completed(pair->sends, (struct completion){asked->wr_id, pair->ibv.qp_num, status, asked->opcode, asked->bytes});
+    }
+    let_go(&pair->life);
+    return error;
+}
+
+static void wr_abort(struct ibv_qp *qp)
+{
+    let_go(&((struct pair *)qp)->life);
+}
+
+static struct ibv_cq *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attributes);
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attributes);
+
 /* ---- Devices ---- */
 
 static struct ibv_device null0 = {
@@ -505,7 +804,12 @@ EXPORT uint64_t ibv_get_device_guid(struct ibv_device *device)
 
 EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
 {
-    struct device *device = calloc(1, sizeof *device);
+    struct extended_device *extended = calloc(1, sizeof *extended);
+    struct device *device = &extended->device;
+    extended->front.create_cq_ex = create_cq_ex;
+    extended->front.create_qp_ex = create_qp_ex;
+    extended->front.sz = sizeof extended->front + sizeof device->ibv;
+    device->ibv.abi_compat = (void *)(intptr_t)-1;
     device->ibv.device = ibv_device;
     device->ibv.ops.poll_cq = poll_cq;
     device->ibv.ops.req_notify_cq = req_notify_cq;
@@ -517,7 +821,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
     device->ibv.num_comp_vectors = 1;
     born(&device->life, "device");
     if (device->ibv.async_fd < 0) {
-        free(device);
+        free(extended);
         return NULL;
     }
     return &device->ibv;
@@ -702,6 +1006,23 @@ EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int capacity, v
     return &queue->ibv;
 }
 
+enum { WC_STANDARD_FLAGS = 0x7f, QP_INIT_ATTR_PD = 1, QP_INIT_ATTR_SEND_OPS_FLAGS = 1 << 6 };
+
+static struct ibv_cq *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attributes)
+{
+    if ((attributes->wc_flags & ~(uint64_t)WC_STANDARD_FLAGS) || attributes->comp_mask) {
+        errno = EOPNOTSUPP;
+        return NULL;
+    }
+    struct ibv_cq *made = ibv_create_cq(context, (int)attributes->cqe, attributes->cq_context, attributes->channel, (int)attributes->comp_vector);
+    if (made)
+        ((struct queue *)made)->more = (struct ibv_cq_more){
+            .start_poll = start_poll, .next_poll = next_poll, .end_poll = end_poll, .read_opcode = read_opcode, .read_vendor_err = read_nothing,
+            .read_byte_len = read_byte_len, .read_imm_data = read_nothing, .read_qp_num = read_qp_num, .read_src_qp = read_nothing,
+            .read_wc_flags = read_nothing, .read_slid = read_nothing, .read_sl = read_no_byte, .read_dlid_path_bits = read_no_byte};
+    return made;
+}
+
 EXPORT int ibv_resize_cq(struct ibv_cq *cq, int capacity)
 {
     struct queue *queue = (struct queue *)cq;
@@ -825,6 +1146,49 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
     return &pair->ibv;
 }
 
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attributes)
+{
+    (void)context;
+    if (attributes->comp_mask != (QP_INIT_ATTR_PD | QP_INIT_ATTR_SEND_OPS_FLAGS)) {
+        errno = EOPNOTSUPP;
+        return NULL;
+    }
+    struct pair *pair = (struct pair *)ibv_create_qp(attributes->pd, (struct ibv_qp_init_attr *)attributes); /* the one begins as the other */
+    pair->asked = calloc(attributes->cap.max_send_wr, sizeof *pair->asked);
+    pair->more = (struct ibv_qp_more){
+        .wr_atomic_cmp_swp = wr_atomic_cmp_swp, .wr_atomic_fetch_add = wr_atomic_fetch_add, .wr_rdma_read = wr_rdma_read,
+        .wr_rdma_write = wr_rdma_write, .wr_rdma_write_imm = wr_rdma_write_imm, .wr_send = wr_send, .wr_send_imm = wr_send_imm,
+        .wr_set_ud_addr = wr_set_ud_addr, .wr_set_inline_data = wr_set_inline_data, .wr_set_inline_data_list = wr_set_inline_data_list,
+        .wr_set_sge = wr_set_sge, .wr_set_sge_list = wr_set_sge_list, .wr_start = wr_start, .wr_complete = wr_complete, .wr_abort = wr_abort};
+    return &pair->ibv;
+}
+
+EXPORT struct ibv_qp *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+    return ((struct pair *)qp)->asked ? qp : NULL;
+}
+
+EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, void *attributes)
+{
+    struct handle *handle = calloc(1, sizeof *handle);
+    (void)attributes;
+    handle->ibv.context = pd->context;
+    handle->ibv.pd = pd;
+    handle->domain = (struct domain *)pd;
+    born(&handle->life, "address handle");
+    belongs(&handle->domain->life);
+    return &handle->ibv;
+}
+
+EXPORT int ibv_destroy_ah(struct ibv_ah *ah)
+{
+    struct handle *handle = (struct handle *)ah;
+    died(&handle->life);
+    leaves(&handle->domain->life);
+    poison(&handle->ibv, sizeof handle->ibv);
+    return 0;
+}
+
 static void forget(struct queue *queue, uint32_t number)
 {
     hold(&queue->life);
@@ -886,6 +1250,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
     if (srq)
         leaves(&((struct shared *)srq)->life);
     free(pair->waiting);
+    free(pair->asked);
     poison(&pair->ibv, sizeof pair->ibv);
     return 0;
 }
@@ -956,6 +1321,64 @@ EXPORT uint64_t null_verbs_shared_receive_and_poll(struct ibv_srq *srq, struct i
     for (uint64_t round = 0; round < rounds; round++) {
         request.wr_id = round;
         if (srq->context->ops.post_srq_recv(srq, &request, &bad))
+            return 0;
+        int count;
+        while ((count = cq->context->ops.poll_cq(cq, BATCH, completions)) == 0)
+            ;
+        if (count < 0)
+            return 0;
+        for (int i = 0; i < count; i++)
+            successes += completions[i].status == WC_SUCCESS;
+    }
+    return successes;
+}
+
+/* The same as null_verbs_write_and_poll for an extended queue pair and an extended completion queue, which is asked what each completion is of. */
+EXPORT uint64_t null_verbs_extended_write_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, int chain, uint64_t rounds)
+{
+    struct ibv_qp_more *post = &((struct pair *)qp)->more;
+    struct ibv_cq_more *poll = &((struct queue *)cq)->more;
+    struct ibv_poll_cq_attr attributes = {0};
+    uint64_t successes = 0, number = 0;
+    volatile int opcode;
+
+    for (uint64_t round = 0; round < rounds; round++) {
+        post->wr_start(qp);
+        for (int i = 0; i < chain; i++) {
+            post->wr_id = number++;
+            post->wr_flags = SEND_SIGNALED;
+            post->wr_rdma_write(qp, piece->lkey, piece->addr);
+            post->wr_set_sge(qp, piece->lkey, piece->addr, piece->length);
+        }
+        if (post->wr_complete(qp))
+            return 0;
+        for (int done = 0; done < chain;) {
+            int end = poll->start_poll(cq, &attributes);
+            if (end == ENOENT)
+                continue;
+            for (; end == 0; end = poll->next_poll(cq)) {
+                opcode = poll->read_opcode(cq);
+                successes += poll->status == WC_SUCCESS;
+                done++;
+            }
+            poll->end_poll(cq);
+        }
+    }
+    (void)opcode;
+    return successes;
+}
+
+/* Posts datagrams and polls for each completion. */
+EXPORT uint64_t null_verbs_datagram_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, struct ibv_sge *piece, struct ibv_ah *handle, uint64_t rounds)
+{
+    struct ibv_send_wr request = {.sg_list = piece, .num_sge = 1, .opcode = 2, .send_flags = SEND_SIGNALED}, *bad;
+    struct ibv_wc completions[BATCH];
+    uint64_t successes = 0;
+
+    request.wr.remote_addr = (uint64_t)(uintptr_t)handle; /* ud.ah in its place */
+    for (uint64_t round = 0; round < rounds; round++) {
+        request.wr_id = round;
+        if (qp->context->ops.post_send(qp, &request, &bad))
             return 0;
         int count;
         while ((count = cq->context->ops.poll_cq(cq, BATCH, completions)) == 0)

@@ -57,6 +57,23 @@ public class HotPathBenchmark {
         return loop.sharedReceiveAndPoll(1);
     }
 
+    @Benchmark
+    public long datagramAndPoll() throws VerbsException {
+        return loop.datagramAndPoll(1);
+    }
+
+    @Benchmark
+    public long extendedWriteAndPoll() throws VerbsException {
+        return loop.extendedWriteAndPoll(1);
+    }
+
+    /** The cost of one request of the chain. */
+    @Benchmark
+    @OperationsPerInvocation(Loop.BATCH)
+    public long extendedChainAndPoll() throws VerbsException {
+        return loop.extendedChainAndPoll(1);
+    }
+
     /** The cost of one request of the chain. */
     @Benchmark
     @OperationsPerInvocation(Loop.BATCH)

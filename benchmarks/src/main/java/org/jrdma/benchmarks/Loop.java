@@ -6,20 +6,29 @@ import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.AddressHandle;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DeviceOption;
 import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.PolledDatagramQueuePair;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.PreparedChain;
+import org.jrdma.verbs.PreparedDatagram;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What Java does, against {@link NullProvider}, where {@link NullProvider#writeAndPoll} and {@link
@@ -31,46 +40,134 @@ public final class Loop implements AutoCloseable {
     public static final int BATCH = 16;
 
     private static final int BYTES = 64;
+    private static final int QUEUE_KEY = 0x1111_1111;
 
     final PolledQueuePair queuePair;
     final PolledSharedReceiveQueue shared;
     final CompletionQueue completions;
     final MemorySegment element;
 
+    final PolledDatagramQueuePair datagrams;
+    final AddressHandle handle;
+
     private final Device device;
+    private final ProtectionDomain domain;
+    private final MemoryRegion region;
+    private final PreparedDatagram datagram;
     private final PreparedWrite write;
     private final PreparedReceive receive;
     private final PreparedReceive sharedReceive;
     private final PreparedChain chain;
     private final CompletionCursor cursor;
+    private @Nullable Extended extended;
 
     /** Connects a queue pair to itself. */
     public Loop(DeviceOption... options) throws FabricException {
         device = NullProvider.instance().verbs().open(NullProvider.DEVICE, options);
-        var domain = device.newProtectionDomain();
-        completions = device.newCompletionQueue(5 * BATCH);
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionQueue(6 * BATCH);
         queuePair = domain.newQueuePair(reliable(completions).sends(2 * BATCH).receives(BATCH));
         queuePair.connect(queuePair.endpoint());
         shared = domain.newSharedReceiveQueue(BATCH);
         var sharing = domain.newQueuePair(reliable(completions).sends(1).sharedReceives(shared));
         sharing.connect(sharing.endpoint());
-        var region = domain.newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
+        region = domain.newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
         element =
                 NullProvider.element(
                         Arena.ofAuto(), region.segment().address(), BYTES, region.localKey());
-        write = prepareWrite(region).id(1);
+        datagrams =
+                domain.newQueuePair(
+                        QueuePairOptions.datagrams(completions).sends(BATCH - 1).receives(1));
+        datagrams.activate(QUEUE_KEY);
+        handle = domain.newAddressHandle(datagrams.addressOf(datagrams.endpoint()));
+        datagram =
+                datagrams
+                        .prepareSend(
+                                region.slice(),
+                                new Destination(handle, datagrams.number(), QUEUE_KEY))
+                        .id(4);
+        write = prepareWrite(queuePair).id(1);
         receive = queuePair.prepareReceive(region.slice()).id(2);
         sharedReceive = shared.prepareReceive(region.slice()).id(3);
-        chain =
-                queuePair.prepareChain(
-                        Stream.generate(() -> prepareWrite(region))
-                                .limit(BATCH)
-                                .toArray(PreparedRequest<?>[]::new));
+        chain = prepareChain(queuePair);
         cursor = completions.newCursor(BATCH);
     }
 
-    private PreparedWrite prepareWrite(MemoryRegion region) {
-        return queuePair.prepareWrite(region.slice(), region.remote());
+    private PreparedWrite prepareWrite(PolledQueuePair from) {
+        return from.prepareWrite(region.slice(), region.remote());
+    }
+
+    private PreparedChain prepareChain(PolledQueuePair from) {
+        return from.prepareChain(
+                Stream.generate(() -> prepareWrite(from))
+                        .limit(BATCH)
+                        .toArray(PreparedRequest<?>[]::new));
+    }
+
+    /** The same through the extended interfaces. Made when first asked for. */
+    final class Extended {
+
+        final PolledQueuePair queuePair;
+        final CompletionQueue completions;
+        final PreparedWrite write;
+        final PreparedChain chain;
+        final CompletionCursor cursor;
+
+        Extended() throws FabricException {
+            completions =
+                    device.newCompletionQueue(
+                            CompletionQueueOptions.capacity(3 * BATCH).telling(Set.of()));
+            queuePair =
+                    domain.newQueuePair(
+                            reliable(completions).sends(2 * BATCH).receives(1).extendedPosts());
+            queuePair.connect(queuePair.endpoint());
+            write = prepareWrite(queuePair).id(5);
+            chain = prepareChain(queuePair);
+            cursor = completions.newCursor(BATCH);
+        }
+    }
+
+    Extended extended() {
+        if (extended == null) {
+            try {
+                extended = new Extended();
+            } catch (FabricException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        return extended;
+    }
+
+    /** As {@link #writeAndPoll}, through the extended interfaces. */
+    public long extendedWriteAndPoll(long rounds) throws VerbsException {
+        var through = extended();
+        var successes = 0L;
+        for (var round = 0L; round < rounds; round++) {
+            through.write.tryPost();
+            successes += poll(through.cursor, 1);
+        }
+        return successes;
+    }
+
+    /** As {@link #chainAndPoll}, through the extended interfaces. */
+    public long extendedChainAndPoll(long rounds) throws VerbsException {
+        var through = extended();
+        var successes = 0L;
+        for (var round = 0L; round < rounds; round++) {
+            through.chain.tryPost();
+            successes += poll(through.cursor, BATCH);
+        }
+        return successes;
+    }
+
+    /** Posts datagrams, one by one, and polls for each completion. */
+    public long datagramAndPoll(long rounds) throws VerbsException {
+        var successes = 0L;
+        for (var round = 0L; round < rounds; round++) {
+            datagram.tryPost();
+            successes += poll(cursor, 1);
+        }
+        return successes;
     }
 
     /** Posts writes, one by one, and polls for each completion. Returns how many succeeded. */
@@ -78,7 +175,7 @@ public final class Loop implements AutoCloseable {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
             write.tryPost();
-            successes += poll(1);
+            successes += poll(cursor, 1);
         }
         return successes;
     }
@@ -88,7 +185,7 @@ public final class Loop implements AutoCloseable {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
             receive.tryPost();
-            successes += poll(1);
+            successes += poll(cursor, 1);
         }
         return successes;
     }
@@ -98,7 +195,7 @@ public final class Loop implements AutoCloseable {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
             sharedReceive.tryPost();
-            successes += poll(1);
+            successes += poll(cursor, 1);
         }
         return successes;
     }
@@ -108,12 +205,12 @@ public final class Loop implements AutoCloseable {
         var successes = 0L;
         for (var round = 0L; round < rounds; round++) {
             chain.tryPost();
-            successes += poll(BATCH);
+            successes += poll(cursor, BATCH);
         }
         return successes;
     }
 
-    private int poll(int wanted) {
+    private static int poll(CompletionCursor cursor, int wanted) {
         var successes = 0;
         for (var seen = 0; seen < wanted; ) {
             cursor.poll();

@@ -37,6 +37,10 @@ public final class NullProvider {
     private static final MethodHandle RECEIVE_AND_POLL =
             LINKER.downcallHandle(
                     FunctionDescriptor.of(JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
+    private static final MethodHandle DATAGRAM_AND_POLL =
+            LINKER.downcallHandle(
+                    FunctionDescriptor.of(
+                            JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
     private static final MethodHandle LINGER =
             LINKER.downcallHandle(FunctionDescriptor.ofVoid(JAVA_INT));
 
@@ -95,6 +99,38 @@ public final class NullProvider {
                             loop.completions.address(),
                             loop.element,
                             chain,
+                            rounds);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The same through the extended interfaces. */
+    public long extendedWriteAndPoll(Loop loop, int chain, long rounds) {
+        try {
+            return (long)
+                    WRITE_AND_POLL.invokeExact(
+                            symbols.findOrThrow("null_verbs_extended_write_and_poll"),
+                            loop.extended().queuePair.address(),
+                            loop.extended().completions.address(),
+                            loop.element,
+                            chain,
+                            rounds);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** C posts datagrams and polls for their completions. Returns how many succeeded. */
+    public long datagramAndPoll(Loop loop, long rounds) {
+        try {
+            return (long)
+                    DATAGRAM_AND_POLL.invokeExact(
+                            symbols.findOrThrow("null_verbs_datagram_and_poll"),
+                            loop.datagrams.address(),
+                            loop.completions.address(),
+                            loop.element,
+                            loop.handle.address(),
                             rounds);
         } catch (Throwable e) {
             throw new AssertionError(e);

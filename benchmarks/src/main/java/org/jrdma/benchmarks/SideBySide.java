@@ -65,7 +65,22 @@ public final class SideBySide {
                         "WRITE in a chain of " + Loop.BATCH,
                         Loop.BATCH,
                         rounds -> provider.writeAndPoll(loop, Loop.BATCH, rounds),
-                        loop::chainAndPoll));
+                        loop::chainAndPoll),
+                new Contest(
+                        "datagram SEND and poll",
+                        1,
+                        rounds -> provider.datagramAndPoll(loop, rounds),
+                        loop::datagramAndPoll),
+                new Contest(
+                        "WRITE and poll, extended interfaces",
+                        1,
+                        rounds -> provider.extendedWriteAndPoll(loop, 1, rounds),
+                        loop::extendedWriteAndPoll),
+                new Contest(
+                        "WRITE in a chain of %d, extended interfaces".formatted(Loop.BATCH),
+                        Loop.BATCH,
+                        rounds -> provider.extendedWriteAndPoll(loop, Loop.BATCH, rounds),
+                        loop::extendedChainAndPoll));
     }
 
     private static void compare(Contest contest, String calls) throws VerbsException {

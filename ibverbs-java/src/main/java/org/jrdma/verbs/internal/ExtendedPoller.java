@@ -133,17 +133,31 @@ final class ExtendedPoller extends Poller {
         return count;
     }
 
-    /** Of one that failed, the rest is of no meaning, and a provider need not have it. */
+    /** What is not told stays as it was from the beginning: 0. */
     private void copy(WorkCompletions batch, int index) {
         var status = AddressSpace.getInt(queue + STATUS);
-        batch.begin(index, AddressSpace.getLong(queue + NUMBER), status);
+        batch.number(index, AddressSpace.getLong(queue + NUMBER));
+        batch.status(index, status);
         if ((fields & QUEUE_PAIR) != 0) {
             batch.queuePairNumber(index, toInt(queuePair));
         }
-        if (status != 0) {
-            batch.vendorError(index, toInt(vendorError));
-            return;
+        if (status == 0) {
+            copySuccess(batch, index);
+        } else {
+            copyFailure(batch, index);
         }
+    }
+
+    /** The rest is of no meaning, and a provider need not have it. */
+    private void copyFailure(WorkCompletions batch, int index) {
+        batch.vendorError(index, toInt(vendorError));
+        batch.opcode(index, 0);
+        batch.byteLength(index, 0);
+        batch.flags(index, 0);
+    }
+
+    private void copySuccess(WorkCompletions batch, int index) {
+        batch.vendorError(index, 0);
         batch.opcode(index, toInt(opcode));
         if ((fields & BYTES) != 0) {
             batch.byteLength(index, toInt(bytes));

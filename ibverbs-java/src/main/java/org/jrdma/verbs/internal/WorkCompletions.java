@@ -166,40 +166,41 @@ public final class WorkCompletions {
 
     // For a poll that tells one thing after the other.
 
-    /** Begins one of which nothing else is told yet. */
-    void begin(int index, long number, int status) {
-        memory.asSlice(index * BYTES, BYTES).fill((byte) 0);
-        memory.set(ValueLayout.JAVA_LONG, index * BYTES + WR_ID, number);
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + STATUS, status);
+    void number(int index, long value) {
+        setLong(index, WR_ID, value);
+    }
+
+    void status(int index, int value) {
+        setInt(index, STATUS, value);
     }
 
     void opcode(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + OPCODE, value);
+        setInt(index, OPCODE, value);
     }
 
     void vendorError(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + VENDOR_ERROR, value);
+        setInt(index, VENDOR_ERROR, value);
     }
 
     void byteLength(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + BYTE_LENGTH, value);
+        setInt(index, BYTE_LENGTH, value);
     }
 
     void flags(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + FLAGS, value);
+        setInt(index, FLAGS, value);
     }
 
     /** As it came over the wire. */
     void rawImmediate(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + IMMEDIATE, value);
+        setInt(index, IMMEDIATE, value);
     }
 
     void queuePairNumber(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + QUEUE_PAIR, value);
+        setInt(index, QUEUE_PAIR, value);
     }
 
     void sourceQueuePairNumber(int index, int value) {
-        memory.set(ValueLayout.JAVA_INT, index * BYTES + SOURCE_QUEUE_PAIR, value);
+        setInt(index, SOURCE_QUEUE_PAIR, value);
     }
 
     void sourceLid(int index, short value) {
@@ -228,6 +229,22 @@ public final class WorkCompletions {
 
     void flowTag(int index, int value) {
         memory.set(ValueLayout.JAVA_INT, beside(index) + FLOW_TAG, value);
+    }
+
+    private void setInt(int index, long offset, int value) {
+        try {
+            AddressSpace.setInt(address + index * BYTES + offset, value);
+        } finally {
+            Reference.reachabilityFence(memory);
+        }
+    }
+
+    private void setLong(int index, long offset, long value) {
+        try {
+            AddressSpace.setLong(address + index * BYTES + offset, value);
+        } finally {
+            Reference.reachabilityFence(memory);
+        }
     }
 
     private long beside(int index) {

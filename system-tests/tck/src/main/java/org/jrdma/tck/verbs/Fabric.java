@@ -75,6 +75,13 @@ public record Fabric(
         }
     }
 
+    /** Skips the test if the profile does not list the feature as lacking. */
+    void needsLackOf(Feature feature) {
+        if (profile.has(feature)) {
+            throw new Listed("%s has %s".formatted(profile, feature));
+        }
+    }
+
     private static Fabric fromProperties() {
         var library = System.getProperty("jrdma.tck.library", "system");
         var device = System.getProperty("jrdma.tck.device", "rxe0");
