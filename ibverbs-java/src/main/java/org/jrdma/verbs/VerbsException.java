@@ -40,6 +40,18 @@ public class VerbsException extends FabricException {
         this.function = function;
     }
 
+    /**
+     * What became of something that the system took on.
+     *
+     * @param function the C function's name
+     * @param message what has failed, and why
+     * @param code what the system said
+     */
+    protected VerbsException(String function, String message, int code) {
+        super(message, code, null);
+        this.function = function;
+    }
+
     /** The C function's name, as {@code ibv_reg_mr}. */
     public final String function() {
         return function;

@@ -34,6 +34,9 @@ public final class EventChannel extends NativeObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(EventChannel.class);
 
+    /** After so many events, the polling thread looks after others. */
+    private static final int BATCH = 16;
+
     private final ConnectionLibrary library;
     private final NativeChannel channel;
     private final DescriptorWaiter waiter;
@@ -41,9 +44,20 @@ public final class EventChannel extends NativeObject {
     /** Those that are not closed: a program may know them from their events alone. */
     private final Map<Long, Identifier> identifiers = new ConcurrentHashMap<>();
 
-    EventChannel(ConnectionLibrary library) throws VerbsException {
+    /** A channel whose events are waited for here. */
+    static EventChannel waitable(ConnectionLibrary library) throws VerbsException {
+        return new EventChannel(library, false);
+    }
+
+    /** A channel whose events go to the inboxes of their identifiers. */
+    static EventChannel dispatching(ConnectionLibrary library) throws VerbsException {
+        return new EventChannel(library, true);
+    }
+
+    private EventChannel(ConnectionLibrary library, boolean dispatching) throws VerbsException {
         this(
                 library,
+                dispatching,
                 new NativeChannel(
                         library,
                         new Attempt(
@@ -52,7 +66,9 @@ public final class EventChannel extends NativeObject {
                                 EventChannel::adviceOnOpening)));
     }
 
-    private EventChannel(ConnectionLibrary library, NativeChannel channel) throws VerbsException {
+    @SuppressWarnings("this-escape") // to a callback that comes when all is set
+    private EventChannel(ConnectionLibrary library, boolean dispatching, NativeChannel channel)
+            throws VerbsException {
         super(
                 channel.address(),
                 new Lifetime(
@@ -63,7 +79,12 @@ public final class EventChannel extends NativeObject {
         this.channel = channel;
         try {
             Linux.setNonBlocking(channel.descriptor());
-            waiter = DescriptorWaiter.on(channel.descriptor());
+            if (dispatching) {
+                waiter = DescriptorWaiter.watch(channel.descriptor(), this::dispatch);
+                waiter.arm();
+            } else {
+                waiter = DescriptorWaiter.on(channel.descriptor());
+            }
         } catch (FabricException e) {
             close();
             throw new VerbsException(
@@ -163,6 +184,35 @@ public final class EventChannel extends NativeObject {
             } catch (IllegalStateException e) {
                 throw lifetime().closedException();
             }
+        }
+    }
+
+    /** On the polling thread: neither waits, nor runs a user's code. */
+    private void dispatch() {
+        try {
+            for (var count = 0; count < BATCH; count++) {
+                var event = take();
+                if (event.isEmpty()) {
+                    waiter.arm();
+                    return;
+                }
+                dispatch(event.get());
+            }
+            waiter.again();
+        } catch (FabricException e) {
+            LOG.error("No more events of {}", this, e);
+        } catch (IllegalStateException _) {
+            // closed
+        }
+    }
+
+    private static void dispatch(ConnectionEvent event) {
+        if (event instanceof ConnectionEvent.ConnectRequest request) {
+            if (!request.listener().inbox().put(request)) {
+                Thread.ofVirtual().name("jrdma-refuse").start(request.identifier()::close);
+            }
+        } else {
+            event.identifier().inbox().put(event);
         }
     }
 

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * a state, and the number in the {@link ConnectionParameters} which one it is.
  *
  * <p>Owned by its event channel. Safe for use by several threads. In C: {@code struct rdma_cm_id};
- * {@link #close()} is {@code rdma_destroy_id}. On iWARP it waits for the answer to a request: ten
- * seconds, if there is none.
+ * {@link #close()} is {@code rdma_destroy_id}. It waits for no peer: on iWARP,
+ * where the kernel does, the native identifier lives on for some seconds.
  */
 public final class Identifier extends NativeObject {
 
@@ -38,6 +38,7 @@ public final class Identifier extends NativeObject {
     private final PortSpace portSpace;
     private final NativeIdentifier identifier;
     private final IdentifierFunctions functions;
+    private final Inbox inbox;
 
     Identifier(EventChannel channel, PortSpace portSpace, NativeIdentifier identifier) {
         super(identifier.address(), lifetime(channel, identifier));
@@ -45,6 +46,8 @@ public final class Identifier extends NativeObject {
         this.portSpace = portSpace;
         this.identifier = identifier;
         this.functions = channel.library().identifiers();
+        this.inbox = new Inbox(toString());
+        lifetime().onClose(inbox::close);
     }
 
     private static Lifetime lifetime(EventChannel channel, NativeIdentifier identifier) {
@@ -170,7 +173,7 @@ public final class Identifier extends NativeObject {
             throws VerbsException {
         checkPrivateData("A request", privateData, 56, 180);
         inCall(() -> needDevice("rdma_connect"));
-        if (!identifier.beginConnecting()) {
+        if (!identifier.beginConnecting(isWarp())) {
             address(); // which it must have for anyone to be connecting it
             throw new VerbsException(
                     "rdma_connect", this + " is being connected by another thread");
@@ -220,9 +223,7 @@ public final class Identifier extends NativeObject {
      * driver may need some itself: siw takes 249, and drops a message with 252.
      */
     private void checkPrivateData(String message, byte[] data, int connections, int datagrams) {
-        var isWarp =
-                device().filter(device -> device.transport() == TransportType.IWARP).isPresent();
-        var most = isWarp ? 248 : portSpace.isOfDatagrams() ? datagrams : connections;
+        var most = isWarp() ? 248 : portSpace.isOfDatagrams() ? datagrams : connections;
         if (data.length > most) {
             throw new IllegalArgumentException(
                     "%s of %s has room for %d bytes of private data, not %d"
@@ -390,6 +391,11 @@ public final class Identifier extends NativeObject {
         return look(IdentifierFunctions::paths);
     }
 
+    /** Its events, where the channel gives them out. */
+    Inbox inbox() {
+        return inbox;
+    }
+
     Optional<IdentifierFunctions.BoundDevice> device() {
         return look(IdentifierFunctions::device);
     }
@@ -401,6 +407,10 @@ public final class Identifier extends NativeObject {
         } finally {
             lifetime().release();
         }
+    }
+
+    boolean isWarp() {
+        return device().filter(device -> device.transport() == TransportType.IWARP).isPresent();
     }
 
     /** The library looks into the device's structure, and does not ask whether there is one. */

@@ -4,18 +4,23 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The native identifier. It is destroyed by whoever closes it, or, if it is connecting then, by the
- * thread that does: on iWARP that is a call that nothing can end, and that close() must not wait
- * for.
+ * The native identifier. It is destroyed by whoever closes it, but on iWARP, where the kernel would
+ * have that thread wait: for TCP while another thread is in the call that connects, which then
+ * destroys it, and after that for the peer's answer.
  */
 final class NativeIdentifier {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NativeIdentifier.class);
 
     private final IdentifierFunctions functions;
     private final NativeChannel channel;
     private final MemorySegment address;
     private boolean connecting;
+    private boolean mayWait;
     private boolean closed;
     private boolean handedOver;
 
@@ -31,12 +36,17 @@ final class NativeIdentifier {
         return address;
     }
 
-    /** Before the call that connects. False if it is closed, or another thread connects it. */
-    synchronized boolean beginConnecting() {
+    /**
+     * Before the call that connects. False if it is closed, or another thread connects it.
+     *
+     * @param onIwarp whether destroying it may wait from now on, for the peer's answer
+     */
+    synchronized boolean beginConnecting(boolean onIwarp) {
         if (closed || connecting) {
             return false;
         }
         connecting = true;
+        mayWait = onIwarp;
         return true;
     }
 
@@ -51,14 +61,29 @@ final class NativeIdentifier {
         destroy();
     }
 
+    /** Does not wait for a peer. */
     void close() throws VerbsException {
+        boolean waits;
         synchronized (this) {
             closed = true;
             if (connecting) {
                 return;
             }
+            waits = mayWait;
         }
-        destroy();
+        if (waits) {
+            Thread.ofPlatform().daemon().name("jrdma-destroy").start(this::destroyLater);
+        } else {
+            destroy();
+        }
+    }
+
+    private void destroyLater() {
+        try {
+            destroy();
+        } catch (VerbsException e) {
+            LOG.warn("{}", e.getMessage());
+        }
     }
 
     /** Leaves the address to another of these, before it is closed. */

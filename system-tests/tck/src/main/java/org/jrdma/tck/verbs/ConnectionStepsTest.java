@@ -19,9 +19,13 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.AsyncEventType;
 import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DispatchedDatagramQueuePair;
 import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.GlobalRouteHeader;
 import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.TransportType;
@@ -29,6 +33,8 @@ import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressError;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
+import org.jrdma.verbs.cm.ConnectionEvent.DatagramEstablished;
+import org.jrdma.verbs.cm.ConnectionEvent.DatagramRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectResponse;
 import org.jrdma.verbs.cm.ConnectionEvent.Disconnected;
@@ -36,6 +42,7 @@ import org.jrdma.verbs.cm.ConnectionEvent.Established;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.Rejected;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
+import org.jrdma.verbs.cm.ConnectionEvent.Unreachable;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
@@ -73,8 +80,8 @@ class ConnectionStepsTest {
     @AfterEach
     void close() {
         if (device != null) {
-            there.close(); // or on iWARP here would wait for it
             here.close();
+            there.close();
             device.close();
         }
     }
@@ -181,6 +188,77 @@ class ConnectionStepsTest {
             callee.disconnect();
             await(here, Disconnected.class);
         }
+    }
+
+    @Test
+    void shouldFindWhereDatagramsGo() throws Exception {
+        fabric.needs(Feature.DATAGRAMS);
+        try (var arena = domain.newArena(Pair.ALL)) {
+            var memory = arena.region(512);
+            var service = there.newIdentifier(PortSpace.UDP);
+            service.bind(new InetSocketAddress(address, 0));
+            service.listen(1);
+            var caller = here.newIdentifier(PortSpace.UDP);
+            caller.resolveAddress(service.localAddress().orElseThrow(), PATIENCE);
+            await(here, AddressResolved.class);
+            caller.resolveRoute(PATIENCE);
+            await(here, RouteResolved.class);
+            var calling = datagrams(caller);
+            caller.connect(ConnectionParameters.of(calling, 0), bytes("where are you?"));
+
+            var request = await(there, DatagramRequest.class);
+            assertThat(request.listener()).isSameAs(service);
+            assertBegins(request.privateData(), "where are you?");
+            var called = datagrams(request.identifier());
+            var received = called.receive(memory.slice(256, 256));
+            request.identifier().accept(ConnectionParameters.of(called, 0), bytes("here"));
+
+            var established = await(here, DatagramEstablished.class);
+            assertBegins(established.privateData(), "here");
+            var parameters = established.parameters();
+            assertThat(parameters.queuePairNumber()).isEqualTo(called.number());
+            memory.segment().setString(0, "Saluton");
+            try (var handle = domain.newAddressHandle(parameters.address())) {
+                calling.send(
+                                memory.slice(0, 8),
+                                new Destination(
+                                        handle,
+                                        parameters.queuePairNumber(),
+                                        parameters.queueKey()))
+                        .await(PATIENCE);
+                received.await(PATIENCE);
+            }
+            assertThat(memory.segment().getString(256 + GlobalRouteHeader.BYTES))
+                    .isEqualTo("Saluton");
+        }
+    }
+
+    private DispatchedDatagramQueuePair datagrams(Identifier identifier) throws VerbsException {
+        var queuePair =
+                domain.newQueuePair(QueuePairOptions.datagrams(completions).sends(4).receives(4));
+        queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));
+        queuePair.modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
+        queuePair.modify(QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(0));
+        return queuePair;
+    }
+
+    @Test
+    void shouldSayThatAServiceOfDatagramsRefuses() throws Exception {
+        fabric.needs(Feature.DATAGRAMS);
+        var service = there.newIdentifier(PortSpace.UDP);
+        service.bind(new InetSocketAddress(address, 0));
+        service.listen(1);
+        var caller = here.newIdentifier(PortSpace.UDP);
+        caller.resolveAddress(service.localAddress().orElseThrow(), PATIENCE);
+        await(here, AddressResolved.class);
+        caller.resolveRoute(PATIENCE);
+        await(here, RouteResolved.class);
+        caller.connect(ConnectionParameters.of(datagrams(caller), 0));
+
+        await(there, DatagramRequest.class).identifier().reject();
+
+        assertThat(await(here, Unreachable.class).reason())
+                .contains("the peer refused: its program refused");
     }
 
     @Test

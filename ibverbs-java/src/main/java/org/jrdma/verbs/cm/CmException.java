@@ -1,0 +1,43 @@
+package org.jrdma.verbs.cm;
+
+import java.util.Optional;
+import org.jrdma.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection that did not come about: from where to where, the answer in words, and what to do
+ * where that is known.
+ */
+public final class CmException extends VerbsException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient ConnectionEvent.@Nullable Failure event;
+
+    CmException(String function, String attempt, ConnectionEvent.Failure event) {
+        super(
+                function,
+                "%s: %s.%s".formatted(attempt, event.reason(), advice(event)),
+                event.code());
+        this.event = event;
+    }
+
+    private static String advice(ConnectionEvent.Failure event) {
+        return switch (event) {
+            case ConnectionEvent.Rejected rejected
+                    when rejected.rejectReason() == RejectReason.NO_LISTENER ->
+                    " See that its program runs, and listens at that port and address.";
+            case ConnectionEvent.AddressError _ ->
+                    " \"rdma link\" and \"ip address\" show which addresses are of RDMA devices.";
+            default -> "";
+        };
+    }
+
+    /**
+     * What the system said. Of a refusal it is {@link ConnectionEvent.Rejected}, with the peer's
+     * private data. Empty after serialization.
+     */
+    public Optional<ConnectionEvent.Failure> event() {
+        return Optional.ofNullable(event);
+    }
+}

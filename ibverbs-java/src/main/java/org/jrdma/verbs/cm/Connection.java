@@ -1,0 +1,195 @@
+package org.jrdma.verbs.cm;
+
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A queue pair that is connected to a peer's, until one of both disconnects.
+ *
+ * <p>Owns the queue pair, which is closed with the protection domain too. Safe for use by several
+ * threads.
+ *
+ * @param <Q> the kind of queue pair
+ */
+public final class Connection<Q extends QueuePair> implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+
+    private final Identifier identifier;
+    private final Q queuePair;
+    private final ConnectionParameters parameters;
+    private final PrivateData privateData;
+    private final boolean isWarp;
+    private final InetSocketAddress localAddress;
+    private final InetSocketAddress peerAddress;
+    private final CompletableFuture<Void> disconnected = new CompletableFuture<>();
+
+    @SuppressWarnings("this-escape") // all is set
+    Connection(
+            Identifier identifier,
+            Q queuePair,
+            ConnectionParameters parameters,
+            PrivateData privateData,
+            boolean isWarp) {
+        this.identifier = identifier;
+        this.queuePair = queuePair;
+        this.parameters = parameters;
+        this.privateData = privateData;
+        this.isWarp = isWarp;
+        this.localAddress = identifier.localAddress().orElseThrow();
+        this.peerAddress = identifier.peerAddress().orElseThrow();
+        identifier.inbox().handle(this::react);
+    }
+
+    /** To send and receive with. */
+    public Q queuePair() {
+        return queuePair;
+    }
+
+    /** This side's address. */
+    public InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    /** The peer's address. */
+    public InetSocketAddress peerAddress() {
+        return peerAddress;
+    }
+
+    /** The peer's queue pair, as it said. */
+    public ConnectionParameters peerParameters() {
+        return parameters;
+    }
+
+    /** What the peer's program sent along, with its padding. */
+    public PrivateData privateData() {
+        return privateData;
+    }
+
+    /** The way down: its identifier, which the connection owns. */
+    public Identifier identifier() {
+        return identifier;
+    }
+
+    /** On the thread that takes everyone's events. */
+    private void react(ConnectionEvent event) {
+        if (event instanceof ConnectionEvent.Disconnected
+                || event instanceof ConnectionEvent.DeviceRemoved) {
+            Thread.ofVirtual().name("jrdma-disconnect").start(this::answer);
+        }
+    }
+
+    /** Without an answer, the peer would repeat its word for more than a minute. */
+    private void answer() {
+        try {
+            identifier.disconnect();
+        } catch (VerbsException | IllegalStateException e) {
+            LOG.debug("{}: {}", this, e.getMessage()); // it was this side that disconnected
+        }
+        flush();
+        disconnected.complete(null);
+    }
+
+    /** Ends all that is under way. */
+    private void flush() {
+        try {
+            if (queuePair.state() != QueuePairState.ERROR) {
+                queuePair.modify(QueuePairChange.to(QueuePairState.ERROR));
+            }
+        } catch (VerbsException | IllegalStateException e) {
+            LOG.debug("{}: {}", this, e.getMessage()); // closed, or there by itself
+        }
+    }
+
+    /**
+     * Ends the connection, and waits until the peer has answered. What is under way ends as {@link
+     * org.jrdma.verbs.CompletionStatus#FLUSHED}: await it first. In C: {@code rdma_disconnect}.
+     *
+     * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not answer in time
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if this is closed, before or meanwhile
+     */
+    public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
+        var deadline = Deadline.after(timeout);
+        if (!disconnected.isDone()) {
+            if (!isWarp) {
+                flush(); // iWARP's driver does so itself, once the peer knows
+            }
+            try {
+                identifier.disconnect();
+            } catch (VerbsException e) {
+                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster
+            }
+        }
+        await(deadline);
+    }
+
+    /**
+     * Waits until the connection has ended, by whichever side. All that was under way is flushed
+     * then.
+     *
+     * @throws org.jrdma.ffi.FabricTimeoutException if it does not in time
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if this is closed, before or meanwhile
+     */
+    public void awaitDisconnected(Duration timeout)
+            throws FabricException, InterruptedIOException {
+        await(Deadline.after(timeout));
+    }
+
+    private void await(Deadline deadline) throws FabricException, InterruptedIOException {
+        try {
+            disconnected.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw deadline.missed("%s was not ended".formatted(this));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for " + this);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(this + " is closed", e);
+        }
+    }
+
+    /**
+     * Completed when the connection has ended by a disconnect of whichever side; with
+     * IllegalStateException, when this is closed first.
+     */
+    public CompletableFuture<Void> disconnected() {
+        return disconnected.copy();
+    }
+
+    /**
+     * Ends the connection without waiting for the peer's answer, and closes the queue pair.
+     */
+    @Override
+    public void close() {
+        if (identifier.isOpen() && !disconnected.isDone()) {
+            try {
+                identifier.disconnect();
+            } catch (VerbsException | IllegalStateException e) {
+                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster
+            }
+        }
+        disconnected.completeExceptionally(new IllegalStateException(this + " is closed"));
+        queuePair.close();
+        identifier.close();
+    }
+
+    @Override
+    public String toString() {
+        return "connection from %s to %s".formatted(localAddress, peerAddress);
+    }
+}

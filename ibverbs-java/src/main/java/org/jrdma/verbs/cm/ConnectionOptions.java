@@ -1,0 +1,108 @@
+package org.jrdma.verbs.cm;
+
+import java.io.IOException;
+import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.QueuePairOptions;
+
+/**
+ * How a connection is made, and its queue pair. Built by its own methods.
+ *
+ * @param <Q> the kind of queue pair
+ */
+public final class ConnectionOptions<Q extends QueuePair> {
+
+    /** What to do with a queue pair before the peer can send to it. */
+    @FunctionalInterface
+    public interface Preparation<Q extends QueuePair> {
+        /** Posts receives, most likely. */
+        void prepare(Q queuePair) throws IOException;
+    }
+
+    private final QueuePairOptions<Q> queuePair;
+    private byte[] privateData = {};
+    private Preparation<Q> preparation = _ -> {};
+    private int maxReads = 16;
+    private int maxDestinationReads = 16;
+    private int receiverNotReadyTimer = 12;
+
+    private ConnectionOptions(QueuePairOptions<Q> queuePair) {
+        this.queuePair = queuePair;
+    }
+
+    /**
+     * For a reliable queue pair that is made so. Its port is the one that the address leads to,
+     * whatever these options say.
+     */
+    public static <Q extends QueuePair> ConnectionOptions<Q> of(QueuePairOptions<Q> queuePair) {
+        return new ConnectionOptions<>(queuePair);
+    }
+
+    /**
+     * For the peer's program, along with the request or its answer: at most 56 or 196 bytes, 248 on
+     * iWARP. It may arrive padded.
+     */
+    public ConnectionOptions<Q> privateData(byte... data) {
+        this.privateData = data.clone();
+        return this;
+    }
+
+    /**
+     * What to do with the queue pair before the peer can send to it. A message that finds no
+     * receive is sent again on RoCE and InfiniBand; on iWARP it ends the connection.
+     */
+    public ConnectionOptions<Q> prepared(Preparation<Q> preparation) {
+        this.preparation = preparation;
+        return this;
+    }
+
+    /**
+     * How many reads and atomics to have under way at most. 16 by default, or what the device and
+     * the peer can.
+     */
+    public ConnectionOptions<Q> maxReads(int count) {
+        this.maxReads = count;
+        return this;
+    }
+
+    /**
+     * How many reads and atomics of the peer's to answer at a time at most. 16 by default, or what
+     * the device can and the peer wants.
+     */
+    public ConnectionOptions<Q> maxDestinationReads(int count) {
+        this.maxDestinationReads = count;
+        return this;
+    }
+
+    /**
+     * How long the peer is told to wait when there is no receive here, in the specification's code.
+     * 12 by default, that is 0.64 ms; the kernel's own would be 0, which is 655 ms.
+     */
+    public ConnectionOptions<Q> receiverNotReadyTimer(int code) {
+        this.receiverNotReadyTimer = code;
+        return this;
+    }
+
+    QueuePairOptions<Q> queuePair() {
+        return queuePair;
+    }
+
+    byte[] privateData() {
+        return privateData;
+    }
+
+    Preparation<Q> preparation() {
+        return preparation;
+    }
+
+    int maxReads() {
+        return maxReads;
+    }
+
+    int maxDestinationReads() {
+        return maxDestinationReads;
+    }
+
+    int receiverNotReadyTimer() {
+        return receiverNotReadyTimer;
+    }
+}

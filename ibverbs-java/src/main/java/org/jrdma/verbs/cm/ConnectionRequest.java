@@ -1,0 +1,88 @@
+package org.jrdma.verbs.cm;
+
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.VerbsException;
+
+/** A peer that wants to connect, until it is accepted, refused or closed. */
+public final class ConnectionRequest implements AutoCloseable {
+
+    private final ConnectionEvent.ConnectRequest request;
+    private volatile boolean accepted;
+
+    ConnectionRequest(ConnectionEvent.ConnectRequest request) {
+        this.request = request;
+    }
+
+    /** The peer's address. */
+    public InetSocketAddress peerAddress() {
+        return request.identifier().peerAddress().orElseThrow();
+    }
+
+    /** What the peer's program sent along, with its padding. */
+    public PrivateData privateData() {
+        return request.privateData();
+    }
+
+    /** What the peer says of its queue pair, and wants of this side's. */
+    public ConnectionParameters parameters() {
+        return request.parameters();
+    }
+
+    /** The device that it came through, for {@link org.jrdma.verbs.Verbs#open}. */
+    public String deviceName() {
+        return request.identifier().deviceName().orElseThrow();
+    }
+
+    /**
+     * Accepts, and waits until the peer has confirmed.
+     *
+     * @param domain of the device that it came through
+     * @throws CmException if the peer has given up
+     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if this is closed, before or meanwhile
+     */
+    public <Q extends QueuePair> Connection<Q> accept(
+            ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        return accept(domain, options, Deadline.after(timeout));
+    }
+
+    <Q extends QueuePair> Connection<Q> accept(
+            ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
+            throws FabricException, InterruptedIOException {
+        var connection =
+                new Handshake<>(request.identifier(), domain, options).accept(request, deadline);
+        accepted = true;
+        return connection;
+    }
+
+    /**
+     * Refuses, with something for the peer's program: at most 148 bytes, 248 on iWARP.
+     *
+     * @throws IllegalArgumentException if it is longer
+     */
+    public void reject(byte... privateData) throws VerbsException {
+        request.identifier().reject(privateData);
+        close();
+    }
+
+    /** Refuses, if it was not accepted. */
+    @Override
+    public void close() {
+        if (!accepted) {
+            request.identifier().close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "request from " + request.identifier().peerAddress().orElse(null);
+    }
+}

@@ -1,0 +1,213 @@
+package org.jrdma.verbs.cm;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.DeviceAttributes;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.QueuePairAttribute;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/** From a route or a request to a connection. Whatever fails, nothing is left open. */
+final class Handshake<Q extends QueuePair> {
+
+    private static final int MOST_READS = 254; // 255 means something else
+
+    private final Identifier identifier;
+    private final ProtectionDomain domain;
+    private final ConnectionOptions<Q> options;
+    private final boolean isWarp;
+    private final String attempt;
+    private @Nullable Q queuePair;
+
+    Handshake(Identifier identifier, ProtectionDomain domain, ConnectionOptions<Q> options) {
+        this.identifier = identifier;
+        this.domain = domain;
+        this.options = options;
+        this.isWarp = identifier.isWarp();
+        this.attempt =
+                "No connection from %s to %s through %s"
+                        .formatted(
+                                identifier.localAddress().orElse(null),
+                                identifier.peerAddress().orElse(null),
+                                domain.device().name());
+    }
+
+    private interface Steps<Q extends QueuePair> {
+        Connection<Q> take() throws IOException;
+    }
+
+    private Connection<Q> takeOrAbandon(Steps<Q> steps)
+            throws FabricException, InterruptedIOException {
+        var done = false;
+        try {
+            var connection = steps.take();
+            done = true;
+            return connection;
+        } catch (FabricException | InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new FabricException(
+                    "%s: it was not prepared: %s".formatted(attempt, e.getMessage()), 0, e);
+        } finally {
+            if (!done) {
+                abandon();
+            }
+        }
+    }
+
+    /** On iWARP a queue pair's end waits for that of its connection. Nobody else need wait. */
+    private void abandon() {
+        identifier.close();
+        if (queuePair != null && isWarp) {
+            Thread.ofVirtual().name("jrdma-abandon").start(queuePair::close);
+        } else if (queuePair != null) {
+            queuePair.close();
+        }
+    }
+
+    Connection<Q> connect(Deadline deadline) throws FabricException, InterruptedIOException {
+        return takeOrAbandon(() -> {
+            var made = prepare();
+            var limits = domain.device().attributes();
+            request(parameters(made, reads(limits), destinationReads(limits)));
+            var answer =
+                    await(deadline, "rdma_connect", attempt + ": the peer has not answered");
+            return switch (answer) {
+                case ConnectionEvent.ConnectResponse response -> {
+                    bring(made, QueuePairState.INIT); // with the rights that have been agreed upon
+                    bring(made, QueuePairState.READY_TO_RECEIVE);
+                    bring(made, QueuePairState.READY_TO_SEND);
+                    identifier.establish();
+                    yield connection(made, response.parameters(), response.privateData());
+                }
+                case ConnectionEvent.Established established -> {
+                    made.query(); // its driver has brought it to where it is
+                    yield connection(made, established.parameters(), established.privateData());
+                }
+                default -> throw unexpected("rdma_connect", answer);
+            };
+        });
+    }
+
+    Connection<Q> accept(ConnectionEvent.ConnectRequest request, Deadline deadline)
+            throws FabricException, InterruptedIOException {
+        return takeOrAbandon(() -> {
+            var made = prepare();
+            var limits = domain.device().attributes();
+            var wanted = request.parameters();
+            var reads = Math.min(reads(limits), wanted.maxReads());
+            var answered = Math.min(destinationReads(limits), wanted.maxDestinationReads());
+            bring(made, QueuePairState.INIT);
+            var change = identifier.queuePairChange(QueuePairState.READY_TO_RECEIVE);
+            if (change.attributes().contains(QueuePairAttribute.MAX_DESTINATION_READS)) {
+                change.maxDestinationReads(answered)
+                        .receiverNotReadyTimer(options.receiverNotReadyTimer());
+            }
+            made.modify(change);
+            change = identifier.queuePairChange(QueuePairState.READY_TO_SEND);
+            if (change.attributes().contains(QueuePairAttribute.MAX_READS)) {
+                change.maxReads(reads);
+            }
+            made.modify(change);
+            identifier.accept(parameters(made, reads, answered), options.privateData());
+            var answer =
+                    await(deadline, "rdma_accept", attempt + ": the peer has not confirmed");
+            if (!(answer instanceof ConnectionEvent.Established)) {
+                throw unexpected("rdma_accept", answer);
+            }
+            if (isWarp) {
+                made.query();
+            }
+            return connection(made, wanted, request.privateData());
+        });
+    }
+
+    /** A queue pair that takes receives, and has those that the program posts. */
+    private Q prepare() throws IOException {
+        var device = identifier.deviceName().orElse("no device");
+        if (!device.equals(domain.device().name())) {
+            throw new VerbsException(
+                    "rdma_connect",
+                    "%s leads through %s, and %s is of %s: open the other"
+                            .formatted(identifier, device, domain, domain.device().name()));
+        }
+        var made =
+                domain.newQueuePair(
+                        options.queuePair().port(identifier.devicePort().orElseThrow()));
+        queuePair = made;
+        if (made.type() != QueuePairType.RELIABLE_CONNECTION) {
+            throw new IllegalArgumentException(
+                    "%s is of the type %s, and cannot be connected so: it takes a reliable one"
+                            .formatted(made, made.type()));
+        }
+        bring(made, QueuePairState.INIT);
+        options.preparation().prepare(made);
+        return made;
+    }
+
+    private void bring(Q made, QueuePairState state) throws VerbsException {
+        var change = identifier.queuePairChange(state);
+        if (change.attributes().contains(QueuePairAttribute.RECEIVER_NOT_READY_TIMER)) {
+            change.receiverNotReadyTimer(options.receiverNotReadyTimer());
+        }
+        made.modify(change);
+    }
+
+    /** On iWARP on a thread of its own, since the call waits for TCP. */
+    private void request(ConnectionParameters parameters) throws VerbsException {
+        if (!isWarp) {
+            identifier.connect(parameters, options.privateData());
+            return;
+        }
+        Thread.ofVirtual()
+                .name("jrdma-connect")
+                .start(() -> {
+                    try {
+                        identifier.connect(parameters, options.privateData());
+                    } catch (VerbsException e) {
+                        identifier.inbox().fail(e);
+                    } catch (IllegalStateException _) {
+                        // closed: whoever waits is told
+                    }
+                });
+    }
+
+    private ConnectionParameters parameters(Q made, int reads, int destinationReads) {
+        return new ConnectionParameters(
+                made.number(), made.sharedReceives().isPresent(), destinationReads, reads, 7, 7);
+    }
+
+    private int reads(DeviceAttributes limits) {
+        return Math.clamp(Math.min(options.maxReads(), limits.maxReadsAsInitiator()), 0, MOST_READS);
+    }
+
+    private int destinationReads(DeviceAttributes limits) {
+        return Math.clamp(
+                Math.min(options.maxDestinationReads(), limits.maxReadsAsDestination()),
+                0,
+                MOST_READS);
+    }
+
+    private ConnectionEvent await(Deadline deadline, String function, String missed)
+            throws FabricException, InterruptedIOException {
+        var event = identifier.inbox().take(deadline, missed);
+        if (event instanceof ConnectionEvent.Failure failure) {
+            throw new CmException(function, attempt, failure);
+        }
+        return event;
+    }
+
+    private VerbsException unexpected(String function, ConnectionEvent event) {
+        return new VerbsException(function, "%s: %s".formatted(attempt, event));
+    }
+
+    private Connection<Q> connection(Q made, ConnectionParameters parameters, PrivateData data) {
+        return new Connection<>(identifier, made, parameters, data, isWarp);
+    }
+}

@@ -1,0 +1,82 @@
+package org.jrdma.verbs.cm;
+
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePair;
+
+/**
+ * The way to a peer: which device leads there. For programs that open the device only then. Good
+ * for one connection; closed by the attempt to make it.
+ */
+public final class Route implements AutoCloseable {
+
+    private final Identifier identifier;
+    private final String deviceName;
+
+    Route(Identifier identifier) {
+        this.identifier = identifier;
+        this.deviceName = identifier.deviceName().orElseThrow();
+    }
+
+    /** The device, for {@link org.jrdma.verbs.Verbs#open}. */
+    public String deviceName() {
+        return deviceName;
+    }
+
+    /** The device's port, from 1. */
+    public int devicePort() {
+        return identifier.devicePort().orElseThrow();
+    }
+
+    /** The address that the peer will see. */
+    public InetSocketAddress localAddress() {
+        return identifier.localAddress().orElseThrow();
+    }
+
+    /** Where it leads to. */
+    public InetSocketAddress peerAddress() {
+        return identifier.peerAddress().orElseThrow();
+    }
+
+    /** The ways through the fabric; none on iWARP. */
+    public List<PathRecord> paths() {
+        return identifier.paths();
+    }
+
+    /**
+     * Connects, and waits until the peer has accepted.
+     *
+     * @param domain of the route's device
+     * @throws CmException if the peer refuses, or does not answer the fabric
+     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if this is closed, before or meanwhile
+     */
+    public <Q extends QueuePair> Connection<Q> connect(
+            ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        return connect(domain, options, Deadline.after(timeout));
+    }
+
+    <Q extends QueuePair> Connection<Q> connect(
+            ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
+            throws FabricException, InterruptedIOException {
+        return new Handshake<>(identifier, domain, options).connect(deadline);
+    }
+
+    /** Ends an attempt to connect of another thread, too. */
+    @Override
+    public void close() {
+        identifier.close();
+    }
+
+    @Override
+    public String toString() {
+        return "route to %s through %s".formatted(identifier.peerAddress().orElse(null), deviceName);
+    }
+}

@@ -1,0 +1,454 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.Connection;
+import org.jrdma.verbs.cm.ConnectionEvent;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.PrivateData;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections in one call on each side. */
+class ConnectionTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration SHORT = Duration.ofMillis(200);
+
+    private final Fabric fabric = Fabric.underTest();
+    private ConnectionManager connections;
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionDispatcher completions;
+    private MemoryRegion memory;
+    private InetAddress address;
+    private Listener listener;
+
+    @BeforeEach
+    void open() throws IOException {
+        connections = fabric.connections();
+        device = fabric.open();
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionDispatcher(2048);
+        memory = domain.newArena(Pair.ALL).region(1024);
+        address = Fabric.address(device);
+        listener = connections.listen(new InetSocketAddress(address, 0));
+    }
+
+    @AfterEach
+    void close() {
+        if (listener != null) {
+            listener.close();
+        }
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    private boolean isWarp() {
+        return device.description().transportType() == TransportType.IWARP;
+    }
+
+    private ConnectionOptions<DispatchedQueuePair> options() {
+        return ConnectionOptions.of(QueuePairOptions.reliable(completions).sends(4).receives(4));
+    }
+
+    private CompletableFuture<Connection<DispatchedQueuePair>> connecting() {
+        return connections.connectAsync(listener.localAddress(), domain, options(), PATIENCE);
+    }
+
+    private static <T> CompletableFuture<T> start(Callable<T> call) {
+        var future = new CompletableFuture<T>();
+        Thread.ofVirtual()
+                .start(() -> {
+                    try {
+                        future.complete(call.call());
+                    } catch (Throwable e) {
+                        future.completeExceptionally(e);
+                    }
+                });
+        return future;
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(60, TimeUnit.SECONDS);
+    }
+
+    private static Throwable failureOf(CompletableFuture<?> future) throws Exception {
+        try {
+            throw new AssertionError("it succeeded: " + future.get(60, TimeUnit.SECONDS));
+        } catch (ExecutionException e) {
+            return e.getCause();
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void assertBegins(PrivateData data, String text) {
+        assertThat(new String(data.bytes(), StandardCharsets.UTF_8)).startsWith(text);
+    }
+
+    @Test
+    void shouldConnectWithPrivateDataBothWaysAndMoveMessages() throws Exception {
+        var received = new AtomicReference<Transfer>();
+        var accepting =
+                start(
+                        () ->
+                                listener.accept(
+                                        domain,
+                                        options()
+                                                .privateData(bytes("welcome"))
+                                                .prepared(queuePair ->
+                                                        received.set(
+                                                                queuePair.receive(
+                                                                        memory.slice(0, 64)))),
+                                        PATIENCE));
+
+        try (var here =
+                        connections.connect(
+                                listener.localAddress(),
+                                domain,
+                                options().privateData(bytes("hello")),
+                                PATIENCE);
+                var there = get(accepting)) {
+            assertBegins(here.privateData(), "welcome");
+            assertBegins(there.privateData(), "hello");
+            assertThat(here.peerAddress()).isEqualTo(listener.localAddress());
+            assertThat(there.peerAddress()).isEqualTo(here.localAddress());
+            assertThat(here.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+            memory.segment().setString(512, "Saluton");
+            here.queuePair().send(memory.slice(512, 8)).await(PATIENCE);
+            assertThat(received.get().await(PATIENCE).bytes()).isEqualTo(8);
+            assertThat(memory.segment().getString(0)).isEqualTo("Saluton");
+            there.queuePair().read(memory.slice(64, 8), memory.remote().at(512)).await(PATIENCE);
+            assertThat(memory.segment().getString(64)).isEqualTo("Saluton");
+            here.queuePair().write(memory.slice(512, 8), memory.remote().at(128)).await(PATIENCE);
+            assertThat(memory.segment().getString(128)).isEqualTo("Saluton");
+        }
+    }
+
+    @Test
+    void shouldTellBothSidesOfADisconnectOfEitherAndFlush() throws Exception {
+        for (var ofTheCaller : new boolean[] {true, false}) {
+            var connecting = connecting();
+            try (var there = listener.accept(domain, options(), PATIENCE);
+                    var here = get(connecting)) {
+                var one = ofTheCaller ? here : there;
+                var other = ofTheCaller ? there : here;
+                var pending = other.queuePair().receive(memory.slice(0, 8));
+                assertThat(other.disconnected()).isNotDone();
+
+                one.disconnect(PATIENCE);
+
+                other.awaitDisconnected(PATIENCE);
+                assertThat(pending.awaitCompletion(PATIENCE).status())
+                        .isEqualTo(CompletionStatus.FLUSHED);
+                assertThat(one.disconnected()).isCompleted();
+                one.disconnect(PATIENCE);
+            }
+        }
+    }
+
+    @Test
+    void shouldTellThePeerWhenItIsClosed() throws Exception {
+        var connecting = connecting();
+        try (var there = listener.accept(domain, options(), PATIENCE)) {
+            get(connecting).close();
+
+            there.awaitDisconnected(PATIENCE);
+        }
+    }
+
+    @Test
+    void shouldSayWhoRefusedWithWhichData() throws Exception {
+        var connecting = connecting();
+        try (var request = listener.next(PATIENCE)) {
+            assertThat(request.deviceName()).isEqualTo(device.name());
+            assertThat(request.peerAddress().getAddress()).isEqualTo(address);
+            request.reject(bytes("full"));
+        }
+
+        assertThat(failureOf(connecting))
+                .isInstanceOfSatisfying(
+                        CmException.class,
+                        e -> {
+                            assertThat(e)
+                                    .hasMessageContaining("No connection from /")
+                                    .hasMessageContaining("to " + listener.localAddress())
+                                    .hasMessageContaining("its program refused");
+                            var rejected =
+                                    (ConnectionEvent.Rejected) e.event().orElseThrow();
+                            assertBegins(rejected.privateData(), "full");
+                        });
+    }
+
+    @Test
+    void shouldSayThatNobodyListens() {
+        listener.close();
+
+        assertThatThrownBy(
+                        () ->
+                                connections.connect(
+                                        listener.localAddress(), domain, options(), PATIENCE))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining(listener.localAddress().toString())
+                .hasMessageContaining(
+                        isWarp() ? Errno.describe(Errno.ECONNREFUSED) : "nobody listens");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoWay() {
+        var nowhere = new InetSocketAddress("192.0.2.1", 7);
+
+        assertThatThrownBy(() -> connections.resolve(nowhere, PATIENCE))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining(nowhere.toString());
+    }
+
+    @Test
+    void shouldTellTheDeviceOfARouteAndRefuseADomainOfAnother() throws Exception {
+        try (var route = connections.resolve(listener.localAddress(), PATIENCE)) {
+            assertThat(route.deviceName()).isEqualTo(device.name());
+            assertThat(route.devicePort()).isEqualTo(1);
+            assertThat(route.peerAddress()).isEqualTo(listener.localAddress());
+            assertThat(route.localAddress().getAddress()).isEqualTo(address);
+        }
+        var others =
+                fabric.verbs().devices().stream()
+                        .filter(other -> !other.name().equals(device.name()))
+                        .toList();
+        for (var description : others) {
+            try (var other = fabric.verbs().open(description.name());
+                    var otherDomain = other.newProtectionDomain();
+                    var otherCompletions = other.newCompletionDispatcher(16)) {
+                assertThatThrownBy(
+                                () ->
+                                        connections.connect(
+                                                listener.localAddress(),
+                                                otherDomain,
+                                                ConnectionOptions.of(
+                                                        QueuePairOptions.reliable(
+                                                                otherCompletions)),
+                                                PATIENCE))
+                        .isInstanceOf(VerbsException.class)
+                        .hasMessageContaining(device.name())
+                        .hasMessageContaining(other.name());
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseAQueuePairThatIsNotReliable() {
+        fabric.needs(Feature.DATAGRAMS);
+
+        assertThatThrownBy(
+                        () ->
+                                connections.connect(
+                                        listener.localAddress(),
+                                        domain,
+                                        ConnectionOptions.of(
+                                                QueuePairOptions.datagrams(completions)),
+                                        PATIENCE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("reliable");
+    }
+
+    @Test
+    void shouldGiveUpOnASilentPeerAtTheDeadline() throws Exception {
+        var start = System.nanoTime();
+
+        assertThatThrownBy(
+                        () ->
+                                connections.connect(
+                                        listener.localAddress(), domain, options(), SHORT))
+                .isInstanceOf(FabricTimeoutException.class)
+                .hasMessageContaining("the peer has not answered")
+                .hasMessageContaining(listener.localAddress().toString());
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(domain.isOpen()).isTrue();
+    }
+
+    @Test
+    void shouldEndAtOnceWhenClosedFromAnotherThread() throws Exception {
+        var route = connections.resolve(listener.localAddress(), PATIENCE);
+        var connecting = start(() -> route.connect(domain, options(), PATIENCE));
+        try (var _ = listener.next(PATIENCE)) {
+            var waiting = start(() -> listener.next(PATIENCE));
+            Thread.sleep(50);
+
+            var closing =
+                    start(() -> {
+                        route.close();
+                        listener.close();
+                        return true;
+                    });
+
+            assertThat(failureOf(connecting))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
+            assertThat(failureOf(waiting))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
+            closing.get(5, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldStopWaitingWhenInterrupted() throws Exception {
+        var failure = new CompletableFuture<Throwable>();
+        var thread =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            try {
+                                listener.next(PATIENCE);
+                            } catch (Exception e) {
+                                failure.complete(e);
+                            }
+                        });
+        Thread.sleep(20);
+        thread.interrupt();
+
+        assertThat(get(failure)).isInstanceOf(InterruptedIOException.class);
+    }
+
+    @Test
+    void shouldLeaveNothingBehindWhenPreparationFails() throws Exception {
+        assertThatThrownBy(
+                        () ->
+                                connections.connect(
+                                        listener.localAddress(),
+                                        domain,
+                                        options()
+                                                .prepared(_ -> {
+                                                    throw new IOException("no more memory");
+                                                }),
+                                        PATIENCE))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no more memory");
+
+        assertThat(listenerHears()).isFalse();
+    }
+
+    private boolean listenerHears() throws IOException {
+        try (var _ = listener.next(SHORT)) {
+            return true;
+        } catch (FabricTimeoutException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void shouldServeAHundredConnectionsFromVirtualThreads() throws Exception {
+        var count = isWarp() ? 20 : 100; // siw's provider has no more than some queue pairs
+        var clients = new ArrayList<CompletableFuture<Integer>>();
+        var servers = new ArrayList<CompletableFuture<Integer>>();
+        for (var number = 0; number < count; number++) {
+            var place = number * 8L;
+            servers.add(
+                    start(() -> {
+                        var received = new AtomicReference<Transfer>();
+                        var options =
+                                options()
+                                        .prepared(queuePair ->
+                                                received.set(
+                                                        queuePair.receive(
+                                                                memory.slice(place, 8))));
+                        try (var connection = listener.accept(domain, options, PATIENCE)) {
+                            var bytes = received.get().await(PATIENCE).bytes();
+                            connection.awaitDisconnected(PATIENCE);
+                            return bytes;
+                        }
+                    }));
+            clients.add(
+                    start(() -> {
+                        try (var connection =
+                                connections.connect(
+                                        listener.localAddress(), domain, options(), PATIENCE)) {
+                            connection.queuePair().send(memory.slice(1000, 8)).await(PATIENCE);
+                            connection.disconnect(PATIENCE);
+                            return 8;
+                        }
+                    }));
+        }
+
+        for (var task : List.of(clients, servers)) {
+            for (var future : task) {
+                assertThat(get(future)).isEqualTo(8);
+            }
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingBehindAfterFailures() throws Exception {
+        fail(10); // what is made once
+        var descriptors = descriptors();
+        var objects = objects();
+
+        fail(150);
+
+        assertThat(descriptors()).isEqualTo(descriptors);
+        assertThat(objects()).isEqualTo(objects);
+    }
+
+    /** What has been made of the device, and is open. */
+    private List<String> objects() {
+        return fabric.verbs().openDevices().stream()
+                .flatMap(lifetime -> lifetime.dependents().stream())
+                .flatMap(lifetime ->
+                        Stream.concat(Stream.of(lifetime), lifetime.dependents().stream()))
+                .map(Lifetime::toString)
+                .toList();
+    }
+
+    private void fail(int times) throws Exception {
+        for (var time = 0; time < times; time++) {
+            var connecting = connecting();
+            listener.next(PATIENCE).close();
+            assertThat(failureOf(connecting)).isInstanceOf(CmException.class);
+        }
+    }
+
+    private static long descriptors() throws IOException {
+        try (var files = Files.list(Path.of("/proc/self/fd"))) {
+            return files.count();
+        }
+    }
+}
