@@ -373,15 +373,16 @@ public final class QueuePair implements Accessor {
             int sequence) {
         var padding = -payloadBytes & 3;
         var memory = buffer.memory();
-        new BaseTransportHeader(
-                        opCode,
-                        solicited,
-                        padding,
-                        partitionKey,
-                        destinationNumber,
-                        acknowledge,
-                        sequence)
-                .encode(memory, PacketBuffer.START);
+        BaseTransportHeader.encode(
+                memory,
+                PacketBuffer.START,
+                opCode,
+                solicited,
+                padding,
+                partitionKey,
+                destinationNumber,
+                acknowledge,
+                sequence);
         var length = BaseTransportHeader.BYTES + opCode.headerBytes() + payloadBytes;
         for (var i = 0; i < padding; i++) {
             memory.set(ValueLayout.JAVA_BYTE, PacketBuffer.START + length + i, (byte) 0);

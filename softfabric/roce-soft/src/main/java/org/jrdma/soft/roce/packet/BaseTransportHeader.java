@@ -5,15 +5,11 @@ import java.lang.foreign.MemorySegment;
 /**
  * The header of every packet, BTH. The migration bit is always set, as every adapter without path
  * migration does; the congestion bits are ignored.
+ *
+ * <p>No object, as the others are: it depends on what the compiler meets first whether one for each
+ * packet costs nothing.
  */
-public record BaseTransportHeader(
-        OpCode opCode,
-        boolean solicited,
-        int padding,
-        int partitionKey,
-        int destinationQueuePair,
-        boolean acknowledge,
-        int sequence) {
+public final class BaseTransportHeader {
 
     public static final int BYTES = 12;
 
@@ -25,26 +21,56 @@ public record BaseTransportHeader(
     private static final int ACKNOWLEDGE = 0x8000_0000;
     private static final int LOW_24_BITS = 0xff_ffff;
 
-    /** Reads 12 bytes, which must be there. */
-    public static BaseTransportHeader decode(MemorySegment memory, long offset)
-            throws MalformedPacketException {
-        var opCode = OpCode.decode(BigEndian.unsignedByte(memory, offset));
-        var flags = BigEndian.unsignedByte(memory, offset + 1);
-        if ((flags & 0x0f) != 0) {
+    private BaseTransportHeader() {}
+
+    // These read a header at an offset, whose 12 bytes must be there.
+
+    static OpCode opCode(MemorySegment memory, long offset) throws MalformedPacketException {
+        if ((flags(memory, offset) & 0x0f) != 0) {
             throw new MalformedPacketException("transport header of another version");
         }
-        var last = BigEndian.integer(memory, offset + 8);
-        return new BaseTransportHeader(
-                opCode,
-                (flags & SOLICITED) != 0,
-                flags >> 4 & 3,
-                BigEndian.unsignedShort(memory, offset + 2),
-                BigEndian.integer(memory, offset + 4) & LOW_24_BITS,
-                (last & ACKNOWLEDGE) != 0,
-                last & LOW_24_BITS);
+        return OpCode.decode(BigEndian.unsignedByte(memory, offset));
     }
 
-    public void encode(MemorySegment memory, long offset) {
+    static boolean solicited(MemorySegment memory, long offset) {
+        return (flags(memory, offset) & SOLICITED) != 0;
+    }
+
+    static int padding(MemorySegment memory, long offset) {
+        return flags(memory, offset) >> 4 & 3;
+    }
+
+    static int partitionKey(MemorySegment memory, long offset) {
+        return BigEndian.unsignedShort(memory, offset + 2);
+    }
+
+    static int destinationQueuePair(MemorySegment memory, long offset) {
+        return BigEndian.integer(memory, offset + 4) & LOW_24_BITS;
+    }
+
+    static boolean acknowledge(MemorySegment memory, long offset) {
+        return (BigEndian.integer(memory, offset + 8) & ACKNOWLEDGE) != 0;
+    }
+
+    static int sequence(MemorySegment memory, long offset) {
+        return BigEndian.integer(memory, offset + 8) & LOW_24_BITS;
+    }
+
+    private static int flags(MemorySegment memory, long offset) {
+        return BigEndian.unsignedByte(memory, offset + 1);
+    }
+
+    /** Writes one. */
+    public static void encode(
+            MemorySegment memory,
+            long offset,
+            OpCode opCode,
+            boolean solicited,
+            int padding,
+            int partitionKey,
+            int destinationQueuePair,
+            boolean acknowledge,
+            int sequence) {
         BigEndian.putByte(memory, offset, opCode.code());
         BigEndian.putByte(
                 memory, offset + 1, (solicited ? SOLICITED : 0) | MIGRATED | padding << 4);

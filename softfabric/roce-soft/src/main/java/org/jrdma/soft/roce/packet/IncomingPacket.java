@@ -35,22 +35,24 @@ public final class IncomingPacket {
         if ((length & 3) != 0) {
             throw new MalformedPacketException("not padded to four bytes");
         }
-        var header = BaseTransportHeader.decode(packet.memory(), PacketBuffer.START);
-        var headerBytes = BaseTransportHeader.BYTES + header.opCode().headerBytes();
-        var payload = length - headerBytes - header.padding() - InvariantCrc.BYTES;
+        var memory = packet.memory();
+        var found = BaseTransportHeader.opCode(memory, PacketBuffer.START);
+        var headerBytes = BaseTransportHeader.BYTES + found.headerBytes();
+        var padding = BaseTransportHeader.padding(memory, PacketBuffer.START);
+        var payload = length - headerBytes - padding - InvariantCrc.BYTES;
         if (payload < 0) {
             throw new MalformedPacketException("shorter than its headers");
         }
-        if (length != headerBytes + InvariantCrc.BYTES && !header.opCode().hasPayload()) {
+        if (length != headerBytes + InvariantCrc.BYTES && !found.hasPayload()) {
             throw new MalformedPacketException("payload where the opcode has none");
         }
         buffer = packet;
-        opCode = header.opCode();
-        solicited = header.solicited();
-        partitionKey = header.partitionKey();
-        destinationQueuePair = header.destinationQueuePair();
-        acknowledge = header.acknowledge();
-        sequence = header.sequence();
+        opCode = found;
+        solicited = BaseTransportHeader.solicited(memory, PacketBuffer.START);
+        partitionKey = BaseTransportHeader.partitionKey(memory, PacketBuffer.START);
+        destinationQueuePair = BaseTransportHeader.destinationQueuePair(memory, PacketBuffer.START);
+        acknowledge = BaseTransportHeader.acknowledge(memory, PacketBuffer.START);
+        sequence = BaseTransportHeader.sequence(memory, PacketBuffer.START);
         payloadOffset = PacketBuffer.START + headerBytes;
         payloadBytes = payload;
     }

@@ -158,15 +158,16 @@ class FuzzTest {
     private void forge(Pair.Side peer, Pair.Side victim, GoodTraffic good) {
         var opCode = OP_CODES[random.nextInt(OP_CODES.length)];
         var memory = packet.memory();
-        new BaseTransportHeader(
-                        opCode,
-                        random.nextBoolean(),
-                        random.nextInt(8) == 0 ? random.nextInt(4) : 0,
-                        0xffff,
-                        victim.queuePair.number(),
-                        random.nextBoolean(),
-                        anySequence())
-                .encode(memory, PacketBuffer.START);
+        BaseTransportHeader.encode(
+                memory,
+                PacketBuffer.START,
+                opCode,
+                random.nextBoolean(),
+                random.nextInt(8) == 0 ? random.nextInt(4) : 0,
+                0xffff,
+                victim.queuePair.number(),
+                random.nextBoolean(),
+                anySequence());
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
         for (var offset = 0; offset < 40; offset += 8) {
             memory.set(ValueLayout.JAVA_LONG_UNALIGNED, headers + offset, random.nextLong());

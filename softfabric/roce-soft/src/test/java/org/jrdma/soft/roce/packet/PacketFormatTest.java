@@ -142,8 +142,8 @@ class PacketFormatTest {
     @Test
     void shouldWriteEveryHeaderAsItReadsIt() throws Exception {
         var memory = MemorySegment.ofArray(new byte[64]);
-        new BaseTransportHeader(OpCode.RC_SEND_ONLY, true, 1, 0xffff, 0x123, true, 0xabc)
-                .encode(memory, 0);
+        BaseTransportHeader.encode(
+                memory, 0, OpCode.RC_SEND_ONLY, true, 1, 0xffff, 0x123, true, 0xabc);
         assertThat(hex(memory, 12)).isEqualTo(SEND.substring(0, 24));
         new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4).encode(memory, 0);
         assertThat(hex(memory, 16)).isEqualTo(WRITE.substring(24, 56));
