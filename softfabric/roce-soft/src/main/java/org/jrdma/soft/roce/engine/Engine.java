@@ -56,6 +56,13 @@ public final class Engine {
     private final List<Path> paths = new ArrayList<>();
 
     private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
+
+    /** Those of them that somebody waits for. */
+    private final List<Path> crowded = new ArrayList<>();
+
+    /** The one that lets a queue pair have its turn now. */
+    private @Nullable Path serving;
+
     private long pathsAgeAt = TimerQueue.NEVER;
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
@@ -269,12 +276,16 @@ public final class Engine {
 
     /** Someone waits for room on a path. */
     void awaitRoom(Path path) {
+        if (!path.crowded) {
+            path.crowded = true;
+            crowded.add(path);
+        }
         pathsAgeAt = Math.min(pathsAgeAt, path.deadline());
     }
 
     private void agePaths() {
         pathsAgeAt = TimerQueue.NEVER;
-        for (var path : paths) {
+        for (var path : crowded) {
             path.age(now);
             awaitRoom(path);
         }
@@ -339,15 +350,23 @@ public final class Engine {
 
     /** One with a turn coming; else one that has waited for its path and finds room there. */
     private @Nullable QueuePair nextActive() {
-        for (var i = 0; i < paths.size(); i++) {
-            paths.get(i).serveNobody();
+        if (serving != null) {
+            serving.serveNobody();
+            serving = null;
         }
         var next = active.pollFirst();
-        for (var i = 0; i < paths.size() && next == null; i++) {
-            next = paths.get(i).next();
-            if (next != null) {
-                next.active = true;
+        for (var i = crowded.size() - 1; i >= 0 && next == null; i--) {
+            var path = crowded.get(i);
+            if (path.isCrowded()) {
+                next = path.next();
+                serving = path;
+            } else {
+                path.crowded = false;
+                crowded.remove(i);
             }
+        }
+        if (next != null) {
+            next.active = true;
         }
         return next;
     }
@@ -369,6 +388,7 @@ public final class Engine {
     void leavePath(QueuePair queuePair, Path path) {
         if (path.leave(queuePair)) {
             paths.remove(path);
+            crowded.remove(path);
         }
     }
 

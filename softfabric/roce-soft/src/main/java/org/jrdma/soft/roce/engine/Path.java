@@ -63,6 +63,9 @@ final class Path {
     /** Those that would send if there were room, in the order of their turns. */
     private final ArrayDeque<QueuePair> waiting = new ArrayDeque<>();
 
+    /** Of the engine: whether it is among those that somebody waits for. */
+    boolean crowded;
+
     /** The one whose turn it is now. */
     private @Nullable QueuePair served;
 
@@ -160,6 +163,11 @@ final class Path {
             served.waitsForPath = false;
         }
         return served;
+    }
+
+    /** Whether somebody waits for room. */
+    boolean isCrowded() {
+        return !waiting.isEmpty();
     }
 
     /** Whether nobody had an answer for a whole period, nor since. */
