@@ -12,7 +12,8 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
  * Lets a {@link MemoryWindow} show a part of a region. Each post gives the window another key. In
- * C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW} for a window of type 2.
+ * C: {@code ibv_bind_mw}, or {@code IBV_WR_BIND_MW}, {@code ibv_wr_bind_mw}, for a window of type
+ * 2.
  */
 public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 

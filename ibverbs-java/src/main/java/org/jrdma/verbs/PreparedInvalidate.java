@@ -7,7 +7,8 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
  * Takes a window away from the peer; it can be bound again. A post throws IllegalStateException if
- * the window shows nothing, unless it is in a chain. In C: {@code IBV_WR_LOCAL_INV}.
+ * the window shows nothing, unless it is in a chain. In C: {@code IBV_WR_LOCAL_INV}, {@code
+ * ibv_wr_local_inv}.
  */
 public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvalidate> {
 

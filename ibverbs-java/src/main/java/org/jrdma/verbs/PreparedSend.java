@@ -25,7 +25,8 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
      * Takes a window of the peer's away when the message has arrived. It must be of type 2 and
      * bound by the queue pair that the message arrives at; otherwise that one's receive fails with
      * {@link CompletionStatus#REMOTE_INVALID_REQUEST}. Reads through it that are under way may
-     * fail, unless this is {@linkplain #fenced fenced}. In C: {@code IBV_WR_SEND_WITH_INV}.
+     * fail, unless this is {@linkplain #fenced fenced}. In C: {@code IBV_WR_SEND_WITH_INV}, {@code
+     * ibv_wr_send_inv}.
      *
      * @throws UnsupportedOperationException if the connection is unreliable
      */

@@ -183,8 +183,37 @@ class ExtendedPostTest {
                                     | rdma_h.IBV_QP_EX_WITH_SEND_WITH_IMM()
                                     | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
                                     | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
-                                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD());
+                                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD()
+                                    | rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()
+                                    | rdma_h.IBV_QP_EX_WITH_LOCAL_INV()
+                                    | rdma_h.IBV_QP_EX_WITH_BIND_MW());
         }
+    }
+
+    @Test
+    void shouldDoWithoutWindowsWhereTheDeviceHasNone() throws FabricException {
+        var windows =
+                rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()
+                        | rdma_h.IBV_QP_EX_WITH_LOCAL_INV()
+                        | rdma_h.IBV_QP_EX_WITH_BIND_MW();
+        fake.watching(
+                "create_qp_ex",
+                arguments -> {
+                    operations =
+                            ibv_qp_init_attr_ex.send_ops_flags(
+                                    FakeLibrary.memory(
+                                            arguments[1], ibv_qp_init_attr_ex.layout().byteSize()));
+                    var refused = (operations & windows) != 0;
+                    fake.answering(
+                            "create_qp_ex",
+                            refused ? MemorySegment.NULL : queuePair,
+                            refused ? Errno.EOPNOTSUPP : 0);
+                });
+        try (var setting = setting()) {
+            assertThat(operations & windows).isZero();
+            assertThat(setting.queuePair().prepareSend(setting.pieces()).tryPost()).isTrue();
+        }
+        assertThat(fake.calls.stream().filter("create_qp_ex"::equals)).hasSize(2);
     }
 
     @Test

@@ -28,7 +28,7 @@ final class ExtendedPosts extends HotPath {
 
     private static final FunctionDescriptor BARE = FunctionDescriptor.ofVoid(JAVA_LONG);
     private static final FunctionDescriptor COMPLETE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
-    private static final FunctionDescriptor SEND_IMMEDIATE =
+    private static final FunctionDescriptor ONE_INT =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT);
     private static final FunctionDescriptor REMOTE =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG);
@@ -45,9 +45,12 @@ final class ExtendedPosts extends HotPath {
     private static final FunctionDescriptor DESTINATION =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT);
 
+    private static final FunctionDescriptor BIND =
+            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
+
     private static final MethodHandle PLAIN_BARE = Downcalls.plain(BARE);
     private static final MethodHandle PLAIN_COMPLETE = Downcalls.plain(COMPLETE);
-    private static final MethodHandle PLAIN_SEND_IMMEDIATE = Downcalls.plain(SEND_IMMEDIATE);
+    private static final MethodHandle PLAIN_ONE_INT = Downcalls.plain(ONE_INT);
     private static final MethodHandle PLAIN_REMOTE = Downcalls.plain(REMOTE);
     private static final MethodHandle PLAIN_WRITE_IMMEDIATE = Downcalls.plain(WRITE_IMMEDIATE);
     private static final MethodHandle PLAIN_COMPARE_AND_SWAP = Downcalls.plain(COMPARE_AND_SWAP);
@@ -55,6 +58,7 @@ final class ExtendedPosts extends HotPath {
     private static final MethodHandle PLAIN_PIECE = Downcalls.plain(PIECE);
     private static final MethodHandle PLAIN_TWO_LONGS = Downcalls.plain(TWO_LONGS);
     private static final MethodHandle PLAIN_DESTINATION = Downcalls.plain(DESTINATION);
+    private static final MethodHandle PLAIN_BIND = Downcalls.plain(BIND);
 
     private static final long NUMBER = ibv_send_wr.wr_id$offset();
     private static final long NEXT = ibv_send_wr.next$offset();
@@ -63,6 +67,13 @@ final class ExtendedPosts extends HotPath {
     private static final long OPCODE = ibv_send_wr.opcode$offset();
     private static final long FLAGS = ibv_send_wr.send_flags$offset();
     private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
+    private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
+    private static final long BOUND_WINDOW =
+            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.mw$offset();
+    private static final long NEW_KEY =
+            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.rkey$offset();
+    private static final long BINDING =
+            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.bind_info$offset();
     private static final long UNION = ibv_send_wr.wr$offset();
     private static final long REMOTE_ADDRESS = UNION + ibv_send_wr.wr.rdma.remote_addr$offset();
     private static final long REMOTE_KEY = UNION + ibv_send_wr.wr.rdma.rkey$offset();
@@ -92,6 +103,9 @@ final class ExtendedPosts extends HotPath {
     private static final int OF_READ = rdma_h.IBV_WR_RDMA_READ();
     private static final int OF_COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
     private static final int OF_FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+    private static final int OF_SEND_INVALIDATE = rdma_h.IBV_WR_SEND_WITH_INV();
+    private static final int OF_INVALIDATE = rdma_h.IBV_WR_LOCAL_INV();
+    private static final int OF_BIND = rdma_h.IBV_WR_BIND_MW();
     private static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
     private final HotPath classic;
@@ -108,6 +122,9 @@ final class ExtendedPosts extends HotPath {
     private final MemorySegment read;
     private final MemorySegment compareAndSwap;
     private final MemorySegment fetchAndAdd;
+    private final MemorySegment sendInvalidate;
+    private final MemorySegment invalidate;
+    private final MemorySegment bind;
     private final MemorySegment setPiece;
     private final MemorySegment setPieces;
     private final MemorySegment setInline;
@@ -145,6 +162,9 @@ final class ExtendedPosts extends HotPath {
         this.read = queuePair.get(ADDRESS, ibv_qp_ex.wr_rdma_read$offset());
         this.compareAndSwap = queuePair.get(ADDRESS, ibv_qp_ex.wr_atomic_cmp_swp$offset());
         this.fetchAndAdd = queuePair.get(ADDRESS, ibv_qp_ex.wr_atomic_fetch_add$offset());
+        this.sendInvalidate = queuePair.get(ADDRESS, ibv_qp_ex.wr_send_inv$offset());
+        this.invalidate = queuePair.get(ADDRESS, ibv_qp_ex.wr_local_inv$offset());
+        this.bind = queuePair.get(ADDRESS, ibv_qp_ex.wr_bind_mw$offset());
         this.setPiece = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge$offset());
         this.setPieces = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge_list$offset());
         this.setInline = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data$offset());
@@ -180,7 +200,8 @@ final class ExtendedPosts extends HotPath {
             AddressSpace.setLong(
                     queuePair + EXTENDED_NUMBER, AddressSpace.getLong(request + NUMBER));
             AddressSpace.setInt(queuePair + EXTENDED_FLAGS, AddressSpace.getInt(request + FLAGS));
-            if (!begin(request)) {
+            var opcode = AddressSpace.getInt(request + OPCODE);
+            if (!begin(opcode, request)) {
                 callBare(abort);
                 AddressSpace.setLong(failed, request);
                 return Errno.EOPNOTSUPP;
@@ -188,7 +209,9 @@ final class ExtendedPosts extends HotPath {
             if (ofDatagrams) {
                 setDestination(request);
             }
-            setPieces(request);
+            if (opcode != OF_BIND && opcode != OF_INVALIDATE) {
+                setPieces(request); // none where there are none, for a message is not over before
+            }
         }
         var errno = complete();
         if (errno != 0 && !(faulty && errno != Errno.ENOSPC)) {
@@ -207,8 +230,7 @@ final class ExtendedPosts extends HotPath {
     }
 
     /** What it does. False if the queue pair was not made for it. */
-    private boolean begin(long request) {
-        var opcode = AddressSpace.getInt(request + OPCODE);
+    private boolean begin(int opcode, long request) {
         if (opcode == OF_WRITE) {
             callRemote(write, request);
         } else if (opcode == OF_SEND) {
@@ -216,13 +238,27 @@ final class ExtendedPosts extends HotPath {
         } else if (opcode == OF_READ) {
             callRemote(read, request);
         } else if (opcode == OF_SEND_IMMEDIATE) {
-            sendImmediate(request);
+            callOneInt(sendImmediate, AddressSpace.getInt(request + IMMEDIATE));
         } else if (opcode == OF_WRITE_IMMEDIATE) {
             writeImmediate(request);
         } else if (opcode == OF_COMPARE_AND_SWAP) {
             compareAndSwap(request);
         } else if (opcode == OF_FETCH_AND_ADD) {
             fetchAndAdd(request);
+        } else {
+            return beginOfWindows(opcode, request);
+        }
+        return true;
+    }
+
+    /** Not every device has windows. */
+    private boolean beginOfWindows(int opcode, long request) {
+        if (opcode == OF_BIND && bind.address() != 0) {
+            bind(request);
+        } else if (opcode == OF_INVALIDATE && invalidate.address() != 0) {
+            callOneInt(invalidate, AddressSpace.getInt(request + INVALIDATED_KEY));
+        } else if (opcode == OF_SEND_INVALIDATE && sendInvalidate.address() != 0) {
+            callOneInt(sendInvalidate, AddressSpace.getInt(request + INVALIDATED_KEY));
         } else {
             return false;
         }
@@ -300,10 +336,22 @@ final class ExtendedPosts extends HotPath {
         }
     }
 
-    private void sendImmediate(long request) {
+    private void callOneInt(MemorySegment function, int value) {
         try {
-            PLAIN_SEND_IMMEDIATE.invokeExact(
-                    sendImmediate, queuePair, AddressSpace.getInt(request + IMMEDIATE));
+            PLAIN_ONE_INT.invokeExact(function, queuePair, value);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void bind(long request) {
+        try {
+            PLAIN_BIND.invokeExact(
+                    bind,
+                    queuePair,
+                    AddressSpace.getLong(request + BOUND_WINDOW),
+                    AddressSpace.getInt(request + NEW_KEY),
+                    request + BINDING);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }

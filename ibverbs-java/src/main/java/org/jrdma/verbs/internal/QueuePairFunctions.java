@@ -102,17 +102,24 @@ public final class QueuePairFunctions {
         }
 
         /** Every operation that the SDK has for the type, in C's bits. */
-        private long operations() {
+        private long operations(boolean withWindows) {
             var messages = rdma_h.IBV_QP_EX_WITH_SEND() | rdma_h.IBV_QP_EX_WITH_SEND_WITH_IMM();
             var writes =
                     rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()
                             | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM();
+            var windows =
+                    withWindows
+                            ? rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()
+                                    | rdma_h.IBV_QP_EX_WITH_BIND_MW()
+                            : 0;
             return switch (type) {
                 case UNRELIABLE_DATAGRAM -> messages;
-                case UNRELIABLE_CONNECTION -> messages | writes;
+                case UNRELIABLE_CONNECTION -> messages | writes | windows;
                 case RELIABLE_CONNECTION ->
                         messages
                                 | writes
+                                | windows
+                                | (withWindows ? rdma_h.IBV_QP_EX_WITH_LOCAL_INV() : 0)
                                 | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
                                 | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
                                 | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD();
@@ -140,14 +147,30 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** One that can be posted to by functions of its own. NULL and errno on failure. */
+    /**
+     * One that can be posted to by functions of its own; those for memory windows only where the
+     * device has them. NULL and errno on failure.
+     */
     public Created createExtended(VerbsContext context, Wanted wanted, Attempt attempt)
+            throws VerbsException {
+        try {
+            return createExtended(context, wanted, true, attempt);
+        } catch (VerbsException e) {
+            if (e.code() != Errno.EOPNOTSUPP) {
+                throw e;
+            }
+            return createExtended(context, wanted, false, attempt);
+        }
+    }
+
+    private Created createExtended(
+            VerbsContext context, Wanted wanted, boolean withWindows, Attempt attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_qp_ex$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = wanted.write(ibv_qp_init_attr_ex.allocate(arena));
             ibv_qp_init_attr_ex.pd(attributes, wanted.domain);
-            ibv_qp_init_attr_ex.send_ops_flags(attributes, wanted.operations());
+            ibv_qp_init_attr_ex.send_ops_flags(attributes, wanted.operations(withWindows));
             ibv_qp_init_attr_ex.comp_mask(
                     attributes,
                     rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.MemorySlice;
@@ -185,6 +186,37 @@ class ExtendedPostTest {
             left.complete(swap.values(42, Long.MIN_VALUE));
             assertThat(result.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
             assertThat(target.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(Long.MIN_VALUE);
+        }
+    }
+
+    @Test
+    void shouldBindWindowsAndTakeThemAway() throws VerbsException {
+        fabric.needs(Feature.MEMORY_WINDOWS);
+        try (var pair = pair()) {
+            var left = pair.left();
+            var right = pair.right();
+            left.fill(3);
+            var region =
+                    right.domain()
+                            .newArena(Access.LOCAL_WRITE, Access.MEMORY_WINDOW_BIND)
+                            .region(64);
+            var window = right.domain().newType2Window();
+            var bind = right.queuePair().prepareBind(window, region, Access.REMOTE_WRITE);
+            var invalidate = right.queuePair().prepareInvalidate(window);
+
+            assertThat(right.complete(bind).isSuccess()).isTrue();
+            assertThat(right.complete(invalidate).isSuccess()).isTrue();
+            assertThat(right.complete(bind.range(8, 16)).isSuccess()).isTrue();
+            var write = left.queuePair().prepareWrite(left.region().slice(0, 16), window.remote());
+            assertThat(left.complete(write).isSuccess()).isTrue();
+            assertThat(region.segment().asSlice(8, 16).toArray(ValueLayout.JAVA_BYTE))
+                    .containsOnly(3);
+            right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
+            var send = left.queuePair().prepareSend(left.region().slice(0, 8));
+            assertThat(left.complete(send.invalidating(window.remote())).isSuccess()).isTrue();
+            assertThat(right.next().isSuccess()).isTrue();
+
+            assertThat(left.complete(write).isSuccess()).isFalse();
         }
     }
 

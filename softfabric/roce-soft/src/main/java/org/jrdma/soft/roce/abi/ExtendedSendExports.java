@@ -59,6 +59,21 @@ final class ExtendedSendExports {
         sends(queuePair).fetchAndAdd(key, address, delta);
     }
 
+    @Exported(value = "wr_send_inv", failure = Failure.NONE)
+    static void sendInvalidate(long queuePair, int key) {
+        sends(queuePair).sendInvalidate(key);
+    }
+
+    @Exported(value = "wr_local_inv", failure = Failure.NONE)
+    static void invalidate(long queuePair, int key) {
+        sends(queuePair).invalidate(key);
+    }
+
+    @Exported(value = "wr_bind_mw", failure = Failure.NONE)
+    static void bind(long queuePair, long window, int key, long binding) {
+        sends(queuePair).bind(window, key, binding);
+    }
+
     @Exported(value = "wr_set_sge", failure = Failure.NONE)
     static void setPiece(long queuePair, int key, long address, int length) {
         sends(queuePair).setPiece(key, address, length);

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.abi.rdma.ibv_data_buf;
+import org.jrdma.abi.rdma.ibv_mw_bind_info;
 import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_send_wr;
@@ -25,12 +26,15 @@ final class ExtendedSends {
     private static final int CONNECTED =
             MESSAGES
                     | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()
-                    | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM();
+                    | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM()
+                    | rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()
+                    | rdma_h.IBV_QP_EX_WITH_BIND_MW();
     private static final int RELIABLE =
             CONNECTED
                     | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
                     | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
-                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD();
+                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD()
+                    | rdma_h.IBV_QP_EX_WITH_LOCAL_INV();
 
     private static final long REQUEST_BYTES = ibv_send_wr.layout().byteSize();
     private static final long PIECE_BYTES = ibv_sge.layout().byteSize();
@@ -69,6 +73,9 @@ final class ExtendedSends {
         ibv_qp_ex.wr_rdma_read(structure, all.findOrThrow("wr_rdma_read"));
         ibv_qp_ex.wr_atomic_cmp_swp(structure, all.findOrThrow("wr_atomic_cmp_swp"));
         ibv_qp_ex.wr_atomic_fetch_add(structure, all.findOrThrow("wr_atomic_fetch_add"));
+        ibv_qp_ex.wr_send_inv(structure, all.findOrThrow("wr_send_inv"));
+        ibv_qp_ex.wr_local_inv(structure, all.findOrThrow("wr_local_inv"));
+        ibv_qp_ex.wr_bind_mw(structure, all.findOrThrow("wr_bind_mw"));
         ibv_qp_ex.wr_set_sge(structure, all.findOrThrow("wr_set_sge"));
         ibv_qp_ex.wr_set_sge_list(structure, all.findOrThrow("wr_set_sge_list"));
         ibv_qp_ex.wr_set_inline_data(structure, all.findOrThrow("wr_set_inline_data"));
@@ -157,6 +164,24 @@ final class ExtendedSends {
     void fetchAndAdd(int key, long address, long delta) {
         begin(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD());
         atomic(key, address, delta, 0);
+    }
+
+    void sendInvalidate(int key) {
+        begin(rdma_h.IBV_WR_SEND_WITH_INV());
+        ibv_send_wr.invalidate_rkey(last(), key);
+    }
+
+    void invalidate(int key) {
+        begin(rdma_h.IBV_WR_LOCAL_INV());
+        ibv_send_wr.invalidate_rkey(last(), key);
+    }
+
+    void bind(long window, int key, long binding) {
+        begin(rdma_h.IBV_WR_BIND_MW());
+        var bind = ibv_send_wr.bind_mw(last());
+        ibv_send_wr.bind_mw.mw(bind, MemorySegment.ofAddress(window));
+        ibv_send_wr.bind_mw.rkey(bind, key);
+        ibv_send_wr.bind_mw.bind_info(bind).copyFrom(Memory.at(binding, ibv_mw_bind_info.layout()));
     }
 
     private void remote(int key, long address) {
