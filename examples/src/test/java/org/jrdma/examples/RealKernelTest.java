@@ -102,6 +102,40 @@ class RealKernelTest {
         }
     }
 
+    @ParameterizedTest(name = "{0} serves, {1} connects to {2}")
+    @CsvSource({
+        "C, JAVA, 10.77.0.1",
+        "JAVA, C, 10.77.0.1",
+        "JAVA, JAVA, 10.77.0.1",
+        "C, JAVA, 10.77.1.1",
+        "JAVA, C, 10.77.1.1",
+    })
+    void shouldPingOverAConnectionByAddress(PingPong server, PingPong client, String address)
+            throws Exception {
+        try (var serving = rping(server, "-s", "-v", "-a", address, "-C", "3", "-S", "100")) {
+            serving.awaitOutput(server == PingPong.C ? "rdma_listen" : "waiting at");
+            try (var connecting =
+                    rping(client, "-c", "-v", "-V", "-a", address, "-C", "3", "-S", "100")) {
+                assertThat(connecting.await()).as(connecting.output()).isZero();
+                assertThat(connecting.output()).contains("ping data: rdma-ping-2: CDEFGHIJ");
+                serving.awaitOutput("server ping data: rdma-ping-2: CDEFGHIJ");
+                if (server == PingPong.JAVA) { // the C program ends with 0 or not, by chance
+                    assertThat(serving.await()).as(serving.output()).isZero();
+                }
+            }
+        }
+    }
+
+    private static Program rping(PingPong kind, String... options) throws IOException {
+        if (kind == PingPong.JAVA) {
+            return example("rping", List.of(options));
+        }
+        // -d has it say that it listens, stdbuf when it does
+        var command = new ArrayList<>(List.of("stdbuf", "-oL", "rping", "-d"));
+        command.addAll(List.of(options));
+        return Program.start(command);
+    }
+
     /** Kernel 6.12's rxe cannot, a newer one can. */
     @Test
     void shouldUseMemoryOnDemandWhereTheDeviceCan() throws Exception {

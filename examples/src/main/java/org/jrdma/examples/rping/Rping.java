@@ -1,0 +1,267 @@
+package org.jrdma.examples.rping;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.time.Duration.ofSeconds;
+import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.Access.REMOTE_READ;
+import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+
+/**
+ * A ping over a connection by address and port, as the C program {@code rping} plays it; either
+ * side can be that one. The client names its source, which the server reads, and then its sink,
+ * which the server writes. Between these steps each waits for a message of the other's.
+ */
+public final class Rping {
+
+    private static final String USAGE =
+            """
+            usage: rping -s [options]               waits for a client and answers its pings
+                   rping -c -a ADDRESS [options]    sends pings to the server at ADDRESS
+
+              -a ADDRESS  of an RDMA device: to listen at (all there are), or to connect to
+              -p PORT     (7174)
+              -C COUNT    how many pings; without it, the client goes on for ever
+              -S SIZE     the bytes of each (64), the same on both sides
+              -v          shows them
+              -V          compares what comes back with what was sent\
+            """;
+
+    private static final Duration PATIENCE = ofSeconds(30);
+    private static final int MESSAGE_BYTES = 16;
+    private static final ValueLayout.OfLong BIG_LONG =
+            ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt BIG_INT =
+            ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final int FIRST = 'A';
+    private static final int LAST = 'z';
+
+    private boolean serves;
+    private boolean connects;
+    private String address = "0.0.0.0";
+    private int port = 7174;
+    private int count = Integer.MAX_VALUE;
+    private int size = 64;
+    private boolean shows;
+    private boolean compares;
+
+    static void main(String... arguments) {
+        if (List.of(arguments).contains("--help")) {
+            IO.println(USAGE);
+            return;
+        }
+        try {
+            new Rping(arguments).run();
+        } catch (IOException | IllegalArgumentException e) {
+            System.err.println(e.getMessage()); // those of the SDK say what to do
+            System.exit(1);
+        }
+    }
+
+    private void run() throws IOException {
+        var connections = ConnectionManager.system();
+        if (serves) {
+            serve(connections);
+        } else {
+            ping(connections);
+        }
+    }
+
+    private void serve(ConnectionManager connections) throws IOException {
+        try (var listener = connections.listen(new InetSocketAddress(address, port))) {
+            IO.println("waiting at " + listener.localAddress());
+            try (var request = listener.next(PATIENCE);
+                    var device = Verbs.system().open(request.deviceName());
+                    var domain = device.newProtectionDomain();
+                    var buffers = new Buffers(domain, size);
+                    var completions = device.newCompletionDispatcher(16)) {
+                // The client's first message may come as soon as it knows that it is connected.
+                var next = new AtomicReference<Transfer>();
+                var options =
+                        options(completions)
+                                .prepared(queuePair ->
+                                        next.set(queuePair.receive(buffers.received.slice())));
+                try (var connection = request.accept(domain, options, PATIENCE)) {
+                    var queuePair = connection.queuePair();
+                    for (var pings = 0; pings < count; pings++) {
+                        if (!next.get().awaitCompletion(PATIENCE).isSuccess()) {
+                            break; // flushed: the client has had enough
+                        }
+                        answer(queuePair, buffers, next);
+                    }
+                    connection.disconnect(PATIENCE);
+                }
+            }
+        }
+    }
+
+    /** Reads the source and writes the sink. */
+    private void answer(
+            DispatchedQueuePair queuePair, Buffers buffers, AtomicReference<Transfer> next)
+            throws IOException {
+        var source = buffers.named();
+        if (source.length() > size) {
+            throw new IOException(
+                    "The client's pings have %d bytes: -S must say so here too"
+                            .formatted(source.length()));
+        }
+        queuePair.read(buffers.data.slice(0, source.length()), source).await(PATIENCE);
+        var text = buffers.data.segment().getString(0);
+        if (shows) {
+            IO.println("server ping data: " + text);
+        }
+        next.set(queuePair.receive(buffers.received.slice()));
+        queuePair.send(buffers.sent.slice()).await(PATIENCE);
+        next.get().await(PATIENCE);
+        queuePair.write(buffers.data.slice(0, text.length() + 1), buffers.named()).await(PATIENCE);
+        next.set(queuePair.receive(buffers.received.slice()));
+        queuePair.send(buffers.sent.slice()).await(PATIENCE);
+    }
+
+    private void ping(ConnectionManager connections) throws IOException {
+        try (var route = connections.resolve(new InetSocketAddress(address, port), PATIENCE);
+                var device = Verbs.system().open(route.deviceName());
+                var domain = device.newProtectionDomain();
+                var buffers = new Buffers(domain, size);
+                var completions = device.newCompletionDispatcher(16);
+                var connection = route.connect(domain, options(completions), PATIENCE)) {
+            var queuePair = connection.queuePair();
+            for (var pings = 0; pings < count; pings++) {
+                fill(buffers.source.segment(), pings);
+                buffers.data.segment().fill((byte) 0);
+                exchange(queuePair, buffers, buffers.source);
+                exchange(queuePair, buffers, buffers.data);
+                if (compares && buffers.source.segment().mismatch(buffers.data.segment()) >= 0) {
+                    throw new IOException("data mismatch in ping " + pings);
+                }
+                if (shows) {
+                    IO.println("ping data: " + buffers.data.segment().getString(0));
+                }
+            }
+            connection.disconnect(PATIENCE);
+        }
+    }
+
+    /** Names memory to the server, and waits until it has done its part. */
+    private static void exchange(
+            DispatchedQueuePair queuePair, Buffers buffers, MemoryRegion memory)
+            throws IOException {
+        var goAhead = queuePair.receive(buffers.received.slice());
+        buffers.name(memory);
+        queuePair.send(buffers.sent.slice()).await(PATIENCE);
+        goAhead.await(PATIENCE);
+    }
+
+    /** A title, characters that begin with another one in each ping, and a zero. */
+    private static void fill(MemorySegment data, int ping) {
+        var text = new StringBuilder("rdma-ping-%d: ".formatted(ping));
+        for (var place = 0; text.length() < data.byteSize(); place++) {
+            text.append((char) (FIRST + (ping + place) % (LAST - FIRST + 1)));
+        }
+        for (var place = 0; place < data.byteSize() - 1; place++) {
+            data.set(JAVA_BYTE, place, (byte) text.charAt(place));
+        }
+    }
+
+    private static ConnectionOptions<DispatchedQueuePair> options(
+            CompletionDispatcher completions) {
+        return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
+    }
+
+    /** Messages name memory by its address, its key and its length. */
+    private static final class Buffers implements AutoCloseable {
+
+        private final MemoryRegion source;
+        private final MemoryRegion data;
+        private final MemoryRegion sent;
+        private final MemoryRegion received;
+
+        Buffers(ProtectionDomain domain, int size) throws IOException {
+            var memory = domain.newArena(LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE);
+            source = memory.region(size);
+            data = memory.region(size);
+            sent = memory.region(MESSAGE_BYTES);
+            received = memory.region(MESSAGE_BYTES);
+        }
+
+        void name(MemoryRegion region) {
+            sent.segment().set(BIG_LONG, 0, region.remote().address());
+            sent.segment().set(BIG_INT, 8, region.remote().key());
+            sent.segment().set(BIG_INT, 12, (int) region.remote().length());
+        }
+
+        RemoteMemory named() {
+            return new RemoteMemory(
+                    received.segment().get(BIG_LONG, 0),
+                    received.segment().get(BIG_INT, 8),
+                    received.segment().get(BIG_INT, 12));
+        }
+
+        @Override
+        public void close() {
+            source.close();
+            data.close();
+            sent.close();
+            received.close();
+        }
+    }
+
+    private Rping(String... arguments) {
+        for (var rest = List.of(arguments).iterator(); rest.hasNext(); ) {
+            var argument = rest.next();
+            switch (argument) {
+                case "-s" -> serves = true;
+                case "-c" -> connects = true;
+                case "-v" -> shows = true;
+                case "-V" -> compares = true;
+                case "-a", "-p", "-C", "-S" -> {
+                    if (!rest.hasNext()) {
+                        throw new IllegalArgumentException(argument + " misses its value.\n\n" + USAGE);
+                    }
+                    var value = rest.next();
+                    switch (argument) {
+                        case "-a" -> address = value;
+                        case "-p" -> port = number(value);
+                        case "-C" -> count = number(value);
+                        default -> size = number(value);
+                    }
+                }
+                default ->
+                        throw new IllegalArgumentException(argument + " is too much.\n\n" + USAGE);
+            }
+        }
+        if (serves == connects) {
+            throw new IllegalArgumentException(
+                    "It is either the server (-s) or the client (-c).\n\n" + USAGE);
+        }
+        if (size < 32) {
+            throw new IllegalArgumentException("-S: a ping has 32 bytes at least.\n\n" + USAGE);
+        }
+    }
+
+    private static int number(String value) {
+        try {
+            return Integer.parseInt(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(value + " is not a number.\n\n" + USAGE, e);
+        }
+    }
+}
