@@ -634,7 +634,13 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                 };
     }
 
+    /**
+     * Why it takes no request.
+     *
+     * @throws IllegalStateException if it is closed
+     */
     final VerbsException wrongState(String function, String needed) {
+        address();
         return new VerbsException(
                 function, "%s is in state %s; %s.".formatted(this, state, needed));
     }

@@ -89,10 +89,9 @@ class ConnectionManagerTest {
                 "rdma_bind_addr",
                 arguments -> {
                     identifier[0] =
- FakeLibrary.memory(arguments[0], rdma_cm_id.layout().byteSize());
+                            FakeLibrary.memory(arguments[0], rdma_cm_id.layout().byteSize());
                     var local =
-                            rdma_addr.src_storage(
-                                    rdma_route.addr(rdma_cm_id.route(identifier[0])));
+                            rdma_addr.src_storage(rdma_route.addr(rdma_cm_id.route(identifier[0])));
                     local.copyFrom(
                             FakeLibrary.memory(arguments[1], sockaddr_in.layout().byteSize()));
                 });

@@ -145,8 +145,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this is closed, before or meanwhile
      */
-    public void awaitDisconnected(Duration timeout)
-            throws FabricException, InterruptedIOException {
+    public void awaitDisconnected(Duration timeout) throws FabricException, InterruptedIOException {
         await(Deadline.after(timeout));
     }
 
@@ -171,9 +170,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return disconnected.copy();
     }
 
-    /**
-     * Ends the connection without waiting for the peer's answer, and closes the queue pair.
-     */
+    /** Ends the connection without waiting for the peer's answer, and closes the queue pair. */
     @Override
     public void close() {
         if (identifier.isOpen() && !disconnected.isDone()) {

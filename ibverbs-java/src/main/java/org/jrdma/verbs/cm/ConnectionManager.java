@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * librdmacm, as found on this machine or in a provider: where connections come from.
  *
  * <p>One thread takes the events of all connections, so any number of threads, virtual ones too,
- * may wait for theirs, and none of them waits in native code. It stays open for as long as the JVM runs. Safe for use by several threads.
+ * may wait for theirs, and none of them waits in native code. It stays open for as long as the JVM
+ * runs. Safe for use by several threads.
  */
 public final class ConnectionManager {
 
@@ -151,9 +152,7 @@ public final class ConnectionManager {
         return resolve(address, deadline).connect(domain, options, deadline);
     }
 
-    /**
-     * The same, without waiting. A future that is cancelled before leaves no connection behind.
-     */
+    /** The same, without waiting. A future that is cancelled before leaves no connection behind. */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
             InetSocketAddress address,
             ProtectionDomain domain,

@@ -76,8 +76,7 @@ final class Handshake<Q extends QueuePair> {
             var made = prepare();
             var limits = domain.device().attributes();
             request(parameters(made, reads(limits), destinationReads(limits)));
-            var answer =
-                    await(deadline, "rdma_connect", attempt + ": the peer has not answered");
+            var answer = await(deadline, "rdma_connect", attempt + ": the peer has not answered");
             return switch (answer) {
                 case ConnectionEvent.ConnectResponse response -> {
                     bring(made, QueuePairState.INIT); // with the rights that have been agreed upon
@@ -116,8 +115,7 @@ final class Handshake<Q extends QueuePair> {
             }
             made.modify(change);
             identifier.accept(parameters(made, reads, answered), options.privateData());
-            var answer =
-                    await(deadline, "rdma_accept", attempt + ": the peer has not confirmed");
+            var answer = await(deadline, "rdma_accept", attempt + ": the peer has not confirmed");
             if (!(answer instanceof ConnectionEvent.Established)) {
                 throw unexpected("rdma_accept", answer);
             }
@@ -184,7 +182,8 @@ final class Handshake<Q extends QueuePair> {
     }
 
     private int reads(DeviceAttributes limits) {
-        return Math.clamp(Math.min(options.maxReads(), limits.maxReadsAsInitiator()), 0, MOST_READS);
+        return Math.clamp(
+                Math.min(options.maxReads(), limits.maxReadsAsInitiator()), 0, MOST_READS);
     }
 
     private int destinationReads(DeviceAttributes limits) {

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * a state, and the number in the {@link ConnectionParameters} which one it is.
  *
  * <p>Owned by its event channel. Safe for use by several threads. In C: {@code struct rdma_cm_id};
- * {@link #close()} is {@code rdma_destroy_id}. It waits for no peer: on iWARP,
- * where the kernel does, the native identifier lives on for some seconds.
+ * {@link #close()} is {@code rdma_destroy_id}. It waits for no peer: on iWARP, where the kernel
+ * does, the native identifier lives on for some seconds.
  */
 public final class Identifier extends NativeObject {
 

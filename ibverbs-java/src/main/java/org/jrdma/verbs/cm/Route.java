@@ -77,6 +77,7 @@ public final class Route implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "route to %s through %s".formatted(identifier.peerAddress().orElse(null), deviceName);
+        return "route to %s through %s"
+                .formatted(identifier.peerAddress().orElse(null), deviceName);
     }
 }

@@ -129,17 +129,15 @@ class ConnectionTest {
     void shouldConnectWithPrivateDataBothWaysAndMoveMessages() throws Exception {
         var received = new AtomicReference<Transfer>();
         var accepting =
-                start(
-                        () ->
-                                listener.accept(
-                                        domain,
-                                        options()
-                                                .privateData(bytes("welcome"))
-                                                .prepared(queuePair ->
-                                                        received.set(
-                                                                queuePair.receive(
-                                                                        memory.slice(0, 64)))),
-                                        PATIENCE));
+                start(() ->
+                        listener.accept(
+                                domain,
+                                options()
+                                        .privateData(bytes("welcome"))
+                                        .prepared(queuePair ->
+                                                received.set(
+                                                        queuePair.receive(memory.slice(0, 64)))),
+                                PATIENCE));
 
         try (var here =
                         connections.connect(
@@ -213,8 +211,7 @@ class ConnectionTest {
                                     .hasMessageContaining("No connection from /")
                                     .hasMessageContaining("to " + listener.localAddress())
                                     .hasMessageContaining("its program refused");
-                            var rejected =
-                                    (ConnectionEvent.Rejected) e.event().orElseThrow();
+                            var rejected = (ConnectionEvent.Rejected) e.event().orElseThrow();
                             assertBegins(rejected.privateData(), "full");
                         });
     }
@@ -223,10 +220,8 @@ class ConnectionTest {
     void shouldSayThatNobodyListens() {
         listener.close();
 
-        assertThatThrownBy(
-                        () ->
-                                connections.connect(
-                                        listener.localAddress(), domain, options(), PATIENCE))
+        assertThatThrownBy(() ->
+                        connections.connect(listener.localAddress(), domain, options(), PATIENCE))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining(listener.localAddress().toString())
                 .hasMessageContaining(
@@ -258,15 +253,13 @@ class ConnectionTest {
             try (var other = fabric.verbs().open(description.name());
                     var otherDomain = other.newProtectionDomain();
                     var otherCompletions = other.newCompletionDispatcher(16)) {
-                assertThatThrownBy(
-                                () ->
-                                        connections.connect(
-                                                listener.localAddress(),
-                                                otherDomain,
-                                                ConnectionOptions.of(
-                                                        QueuePairOptions.reliable(
-                                                                otherCompletions)),
-                                                PATIENCE))
+                assertThatThrownBy(() ->
+                                connections.connect(
+                                        listener.localAddress(),
+                                        otherDomain,
+                                        ConnectionOptions.of(
+                                                QueuePairOptions.reliable(otherCompletions)),
+                                        PATIENCE))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining(device.name())
                         .hasMessageContaining(other.name());
@@ -278,14 +271,12 @@ class ConnectionTest {
     void shouldRefuseAQueuePairThatIsNotReliable() {
         fabric.needs(Feature.DATAGRAMS);
 
-        assertThatThrownBy(
-                        () ->
-                                connections.connect(
-                                        listener.localAddress(),
-                                        domain,
-                                        ConnectionOptions.of(
-                                                QueuePairOptions.datagrams(completions)),
-                                        PATIENCE))
+        assertThatThrownBy(() ->
+                        connections.connect(
+                                listener.localAddress(),
+                                domain,
+                                ConnectionOptions.of(QueuePairOptions.datagrams(completions)),
+                                PATIENCE))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("reliable");
     }
@@ -294,10 +285,8 @@ class ConnectionTest {
     void shouldGiveUpOnASilentPeerAtTheDeadline() throws Exception {
         var start = System.nanoTime();
 
-        assertThatThrownBy(
-                        () ->
-                                connections.connect(
-                                        listener.localAddress(), domain, options(), SHORT))
+        assertThatThrownBy(() ->
+                        connections.connect(listener.localAddress(), domain, options(), SHORT))
                 .isInstanceOf(FabricTimeoutException.class)
                 .hasMessageContaining("the peer has not answered")
                 .hasMessageContaining(listener.localAddress().toString());
@@ -351,16 +340,15 @@ class ConnectionTest {
 
     @Test
     void shouldLeaveNothingBehindWhenPreparationFails() throws Exception {
-        assertThatThrownBy(
-                        () ->
-                                connections.connect(
-                                        listener.localAddress(),
-                                        domain,
-                                        options()
-                                                .prepared(_ -> {
-                                                    throw new IOException("no more memory");
-                                                }),
-                                        PATIENCE))
+        assertThatThrownBy(() ->
+                        connections.connect(
+                                listener.localAddress(),
+                                domain,
+                                options()
+                                        .prepared(_ -> {
+                                            throw new IOException("no more memory");
+                                        }),
+                                PATIENCE))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no more memory");
 
@@ -389,8 +377,7 @@ class ConnectionTest {
                                 options()
                                         .prepared(queuePair ->
                                                 received.set(
-                                                        queuePair.receive(
-                                                                memory.slice(place, 8))));
+                                                        queuePair.receive(memory.slice(place, 8))));
                         try (var connection = listener.accept(domain, options, PATIENCE)) {
                             var bytes = received.get().await(PATIENCE).bytes();
                             connection.awaitDisconnected(PATIENCE);

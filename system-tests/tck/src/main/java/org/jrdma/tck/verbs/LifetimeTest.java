@@ -140,6 +140,20 @@ class LifetimeTest {
     }
 
     @Test
+    void shouldRefuseAQueuePairThatIsClosedBeforeItWasConnected() throws VerbsException {
+        try (var pair = Pair.unconnected()) {
+            var side = pair.left();
+            var queuePair = side.queuePair();
+            var send = queuePair.prepareSend(side.region().slice(0, 8));
+            var receive = queuePair.prepareReceive(side.region().slice(0, 8));
+            queuePair.close();
+
+            assertClosed(queuePair, send::tryPost);
+            assertClosed(queuePair, receive::tryPost);
+        }
+    }
+
+    @Test
     void shouldRefuseAQueuePairThatIsClosed() throws VerbsException {
         try (var pair = Pair.connected()) {
             var side = pair.left();

@@ -100,17 +100,23 @@ final class CompletionPoll {
                 != 0;
     }
 
-    /** For who takes completions in another way meanwhile, and for who moves them. */
+    /**
+     * For who takes completions in another way, and for who moves them: waits until no other thread
+     * is in between.
+     *
+     * @throws Refusal if this thread is
+     */
     ReentrantLock lock() {
+        if (lock.isHeldByCurrentThread()) {
+            throw new Refusal(Errno.EINVAL); // in C it would wait for itself
+        }
+        lock.lock();
         return lock;
     }
 
     /** Begins; false where there is nothing. */
     boolean start() {
-        if (lock.isHeldByCurrentThread()) {
-            throw new Refusal(Errno.EINVAL); // in C it would wait for itself
-        }
-        lock.lock();
+        lock();
         seen = 0;
         var found = false;
         try {

@@ -261,12 +261,12 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
             progressIfEmpty();
             return take(most, target);
         }
-        extendedPoll.lock().lock();
+        var lock = extendedPoll.lock();
         try {
             progressIfEmpty();
             return take(most, target);
         } finally {
-            extendedPoll.lock().unlock();
+            lock.unlock();
         }
     }
 
@@ -344,11 +344,11 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
             move(wanted);
             return;
         }
-        extendedPoll.lock().lock(); // who polls counts from the first
+        var lock = extendedPoll.lock(); // who polls counts from the first
         try {
             move(wanted);
         } finally {
-            extendedPoll.lock().unlock();
+            lock.unlock();
         }
     }
 

@@ -219,6 +219,7 @@ final class ExtendedSends {
     void setPieces(long pieces, long list) {
         refuseUnlessBegun();
         refuseBeyond(maxPieces, pieces);
+        refuseNothing(list, pieces);
         last().asSlice(REQUEST_BYTES).copyFrom(Memory.at(list, pieces * PIECE_BYTES));
         ibv_send_wr.num_sge(last(), (int) pieces);
     }
@@ -230,6 +231,7 @@ final class ExtendedSends {
 
     void setInlines(long buffers, long list) {
         beginInline();
+        refuseNothing(list, buffers);
         for (var index = 0; index < buffers; index++) {
             var buffer =
                     Memory.at(
@@ -252,6 +254,7 @@ final class ExtendedSends {
         var piece = last().asSlice(REQUEST_BYTES);
         var present = ibv_sge.length(piece);
         refuseBeyond(maxInline - present, length);
+        refuseNothing(address, length);
         last().asSlice(inlineOffset() + present).copyFrom(Memory.at(address, length));
         ibv_sge.length(piece, present + (int) length);
     }
@@ -304,6 +307,13 @@ final class ExtendedSends {
 
     private void refuseBeyond(long most, long wanted) {
         if (wanted < 0 || wanted > most) {
+            throw mistake(Errno.EINVAL);
+        }
+    }
+
+    /** There can be nothing of what begins at NULL. */
+    private void refuseNothing(long address, long count) {
+        if (address == 0 && count != 0) {
             throw mistake(Errno.EINVAL);
         }
     }

@@ -179,6 +179,20 @@ class ExtendedCompletionQueueTest {
     }
 
     @Test
+    void shouldNotBePolledOrResizedInAnotherWayBetweenStartAndEnd() {
+        var queue = newQueue(0);
+        complete(queue, 3);
+        var taken = ibv_wc.allocateArray(4, arena);
+        assertThat(start(queue)).isZero();
+
+        assertRefused(Errno.EINVAL, () -> HotExports.pollCompletions(queue, 4, taken.address()));
+        assertRefused(Errno.EINVAL, () -> CompletionExports.resizeQueue(queue, 10));
+
+        ExtendedCompletionExports.end(queue);
+        assertThat(HotExports.pollCompletions(queue, 4, taken.address())).isEqualTo(2);
+    }
+
+    @Test
     void shouldRefuseToGoOnOrToEndWhereNothingBegan() {
         var queue = newQueue(0);
         complete(queue, 2);

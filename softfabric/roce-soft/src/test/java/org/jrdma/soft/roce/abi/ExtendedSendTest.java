@@ -5,6 +5,7 @@ import static org.jrdma.soft.roce.abi.Caller.assertRefused;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.rdma.ibv_qp_attr;
@@ -141,6 +142,22 @@ class ExtendedSendTest {
         send(pair, 1);
         ExtendedSendExports.compareAndSwap(pair, 0, 3, 0, 0); // not at a multiple of 8
         assertThat(ExtendedSendExports.complete(pair)).isEqualTo(Errno.EINVAL);
+        assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldRefuseWhatBeginsNowhere() {
+        var pair = newQueuePair();
+        for (var wrong :
+                List.<Runnable>of(
+                        () -> ExtendedSendExports.setPieces(pair, 1, 0),
+                        () -> ExtendedSendExports.setInline(pair, 0, 8),
+                        () -> ExtendedSendExports.setInlines(pair, 1, 0))) {
+            ExtendedSendExports.start(pair);
+            send(pair, 1);
+            assertRefused(Errno.EINVAL, wrong::run);
+            assertThat(ExtendedSendExports.complete(pair)).isEqualTo(Errno.EINVAL);
+        }
         assertThat(completed()).isZero();
     }
 
