@@ -52,7 +52,8 @@ final class NativeCompletionQueue {
         this.context = device.context();
         this.hotPath = device.hotPath();
         this.solicitedOnly = options.solicitedOnly();
-        this.maxCapacity = device.attributes().maxCompletions();
+        var attributes = device.attributes();
+        this.maxCapacity = attributes.maxCompletions();
         this.channel = options.withEvents() ? openChannel(device) : null;
         this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
@@ -60,7 +61,7 @@ final class NativeCompletionQueue {
                     options.isExtended()
                             ? createExtended(device, options)
                             : create(device, options);
-        } catch (VerbsException e) {
+        } catch (VerbsException | RuntimeException | Error e) { // the device's close may have begun
             destroyChannel();
             throw e;
         }
@@ -71,7 +72,7 @@ final class NativeCompletionQueue {
                                 hotPath,
                                 queue,
                                 options.fields(),
-                                ProviderFaults.inNextPoll(device.attributes()))
+                                ProviderFaults.inNextPoll(attributes))
                         : Poller.plain(hotPath, queueAddress);
         this.forget = device.forgetting(queueAddress);
         this.lifetime =

@@ -167,6 +167,10 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                             receiveSource.address(),
                             shared == null ? MemorySegment.NULL : shared.address(),
                             asked);
+            // Asked before there is something to destroy: the device's close may begin.
+            var faulty =
+                    options.isPostedExtended()
+                            && ProviderFaults.inExtendedPosts(device.attributes());
             var created = PlatformCalls.call(() -> create(device, wanted, options));
             var address = created.queuePair();
             var number = QueuePairFunctions.number(address);
@@ -199,7 +203,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                     created.granted(),
                     local,
                     groups,
-                    hotPath(device, created, options),
+                    hotPath(device, created, options, faulty),
                     lifetime);
         } catch (VerbsException | RuntimeException | Error e) {
             undo.forEach(Runnable::run);
@@ -244,7 +248,10 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
     }
 
     private static HotPath hotPath(
-            Device device, QueuePairFunctions.Created created, QueuePairOptions<?> options)
+            Device device,
+            QueuePairFunctions.Created created,
+            QueuePairOptions<?> options,
+            boolean faulty)
             throws VerbsException {
         if (!options.isPostedExtended()) {
             return device.hotPath();
@@ -258,7 +265,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                         Attempt.to("ibv_qp_to_qp_ex", () -> "on " + device.name())),
                         options.type(),
                         options.sendElements(),
-                        ProviderFaults.inExtendedPosts(device.attributes()));
+                        faulty);
     }
 
     private static LocalAddress localAddress(Device device, QueuePairOptions<?> options)

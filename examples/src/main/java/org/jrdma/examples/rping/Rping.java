@@ -234,7 +234,8 @@ public final class Rping {
                 case "-V" -> compares = true;
                 case "-a", "-p", "-C", "-S" -> {
                     if (!rest.hasNext()) {
-                        throw new IllegalArgumentException(argument + " misses its value.\n\n" + USAGE);
+                        throw new IllegalArgumentException(
+                                argument + " misses its value.\n\n" + USAGE);
                     }
                     var value = rest.next();
                     switch (argument) {
