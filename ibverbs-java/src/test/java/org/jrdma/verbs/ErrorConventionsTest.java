@@ -336,6 +336,32 @@ class ErrorConventionsTest {
     @Nested
     class Closing {
 
+        /** A device could not be closed that has a channel left. */
+        @Test
+        void shouldLeaveNoChannelBehindWhereItBeginsWhileAQueueIsMade() throws Exception {
+            var closer = new Thread(device::close);
+            library.watching(
+                    "ibv_create_comp_channel",
+                    _ -> {
+                        closer.start();
+                        while (device.isOpen()) {
+                            Thread.onSpinWait();
+                        }
+                    });
+
+            assertThatIllegalStateException()
+                    .isThrownBy(() ->
+                            device.newCompletionQueue(
+                                    CompletionQueueOptions.capacity(64).waitable()));
+            closer.join();
+
+            assertThat(library.calls)
+                    .containsSubsequence(
+                            "ibv_create_comp_channel",
+                            "ibv_destroy_comp_channel",
+                            "ibv_close_device");
+        }
+
         @Test
         void shouldDestroyNewestFirst() throws Exception {
             var domain = device.newProtectionDomain();
