@@ -245,6 +245,7 @@ class QueuePairStateTest {
 
     @Test
     void shouldSayThatThePeersGidIsNeededOnRoce() throws VerbsException {
+        Fabric.underTest().needs(Feature.CONNECTING_BY_MODIFY);
         if (pair.device().port(1).linkLayer() != LinkLayer.ETHERNET) {
             throw new Fabric.Listed("not Ethernet");
         }
