@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -68,20 +67,7 @@ class AsyncEventTest {
     }
 
     private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
-        var entered = new CountDownLatch(1);
-        var thread =
-                Thread.ofPlatform()
-                        .start(() -> {
-                            entered.countDown();
-                            try {
-                                failure.complete(new AssertionError("" + device.nextEvent(LONG)));
-                            } catch (Exception e) {
-                                failure.complete(e);
-                            }
-                        });
-        entered.await();
-        Thread.sleep(20);
-        return thread;
+        return Waits.start(Thread.ofPlatform(), () -> device.nextEvent(LONG), failure);
     }
 
     @Test

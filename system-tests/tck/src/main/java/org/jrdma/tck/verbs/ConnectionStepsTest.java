@@ -11,11 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.AsyncEventType;
 import org.jrdma.verbs.CompletionDispatcher;
@@ -493,21 +491,6 @@ class ConnectionStepsTest {
     }
 
     private Thread waiting(CompletableFuture<Throwable> failure) throws InterruptedException {
-        var entered = new CountDownLatch(1);
-        var thread =
-                Thread.ofVirtual()
-                        .start(() -> {
-                            entered.countDown();
-                            try {
-                                failure.complete(new AssertionError("" + here.next(PATIENCE)));
-                            } catch (FabricException
-                                    | InterruptedIOException
-                                    | IllegalStateException e) {
-                                failure.complete(e);
-                            }
-                        });
-        entered.await();
-        Thread.sleep(20);
-        return thread;
+        return Waits.start(Thread.ofVirtual(), () -> here.next(PATIENCE), failure);
     }
 }

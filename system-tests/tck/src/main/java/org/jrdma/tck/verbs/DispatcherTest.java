@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.CompletionKind;
@@ -180,21 +179,7 @@ class DispatcherTest {
 
     private static Thread waiting(Transfer transfer, CompletableFuture<Throwable> failure)
             throws InterruptedException {
-        var entered = new CountDownLatch(1);
-        var thread =
-                Thread.ofPlatform()
-                        .start(() -> {
-                            entered.countDown();
-                            try {
-                                transfer.await(PATIENCE);
-                                failure.complete(new AssertionError("completed"));
-                            } catch (Exception e) {
-                                failure.complete(e);
-                            }
-                        });
-        entered.await();
-        Thread.sleep(20);
-        return thread;
+        return Waits.start(Thread.ofPlatform(), () -> transfer.await(PATIENCE), failure);
     }
 
     @Test
