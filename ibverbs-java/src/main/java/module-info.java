@@ -8,6 +8,4 @@ module org.jrdma.verbs {
 
     exports org.jrdma.verbs;
     exports org.jrdma.verbs.cm;
-
-    uses org.jrdma.ffi.SoftwareLibrary;
 }

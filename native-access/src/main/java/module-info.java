@@ -14,5 +14,9 @@ module org.jrdma.ffi {
     exports org.jrdma.ffi;
     exports org.jrdma.ffi.linkage to
             org.jrdma.verbs,
-            org.jrdma.soft.roce;
+            org.jrdma.soft.roce,
+            org.jrdma.sisci,
+            org.jrdma.soft.sisci;
+
+    uses org.jrdma.ffi.SoftwareLibrary;
 }

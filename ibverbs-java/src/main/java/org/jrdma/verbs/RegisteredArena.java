@@ -2,17 +2,15 @@ package org.jrdma.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.locks.LockSupport;
-import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.SharedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -209,8 +207,6 @@ public final class RegisteredArena extends NativeObject implements Arena {
      */
     private static final class Memory {
 
-        private static final Duration PATIENCE = Duration.ofSeconds(10);
-
         final Arena arena = Arena.ofShared();
 
         MemorySegment map(long bytes, PageSize pages) throws VerbsException {
@@ -227,25 +223,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
             }
         }
 
-        /**
-         * Memory that another thread's system call is using, as a read from a file, can only be
-         * freed after it.
-         */
         void free() throws FabricException {
-            if (MemoryRegion.isNeverFreed(this)) {
-                return;
-            }
-            var deadline = Deadline.after(PATIENCE);
-            while (true) {
-                try {
-                    arena.close();
-                    return;
-                } catch (IllegalStateException e) {
-                    if (deadline.hasPassed()) {
-                        throw new FabricException("The memory stays allocated: " + e.getMessage());
-                    }
-                    LockSupport.parkNanos(100_000);
-                }
+            if (!MemoryRegion.isNeverFreed(this)) {
+                SharedMemory.close(arena);
             }
         }
     }

@@ -5,15 +5,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
@@ -62,24 +59,13 @@ public final class Verbs {
      */
     public static synchronized Verbs software() throws LibraryNotFoundException {
         if (software == null) {
-            NativeLibrary.needPermission();
-            var soname = VerbsLibrary.NAME.soname();
-            try {
-                for (var library : ServiceLoader.load(SoftwareLibrary.class)) {
-                    if (library.soname().equals(soname)) {
-                        software = from(library);
-                        return software;
-                    }
-                }
-            } catch (ServiceConfigurationError e) {
-                if (e.getCause() instanceof IllegalArgumentException wrongProperty) {
-                    throw wrongProperty;
-                }
-                throw e;
-            }
-            throw new LibraryNotFoundException(
-                    "No %s in software was found. Add the dependency org.jrdma:roce-soft; on the module path, --add-modules org.jrdma.soft.roce too."
-                            .formatted(soname));
+            software =
+                    new Verbs(
+                            new VerbsLibrary(
+                                    NativeLibrary.software(
+                                            VerbsLibrary.NAME.soname(),
+                                            "roce-soft",
+                                            "org.jrdma.soft.roce")));
         }
         return software;
     }

@@ -1,5 +1,6 @@
 package org.jrdma.ffi.linkage;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -41,6 +42,16 @@ public final class Downcalls {
     /** The memory of {@code bytes} at an address that C gave. */
     public static MemorySegment memoryAt(MemorySegment address, long bytes) {
         return address.reinterpret(bytes);
+    }
+
+    /** The same, until an arena closes. */
+    public static MemorySegment memoryAt(MemorySegment address, long bytes, Arena arena) {
+        return address.reinterpret(bytes, arena, null);
+    }
+
+    /** The text that ends with a zero byte at an address that C gave. */
+    public static String textAt(MemorySegment address) {
+        return address.reinterpret(Integer.MAX_VALUE).getString(0);
     }
 
     /** A call to C, for {@link #call}. */

@@ -3,12 +3,16 @@ package org.jrdma.ffi.linkage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.SoftwareLibrary;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,7 +40,8 @@ public final class NativeLibrary {
     }
 
     /**
-     * Opens a library where the dynamic linker finds it. In C: {@code dlopen}.
+     * Opens a library where the dynamic linker finds it, or else where its installer puts it. In C:
+     * {@code dlopen}.
      *
      * @throws LibraryNotFoundException if it cannot be opened; the message names the packages that
      *     hold it
@@ -47,11 +52,48 @@ public final class NativeLibrary {
             return new NativeLibrary(
                     MappedFiles.find(name.soname()).orElse(name.soname()), null, symbols);
         } catch (IllegalArgumentException e) {
+            var tried = new StringBuilder("the path of the dynamic linker (" + linkerPath() + ")");
+            for (var folder : name.folders()) {
+                var file = folder.resolve(name.soname());
+                if (Files.exists(file)) {
+                    return open(file);
+                }
+                tried.append(", ").append(file);
+            }
             throw new LibraryNotFoundException(
-                    "%s could not be opened. Tried: the path of the dynamic linker (%s). %s"
-                            .formatted(name.soname(), linkerPath(), name.advice()),
+                    "%s could not be opened. Tried: %s. %s"
+                            .formatted(name.soname(), tried, name.advice()),
                     e);
         }
+    }
+
+    /**
+     * A library written in Java that stands in for one in C, found as a service.
+     *
+     * @param soname the library that it stands in for
+     * @param artifact what to add to a build that lacks it
+     * @param module what to add on the module path
+     * @throws LibraryNotFoundException if there is none on the class path or the module path
+     * @throws IllegalArgumentException if a system property of its own makes no sense
+     */
+    public static NativeLibrary software(String soname, String artifact, String module)
+            throws LibraryNotFoundException {
+        needPermission();
+        try {
+            for (var library : ServiceLoader.load(SoftwareLibrary.class)) {
+                if (library.soname().equals(soname)) {
+                    return from(library);
+                }
+            }
+        } catch (ServiceConfigurationError e) {
+            if (e.getCause() instanceof IllegalArgumentException wrongProperty) {
+                throw wrongProperty;
+            }
+            throw e;
+        }
+        throw new LibraryNotFoundException(
+                "No %s in software was found. Add the dependency org.jrdma:%s; on the module path, --add-modules %s too."
+                        .formatted(soname, artifact, module));
     }
 
     /**
