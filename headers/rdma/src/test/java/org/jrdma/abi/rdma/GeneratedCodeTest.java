@@ -1,7 +1,7 @@
 package org.jrdma.abi.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.abi.rdma.Missing.missing;
+import static org.jrdma.abi.testing.Missing.missing;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.FunctionDescriptor;
@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.jrdma.abi.testing.CCompiler;
+import org.jrdma.abi.testing.Fact;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -20,7 +22,7 @@ class GeneratedCodeTest {
     @Test
     void shouldInitialiseEveryClassAndDescribeEveryFunctionWithoutALibrary() throws Exception {
         var descriptors = new ArrayList<String>();
-        for (var type : Fact.generatedClasses()) {
+        for (var type : Fact.generatedClasses(rdma_h.class)) {
             for (var method : type.getDeclaredMethods()) {
                 if (method.getReturnType() == FunctionDescriptor.class) {
                     assertThat(method.invoke(null)).isNotNull();
@@ -64,8 +66,8 @@ class GeneratedCodeTest {
                                                     + " set RDMA_HEADERS to their folder"
                                                     + " usr/include"));
             sameHeaders = headers.areThoseGeneratedFrom();
-            facts = Fact.all();
-            said = compiler.ask(facts, headers, folder);
+            facts = Fact.all(rdma_h.class);
+            said = compiler.ask(facts, "rdma.h", List.of(headers.folder()), folder);
         }
 
         @Test

@@ -1,13 +1,14 @@
 package org.jrdma.abi.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.abi.rdma.Missing.missing;
+import static org.jrdma.abi.testing.Missing.missing;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jrdma.abi.testing.Command;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -1,4 +1,4 @@
-package org.jrdma.abi.rdma;
+package org.jrdma.abi.testing;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,13 +13,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /** The C compiler of this machine: {@code $CC}, or else {@code cc}. */
-final class CCompiler {
+public final class CCompiler {
 
     private static final Pattern ERROR = Pattern.compile("facts\\.c:(\\d+):\\d+: (?:fatal )?error");
 
     private static final String PREAMBLE =
             """
-            #include "rdma.h"
             #include <stddef.h>
             #include <stdio.h>
             #include <string.h>
@@ -48,7 +47,8 @@ final class CCompiler {
         this.command = command;
     }
 
-    static Optional<CCompiler> find() throws InterruptedException {
+    /** Empty where there is none. */
+    public static Optional<CCompiler> find() throws InterruptedException {
         var chosen = System.getenv("CC");
         var command = chosen == null ? "cc" : chosen;
         try {
@@ -59,11 +59,16 @@ final class CCompiler {
         }
     }
 
-    /** What the compiler says of each fact. One that does not compile is left out. */
-    Map<Fact, String> ask(List<Fact> facts, Headers headers, Path folder)
+    /**
+     * What the compiler says of each fact. One that does not compile is left out.
+     *
+     * @param header the file in the current folder that declares everything
+     * @param includes where other headers are looked for
+     */
+    public Map<Fact, String> ask(List<Fact> facts, String header, List<Path> includes, Path folder)
             throws IOException, InterruptedException {
         var known = new ArrayList<>(facts);
-        compile(known, headers, folder);
+        compile(known, "#include \"%s\"\n".formatted(header) + PREAMBLE, includes, folder);
         var answers = new HashMap<String, String>();
         var program = Command.run(Map.of(), folder.resolve("facts").toString());
         for (var line : program.output().lines().toList()) {
@@ -77,25 +82,22 @@ final class CCompiler {
         return said;
     }
 
-    private void compile(List<Fact> facts, Headers headers, Path folder)
+    private void compile(List<Fact> facts, String preamble, List<Path> includes, Path folder)
             throws IOException, InterruptedException {
         var source = folder.resolve("facts.c");
-        var line = PREAMBLE.lines().count() + 1;
+        var line = preamble.lines().count() + 1;
         while (true) { // until all compiles: an undeclared name is reported once only
-            var text = new StringBuilder(PREAMBLE);
+            var text = new StringBuilder(preamble);
             facts.forEach(fact -> text.append(fact.statement()).append('\n'));
             Files.writeString(source, text.append("return 0;\n}\n"));
-            var result =
-                    Command.run(
-                            Map.of(),
-                            command,
-                            "-Werror=implicit-function-declaration", // a builtin it lacks
-                            "-Wno-incompatible-pointer-types", // an error in newer compilers
-                            "-I.",
-                            "-I" + headers.folder(),
-                            "-o",
-                            folder.resolve("facts").toString(),
-                            source.toString());
+            var arguments = new ArrayList<String>();
+            arguments.add(command);
+            arguments.add("-Werror=implicit-function-declaration"); // a builtin it lacks
+            arguments.add("-Wno-incompatible-pointer-types"); // an error in newer compilers
+            arguments.add("-I.");
+            includes.forEach(include -> arguments.add("-I" + include));
+            arguments.addAll(List.of("-o", folder.resolve("facts").toString(), source.toString()));
+            var result = Command.run(Map.of(), arguments.toArray(String[]::new));
             if (result.exitCode() == 0) {
                 return;
             }

@@ -1,4 +1,4 @@
-package org.jrdma.abi.rdma;
+package org.jrdma.abi.testing;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /** A finished command. */
-record Command(int exitCode, String output) {
+public record Command(int exitCode, String output) {
 
-    static Command run(Map<String, String> environment, String... arguments)
+    /** Runs it to its end; the output is that of both streams. */
+    public static Command run(Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
         var builder = new ProcessBuilder(List.of(arguments)).redirectErrorStream(true);
         builder.environment().putAll(environment);

@@ -1,4 +1,4 @@
-package org.jrdma.abi.rdma;
+package org.jrdma.abi.testing;
 
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
@@ -26,9 +26,10 @@ import java.util.List;
  *     macros of C, so that the line of an error tells which fact it is about
  * @param value what the generated code says
  */
-record Fact(Kind kind, String name, String statement, String value) {
+public record Fact(Kind kind, String name, String statement, String value) {
 
-    enum Kind {
+    /** What a fact is about. */
+    public enum Kind {
         SIZE,
         PADDING,
         MEMBER_OFFSET,
@@ -36,15 +37,19 @@ record Fact(Kind kind, String name, String statement, String value) {
         CONSTANT
     }
 
-    /** Everything that the generated classes say, found by reflection. */
-    static List<Fact> all() throws Exception {
+    /**
+     * Everything that the generated classes say, found by reflection.
+     *
+     * @param header the generated class of the header, in whose package the others are
+     */
+    public static List<Fact> all(Class<?> header) throws Exception {
         var facts = new ArrayList<Fact>();
-        for (var type : generatedClasses()) {
+        for (var type : generatedClasses(header)) {
             if (type.getEnclosingClass() == null && hasLayout(type)) {
                 addLayout((GroupLayout) type.getMethod("layout").invoke(null), facts);
             }
         }
-        for (var method : rdma_h.class.getDeclaredMethods()) {
+        for (var method : header.getDeclaredMethods()) {
             if (isConstant(method)) {
                 addConstant(method, facts);
             }
@@ -53,9 +58,10 @@ record Fact(Kind kind, String name, String statement, String value) {
     }
 
     /** The generated classes, initialised. */
-    static List<Class<?>> generatedClasses() throws IOException, URISyntaxException {
-        var location = rdma_h.class.getProtectionDomain().getCodeSource().getLocation().toURI();
-        var packageName = rdma_h.class.getPackageName();
+    public static List<Class<?>> generatedClasses(Class<?> header)
+            throws IOException, URISyntaxException {
+        var location = header.getProtectionDomain().getCodeSource().getLocation().toURI();
+        var packageName = header.getPackageName();
         var classes = new ArrayList<Class<?>>();
         try (var files = Files.list(Path.of(location).resolve(packageName.replace('.', '/')))) {
             for (var file : files.sorted(Comparator.naturalOrder()).toList()) {
