@@ -24,12 +24,7 @@ class VerbsTest {
     @Test
     void shouldNameThePackagesOfALibraryThatIsNotInstalled() {
         var name = VerbsLibrary.NAME;
-        var missing =
-                new LibraryName(
-                        "libibverbs.so.4711",
-                        name.debianPackages(),
-                        name.fedoraPackages(),
-                        name.susePackages());
+        var missing = new LibraryName("libibverbs.so.4711", name.folders(), name.advice());
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> NativeLibrary.open(missing))

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.CapturedLog;
 import org.jrdma.ffi.ChildJvm;
@@ -39,6 +40,36 @@ class NativeLibraryTest {
                 .withMessageContaining("\"dnf install fabled\" (Fedora, RHEL)")
                 .withMessageContaining("\"zypper install libfabled-1\" (SUSE)")
                 .withMessageEndingWith("or name the file.");
+    }
+
+    @Test
+    void shouldLookWhereTheInstallerPutsALibraryThatTheDynamicLinkerDoesNotFind() throws Exception {
+        var folder = PRESENT_FILE.getParent();
+        var elsewhere = Path.of("/nowhere");
+
+        var found =
+                NativeLibrary.open(new LibraryName("libverify.so", List.of(elsewhere, folder), ""));
+
+        assertThat(found).hasToString(folder.resolve("libverify.so").toString());
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(() ->
+                        NativeLibrary.open(
+                                new LibraryName(
+                                        "libfabled.so.1",
+                                        List.of(elsewhere, folder),
+                                        "It is a fable.")))
+                .withMessageEndingWith(
+                        "), /nowhere/libfabled.so.1, %s. It is a fable.",
+                        folder.resolve("libfabled.so.1"));
+    }
+
+    @Test
+    void shouldSayWhatToAddForALibraryInSoftwareThatIsNotThere() {
+        assertThatExceptionOfType(LibraryNotFoundException.class)
+                .isThrownBy(
+                        () -> NativeLibrary.software("libfabled.so.1", "fabled-soft", "org.fabled"))
+                .withMessage(
+                        "No libfabled.so.1 in software was found. Add the dependency org.jrdma:fabled-soft; on the module path, --add-modules org.fabled too.");
     }
 
     @Test
