@@ -14,6 +14,10 @@ public enum CompletionKind {
     COMPARE_AND_SWAP,
     /** A fetch-and-add was done on the peer's memory. */
     FETCH_AND_ADD,
+    /** Eight bytes of the peer's memory were written at once. */
+    ATOMIC_WRITE,
+    /** What was written into the peer's memory is visible or persistent there. */
+    FLUSH,
     /** A memory window was bound. */
     BIND,
     /** A memory window was taken away from peers. */

@@ -298,6 +298,24 @@ public final class Device extends NativeObject {
     }
 
     /**
+     * Allocates memory on the device itself. In C: {@code ibv_alloc_dm}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the device has none to give
+     */
+    public DeviceMemory newDeviceMemory(long bytes) throws VerbsException {
+        return newDeviceMemory(bytes, 1);
+    }
+
+    /**
+     * The same, at an address of the device's that is a multiple of {@code alignment}.
+     *
+     * @throws IllegalArgumentException if that is no power of two
+     */
+    public DeviceMemory newDeviceMemory(long bytes, long alignment) throws VerbsException {
+        return new DeviceMemory(this, bytes, alignment);
+    }
+
+    /**
      * Makes a completion queue that its user polls. In C: {@code ibv_create_cq}.
      *
      * @param capacity how many completions it must have room for

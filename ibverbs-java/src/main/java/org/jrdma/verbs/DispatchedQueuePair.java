@@ -131,6 +131,55 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
     }
 
     /**
+     * Writes the first 8 bytes of the peer's memory at once, in this machine's byte order. In C:
+     * {@code ibv_wr_atomic_write}.
+     *
+     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8
+     * @throws UnsupportedOperationException if it was made without {@link
+     *     QueuePairOptions#atomicWrites}
+     */
+    public Transfer atomicWrite(RemoteMemory remote, long value)
+            throws FabricException, InterruptedIOException {
+        checkMadeFor(Operation.ATOMIC_WRITE);
+        RemoteBounds.checkAtomicTarget(0, remote);
+        return post(
+                Operation.ATOMIC_WRITE,
+                List.of(),
+                request -> {
+                    request.atomic(remote.address(), remote.key());
+                    request.operands(value, 0);
+                });
+    }
+
+    /**
+     * Brings what was written into the peer's memory before to where it is visible, or persistent.
+     * In C: {@code ibv_wr_flush}.
+     *
+     * @throws IllegalArgumentException if no placement is named, or the memory has 4 GiB or more
+     * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
+     */
+    public Transfer flush(RemoteMemory remote, FlushPlacement... placements)
+            throws FabricException, InterruptedIOException {
+        checkMadeFor(Operation.FLUSH);
+        var asked = PreparedFlush.placements(placements);
+        return post(
+                Operation.FLUSH,
+                List.of(),
+                request -> PreparedFlush.writeRange(request, remote, 0, remote.length(), asked));
+    }
+
+    /** The same for all of the region that the peer's key is of. */
+    public Transfer flushRegion(RemoteMemory remote, FlushPlacement... placements)
+            throws FabricException, InterruptedIOException {
+        checkMadeFor(Operation.FLUSH);
+        var asked = PreparedFlush.placements(placements);
+        return post(
+                Operation.FLUSH,
+                List.of(),
+                request -> PreparedFlush.writeRegion(request, remote, asked));
+    }
+
+    /**
      * Sends a message that takes a window of the peer's away when it has arrived; as {@link
      * PreparedSend#invalidating}. In C: {@code IBV_WR_SEND_WITH_INV}.
      *

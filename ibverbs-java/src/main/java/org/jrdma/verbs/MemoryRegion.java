@@ -4,8 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -207,6 +209,51 @@ public final class MemoryRegion extends NativeObject {
         }
     }
 
+    /** A region of the device's own memory. */
+    static MemoryRegion ofDevice(
+            ProtectionDomain domain,
+            DeviceMemory memory,
+            long offset,
+            long length,
+            Set<Access> rights)
+            throws VerbsException {
+        Objects.checkFromIndexSize(offset, length, memory.length());
+        if (length == 0) {
+            throw new IllegalArgumentException("A region of no bytes cannot be registered");
+        }
+        if (memory.device() != domain.device()) {
+            throw new IllegalArgumentException(memory + " is of another device than " + domain);
+        }
+        var access = EnumSet.of(Access.ZERO_BASED);
+        access.addAll(rights);
+        var functions = domain.device().library().memory();
+        var endings = List.of(domain.ownLifetime(), memory.ownLifetime());
+        Lifetime.holdAll(endings);
+        try {
+            var address =
+                    PlatformCalls.call(() ->
+                            functions.registerDeviceMemory(
+                                    domain.device().context(),
+                                    domain.address(),
+                                    memory.address(),
+                                    offset,
+                                    length,
+                                    Codes.ACCESS.bits(access),
+                                    attempt("ibv_reg_dm_mr", domain, length, access)));
+            return new MemoryRegion(
+                    domain,
+                    MemorySegment.NULL,
+                    0,
+                    length,
+                    access,
+                    new Registration(functions, address, memory),
+                    endings,
+                    domain);
+        } finally {
+            endings.forEach(Lifetime::release);
+        }
+    }
+
     private static Attempt attempt(
             String function, ProtectionDomain domain, long bytes, Set<Access> access) {
         var remoteWithoutLocalWrite =
@@ -313,6 +360,10 @@ public final class MemoryRegion extends NativeObject {
             NativeObject nextOwner,
             Change change)
             throws VerbsException {
+        if (memory.byteSize() == 0) {
+            throw new UnsupportedOperationException(
+                    "%s is not of this side's memory, and cannot be changed".formatted(this));
+        }
         var attempt = attempt("ibv_rereg_mr", nextDomain, nextMemory.byteSize(), nextAccess);
         lifetime().hold();
         try {
@@ -357,7 +408,7 @@ public final class MemoryRegion extends NativeObject {
         return domain;
     }
 
-    /** The memory; empty where there is none. */
+    /** The memory; empty where this side has none. */
     public MemorySegment segment() {
         return memory;
     }
@@ -411,7 +462,7 @@ public final class MemoryRegion extends NativeObject {
      * @throws IllegalStateException if it is {@linkplain ProtectionDomain#newNullRegion nowhere}
      */
     public RemoteMemory remote() {
-        if (memory.address() == 0) {
+        if (registration.backing == MemorySegment.NULL) {
             throw new IllegalStateException("A null region is for this side's requests only");
         }
         return new RemoteMemory(start, remoteKey, length);

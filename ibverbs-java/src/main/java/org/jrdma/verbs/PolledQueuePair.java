@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
  * A connected queue pair whose user prepares requests, posts them, and polls a {@link
@@ -120,6 +121,41 @@ public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePa
     public PreparedInvalidate prepareInvalidate(Type2Window window) {
         checkReliable("INVALIDATE");
         return new PreparedInvalidate(this, window);
+    }
+
+    /**
+     * A write of the first 8 bytes of the peer's memory at once.
+     *
+     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8
+     * @throws UnsupportedOperationException if it was made without {@link
+     *     QueuePairOptions#atomicWrites}
+     */
+    public PreparedAtomicWrite prepareAtomicWrite(RemoteMemory remote) {
+        checkMadeFor(Operation.ATOMIC_WRITE);
+        return new PreparedAtomicWrite(this, remote);
+    }
+
+    /**
+     * A flush of what was written into the peer's memory before. The peer allows it by {@link
+     * Access#FLUSH_GLOBAL} or {@link Access#FLUSH_PERSISTENT}, of its region and of its queue pair.
+     *
+     * @throws IllegalArgumentException if no placement is named, or the memory has 4 GiB or more
+     * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
+     */
+    public PreparedFlush prepareFlush(RemoteMemory remote, FlushPlacement... placements) {
+        checkMadeFor(Operation.FLUSH);
+        return PreparedFlush.ofRange(this, remote, placements);
+    }
+
+    /**
+     * The same for all of the region that the peer's key is of, whatever part of it is known here.
+     *
+     * @throws IllegalArgumentException if no placement is named
+     * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
+     */
+    public PreparedFlush prepareRegionFlush(RemoteMemory remote, FlushPlacement... placements) {
+        checkMadeFor(Operation.FLUSH);
+        return PreparedFlush.ofRegion(this, remote, placements);
     }
 
     @Override

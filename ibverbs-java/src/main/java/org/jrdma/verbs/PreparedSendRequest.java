@@ -17,6 +17,8 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
                 PreparedDatagram,
                 PreparedRdma,
                 PreparedAtomic,
+                PreparedAtomicWrite,
+                PreparedFlush,
                 PreparedBind,
                 PreparedInvalidate {
 

@@ -180,6 +180,20 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
+     * Registers a part of the device's own memory. Requests and peers name its first byte by 0, as
+     * if {@link Access#ZERO_BASED} were given; there is no segment for it on this side. In C:
+     * {@code ibv_reg_dm_mr}.
+     *
+     * @throws IndexOutOfBoundsException if the part is not within
+     * @throws IllegalArgumentException if it is the memory of another device
+     * @throws VerbsException if the device refuses
+     */
+    public MemoryRegion register(DeviceMemory memory, long offset, long length, Access... access)
+            throws VerbsException {
+        return MemoryRegion.ofDevice(this, memory, offset, length, Access.setOf(access));
+    }
+
+    /**
      * Registers no memory at all: what is received or read into the region is dropped, what is sent
      * from it is zeros. For the parts of a message that nobody wants. Longer than any request. In
      * C: {@code ibv_alloc_null_mr}.

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -16,6 +17,7 @@ import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.QueuePairFunctions;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +38,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
     private final int port;
     private final LocalAddress local;
     private final @Nullable SharedReceiveQueue sharedReceives;
+    private final Set<Operation> newerOperations;
     private final String postFunction;
     private final int sendSequence = ThreadLocalRandom.current().nextInt(1 << 24);
     private final ReentrantLock modifying = new ReentrantLock();
@@ -53,6 +56,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         this.port = options.port();
         this.local = made.local;
         this.sharedReceives = options.sharedReceives();
+        this.newerOperations = Set.copyOf(options.newerOperations());
         this.postFunction = options.isPostedExtended() ? "ibv_wr_complete" : "ibv_post_send";
         device.announce(this);
     }
@@ -166,7 +170,8 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                             sendSource.address(),
                             receiveSource.address(),
                             shared == null ? MemorySegment.NULL : shared.address(),
-                            asked);
+                            asked,
+                            options.newerOperations());
             // Asked before there is something to destroy: the device's close may begin.
             var faulty =
                     options.isPostedExtended()
@@ -235,7 +240,8 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                         subject,
                         errno ->
                                 errno == Errno.EOPNOTSUPP
-                                        ? "It has no extended posts for that type."
+                                        ? "It has no extended posts for that type%s."
+                                                .formatted(ofNewer(options.newerOperations()))
                                         : LockedMemory.advice(errno));
         var created = functions.createExtended(device.context(), wanted, attempt);
         try {
@@ -245,6 +251,10 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
             functions.destroy(created.queuePair(), Attempt.to("ibv_destroy_qp", subject));
             throw e;
         }
+    }
+
+    private static String ofNewer(Set<Operation> operations) {
+        return operations.isEmpty() ? "" : ", or none of " + operations;
     }
 
     private static HotPath hotPath(
@@ -265,6 +275,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                         Attempt.to("ibv_qp_to_qp_ex", () -> "on " + device.name())),
                         options.type(),
                         options.sendElements(),
+                        options.newerOperations(),
                         faulty);
     }
 
@@ -503,6 +514,18 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
             throw new UnsupportedOperationException(
                     "%s is of the type %s, which has no %s; a reliable connection has"
                             .formatted(this, type.description(), operation));
+        }
+    }
+
+    /** Refuses what it has to be made for. */
+    final void checkMadeFor(Operation operation) {
+        if (!newerOperations.contains(operation)) {
+            throw new UnsupportedOperationException(
+                    "%s was not made for %s: its options have to say %s()"
+                            .formatted(
+                                    this,
+                                    operation,
+                                    operation == Operation.FLUSH ? "flushes" : "atomicWrites"));
         }
     }
 

@@ -1,7 +1,10 @@
 package org.jrdma.verbs;
 
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.OptionalInt;
+import java.util.Set;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +34,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     private @Nullable SharedReceiveQueue sharedReceives;
     private boolean mayOverrun;
     private boolean postedExtended;
+    private final Set<Operation> newerOperations = EnumSet.noneOf(Operation.class);
     private Duration slotTimeout = Duration.ofSeconds(10);
 
     private QueuePairOptions(QueuePairType type, Maker<Q> maker, int room) {
@@ -201,6 +205,25 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /**
+     * Lets it write 8 bytes of the peer's memory at once; takes {@link #extendedPosts} along, which
+     * are the only way to that. Devices that have it are few. In C: {@code
+     * IBV_QP_EX_WITH_ATOMIC_WRITE}.
+     */
+    public QueuePairOptions<Q> atomicWrites() {
+        newerOperations.add(Operation.ATOMIC_WRITE);
+        return extendedPosts();
+    }
+
+    /**
+     * Lets it flush the peer's memory; takes {@link #extendedPosts} along, which are the only way
+     * to that. Devices that have it are few. In C: {@code IBV_QP_EX_WITH_FLUSH}.
+     */
+    public QueuePairOptions<Q> flushes() {
+        newerOperations.add(Operation.FLUSH);
+        return extendedPosts();
+    }
+
+    /**
      * How long an operation that is awaited waits for a free slot before it is posted; 10 seconds
      * by default. A polled one never waits.
      */
@@ -256,6 +279,11 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     boolean isPostedExtended() {
         return postedExtended;
+    }
+
+    /** Those that older libraries do not know. */
+    Set<Operation> newerOperations() {
+        return newerOperations;
     }
 
     boolean mayOverrun() {

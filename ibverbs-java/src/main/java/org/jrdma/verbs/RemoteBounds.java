@@ -6,11 +6,22 @@ import java.util.Objects;
 final class RemoteBounds {
 
     private static final int ATOMIC_BYTES = Long.BYTES;
+    private static final long MOST_FLUSHED = 0xffff_ffffL;
 
     private RemoteBounds() {}
 
     static void check(long offset, long length, RemoteMemory remote) {
         Objects.checkFromIndexSize(offset, length, remote.length());
+    }
+
+    /** Its length has 32 bits on the wire. */
+    static void checkFlush(long offset, long length, RemoteMemory remote) {
+        check(offset, length, remote);
+        if (length > MOST_FLUSHED) {
+            throw new IllegalArgumentException(
+                    "A flush is of %,d bytes at most, or of the whole region, not of %,d"
+                            .formatted(MOST_FLUSHED, length));
+        }
     }
 
     static void checkAtomicResult(long bytes) {

@@ -8,6 +8,7 @@ import org.jrdma.verbs.CompletionField;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.DeviceCapability;
+import org.jrdma.verbs.FlushPlacement;
 import org.jrdma.verbs.ForkStatus;
 import org.jrdma.verbs.GidType;
 import org.jrdma.verbs.LinkLayer;
@@ -96,12 +97,24 @@ public final class Codes {
                                 case READ -> rdma_h.IBV_WC_RDMA_READ();
                                 case COMPARE_AND_SWAP -> rdma_h.IBV_WC_COMP_SWAP();
                                 case FETCH_AND_ADD -> rdma_h.IBV_WC_FETCH_ADD();
+                                case ATOMIC_WRITE -> rdma_h.IBV_WC_ATOMIC_WRITE();
+                                case FLUSH -> rdma_h.IBV_WC_FLUSH();
                                 case BIND -> rdma_h.IBV_WC_BIND_MW();
                                 case INVALIDATE -> rdma_h.IBV_WC_LOCAL_INV();
                                 case RECEIVE -> rdma_h.IBV_WC_RECV();
                                 case RECEIVE_OF_WRITE -> rdma_h.IBV_WC_RECV_RDMA_WITH_IMM();
                                 case OTHER ->
                                         throw new AssertionError("stands for all other numbers");
+                            });
+
+    public static final EnumCodes<FlushPlacement> FLUSH_PLACEMENT =
+            new EnumCodes<>(
+                    FlushPlacement.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case GLOBAL -> rdma_h.IBV_FLUSH_GLOBAL();
+                                case PERSISTENT -> rdma_h.IBV_FLUSH_PERSISTENT();
                             });
 
     public static final EnumCodes<CompletionField> COMPLETION_FIELD =

@@ -1,6 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -9,6 +10,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
+import java.util.Set;
 import org.jrdma.abi.rdma.ibv_data_buf;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_send_wr;
@@ -17,6 +19,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
  * Of a queue pair that {@code ibv_create_qp_ex} made: requests to send are posted by the functions
@@ -36,7 +39,7 @@ final class ExtendedPosts extends HotPath {
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     private static final FunctionDescriptor COMPARE_AND_SWAP =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final FunctionDescriptor FETCH_AND_ADD =
+    private static final FunctionDescriptor REMOTE_AND_LONG =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final FunctionDescriptor PIECE =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
@@ -45,6 +48,9 @@ final class ExtendedPosts extends HotPath {
     private static final FunctionDescriptor DESTINATION =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT);
 
+    private static final FunctionDescriptor FLUSH =
+            FunctionDescriptor.ofVoid(
+                    JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_BYTE, JAVA_BYTE);
     private static final FunctionDescriptor BIND =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
 
@@ -54,10 +60,11 @@ final class ExtendedPosts extends HotPath {
     private static final MethodHandle PLAIN_REMOTE = Downcalls.plain(REMOTE);
     private static final MethodHandle PLAIN_WRITE_IMMEDIATE = Downcalls.plain(WRITE_IMMEDIATE);
     private static final MethodHandle PLAIN_COMPARE_AND_SWAP = Downcalls.plain(COMPARE_AND_SWAP);
-    private static final MethodHandle PLAIN_FETCH_AND_ADD = Downcalls.plain(FETCH_AND_ADD);
+    private static final MethodHandle PLAIN_REMOTE_AND_LONG = Downcalls.plain(REMOTE_AND_LONG);
     private static final MethodHandle PLAIN_PIECE = Downcalls.plain(PIECE);
     private static final MethodHandle PLAIN_TWO_LONGS = Downcalls.plain(TWO_LONGS);
     private static final MethodHandle PLAIN_DESTINATION = Downcalls.plain(DESTINATION);
+    private static final MethodHandle PLAIN_FLUSH = Downcalls.plain(FLUSH);
     private static final MethodHandle PLAIN_BIND = Downcalls.plain(BIND);
 
     private static final long NUMBER = ibv_send_wr.wr_id$offset();
@@ -106,6 +113,8 @@ final class ExtendedPosts extends HotPath {
     private static final int OF_SEND_INVALIDATE = rdma_h.IBV_WR_SEND_WITH_INV();
     private static final int OF_INVALIDATE = rdma_h.IBV_WR_LOCAL_INV();
     private static final int OF_BIND = rdma_h.IBV_WR_BIND_MW();
+    private static final int OF_ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
+    private static final int OF_FLUSH = rdma_h.IBV_WR_FLUSH();
     private static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
     private final HotPath classic;
@@ -125,6 +134,8 @@ final class ExtendedPosts extends HotPath {
     private final MemorySegment sendInvalidate;
     private final MemorySegment invalidate;
     private final MemorySegment bind;
+    private final MemorySegment atomicWrite;
+    private final MemorySegment flush;
     private final MemorySegment setPiece;
     private final MemorySegment setPieces;
     private final MemorySegment setInline;
@@ -139,6 +150,8 @@ final class ExtendedPosts extends HotPath {
     /**
      * @param queuePair an {@code ibv_qp_ex}
      * @param maxPieces how many pieces of memory a request can have
+     * @param newer which operations it was made for whose functions older libraries have no place
+     *     for
      * @param faulty whether lists of pieces are left to the classic functions
      */
     ExtendedPosts(
@@ -146,6 +159,7 @@ final class ExtendedPosts extends HotPath {
             MemorySegment queuePair,
             boolean ofDatagrams,
             int maxPieces,
+            Set<Operation> newer,
             boolean faulty) {
         super(classic);
         this.classic = classic;
@@ -165,6 +179,14 @@ final class ExtendedPosts extends HotPath {
         this.sendInvalidate = queuePair.get(ADDRESS, ibv_qp_ex.wr_send_inv$offset());
         this.invalidate = queuePair.get(ADDRESS, ibv_qp_ex.wr_local_inv$offset());
         this.bind = queuePair.get(ADDRESS, ibv_qp_ex.wr_bind_mw$offset());
+        this.atomicWrite =
+                newer.contains(Operation.ATOMIC_WRITE)
+                        ? queuePair.get(ADDRESS, ibv_qp_ex.wr_atomic_write$offset())
+                        : MemorySegment.NULL;
+        this.flush =
+                newer.contains(Operation.FLUSH)
+                        ? queuePair.get(ADDRESS, ibv_qp_ex.wr_flush$offset())
+                        : MemorySegment.NULL;
         this.setPiece = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge$offset());
         this.setPieces = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge_list$offset());
         this.setInline = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data$offset());
@@ -192,7 +214,9 @@ final class ExtendedPosts extends HotPath {
     @Override
     public int postSend(long classicQueuePair, long first, long failed) {
         if (faulty && anyHasList(first)) {
-            return classic.postSend(classicQueuePair, first, failed);
+            return anyIsNewer(first)
+                    ? refuse(first, failed)
+                    : classic.postSend(classicQueuePair, first, failed);
         }
         didSomething();
         callBare(start);
@@ -203,13 +227,12 @@ final class ExtendedPosts extends HotPath {
             var opcode = AddressSpace.getInt(request + OPCODE);
             if (!begin(opcode, request)) {
                 callBare(abort);
-                AddressSpace.setLong(failed, request);
-                return Errno.EOPNOTSUPP;
+                return refuse(request, failed);
             }
             if (ofDatagrams) {
                 setDestination(request);
             }
-            if (opcode != OF_BIND && opcode != OF_INVALIDATE) {
+            if (!isWithoutPieces(opcode)) {
                 setPieces(request); // none where there are none, for a message is not over before
             }
         }
@@ -218,6 +241,28 @@ final class ExtendedPosts extends HotPath {
             AddressSpace.setLong(failed, first); // none is posted; else its doorbell failed
         }
         return errno;
+    }
+
+    private static int refuse(long request, long failed) {
+        AddressSpace.setLong(failed, request);
+        return Errno.EOPNOTSUPP;
+    }
+
+    private static boolean isNewer(int opcode) {
+        return opcode == OF_ATOMIC_WRITE || opcode == OF_FLUSH;
+    }
+
+    private static boolean isWithoutPieces(int opcode) {
+        return opcode == OF_BIND || opcode == OF_INVALIDATE || isNewer(opcode);
+    }
+
+    private static boolean anyIsNewer(long first) {
+        for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
+            if (isNewer(AddressSpace.getInt(request + OPCODE))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean anyHasList(long first) {
@@ -246,19 +291,23 @@ final class ExtendedPosts extends HotPath {
         } else if (opcode == OF_FETCH_AND_ADD) {
             fetchAndAdd(request);
         } else {
-            return beginOfWindows(opcode, request);
+            return beginOfSome(opcode, request);
         }
         return true;
     }
 
-    /** Not every device has windows. */
-    private boolean beginOfWindows(int opcode, long request) {
+    /** What not every device has. */
+    private boolean beginOfSome(int opcode, long request) {
         if (opcode == OF_BIND && bind.address() != 0) {
             bind(request);
         } else if (opcode == OF_INVALIDATE && invalidate.address() != 0) {
             callOneInt(invalidate, AddressSpace.getInt(request + INVALIDATED_KEY));
         } else if (opcode == OF_SEND_INVALIDATE && sendInvalidate.address() != 0) {
             callOneInt(sendInvalidate, AddressSpace.getInt(request + INVALIDATED_KEY));
+        } else if (opcode == OF_ATOMIC_WRITE && atomicWrite.address() != 0) {
+            atomicWrite(request);
+        } else if (opcode == OF_FLUSH && flush.address() != 0) {
+            flush(request);
         } else {
             return false;
         }
@@ -386,12 +435,40 @@ final class ExtendedPosts extends HotPath {
 
     private void fetchAndAdd(long request) {
         try {
-            PLAIN_FETCH_AND_ADD.invokeExact(
+            PLAIN_REMOTE_AND_LONG.invokeExact(
                     fetchAndAdd,
                     queuePair,
                     AddressSpace.getInt(request + ATOMIC_KEY),
                     AddressSpace.getLong(request + ATOMIC_ADDRESS),
                     AddressSpace.getLong(request + COMPARE_OR_ADD));
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void atomicWrite(long request) {
+        try {
+            PLAIN_REMOTE_AND_LONG.invokeExact(
+                    atomicWrite,
+                    queuePair,
+                    AddressSpace.getInt(request + ATOMIC_KEY),
+                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
+                    request + COMPARE_OR_ADD);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private void flush(long request) {
+        try {
+            PLAIN_FLUSH.invokeExact(
+                    flush,
+                    queuePair,
+                    AddressSpace.getInt(request + ATOMIC_KEY),
+                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
+                    AddressSpace.getLong(request + WorkRequest.Send.FLUSHED_LENGTH),
+                    (byte) AddressSpace.getInt(request + WorkRequest.Send.FLUSH_PLACEMENTS),
+                    (byte) AddressSpace.getInt(request + WorkRequest.Send.FLUSH_SELECTIVITY));
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Set;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.ffi.linkage.Downcalls;
@@ -78,12 +79,22 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
      *
      * @param queuePair an {@code ibv_qp_ex}
      * @param maxPieces how many pieces of memory a request to send can have
+     * @param newer as {@link QueuePairFunctions.Wanted} says
      * @param faulty as {@link ProviderFaults#inExtendedPosts} says
      */
     public HotPath extended(
-            MemorySegment queuePair, QueuePairType type, int maxPieces, boolean faulty) {
+            MemorySegment queuePair,
+            QueuePairType type,
+            int maxPieces,
+            Set<WorkRequest.Operation> newer,
+            boolean faulty) {
         return new ExtendedPosts(
-                this, queuePair, type == QueuePairType.UNRELIABLE_DATAGRAM, maxPieces, faulty);
+                this,
+                queuePair,
+                type == QueuePairType.UNRELIABLE_DATAGRAM,
+                maxPieces,
+                newer,
+                faulty);
     }
 
     /** Returns the errno; the address of the request that failed is written to {@code failed}. */

@@ -10,7 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 import java.util.Optional;
+import org.jrdma.abi.rdma.ibv_alloc_dm_attr;
 import org.jrdma.abi.rdma.ibv_context_ops;
+import org.jrdma.abi.rdma.ibv_dm;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.ibv_mw;
 import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
@@ -43,6 +45,15 @@ public final class MemoryFunctions {
     private static final MethodHandle REREG_MR = capturingErrno(rdma_h.ibv_rereg_mr$descriptor());
     private static final MethodHandle ALLOC_NULL_MR =
             capturingErrno(verbs_context.alloc_null_mr.descriptor());
+    private static final MethodHandle ALLOC_DM =
+            capturingErrno(verbs_context.alloc_dm.descriptor());
+    private static final MethodHandle FREE_DM = capturingErrno(verbs_context.free_dm.descriptor());
+    private static final MethodHandle REG_DM_MR =
+            capturingErrno(verbs_context.reg_dm_mr.descriptor());
+    private static final MethodHandle MEMCPY_TO_DM =
+            capturingErrno(ibv_dm.memcpy_to_dm.descriptor());
+    private static final MethodHandle MEMCPY_FROM_DM =
+            capturingErrno(ibv_dm.memcpy_from_dm.descriptor());
     private static final MethodHandle ADVISE_MR =
             capturingErrno(verbs_context.advise_mr.descriptor());
     private static final MethodHandle ALLOC_MW =
@@ -170,6 +181,89 @@ public final class MemoryFunctions {
         var region =
                 call(() -> (MemorySegment) ALLOC_NULL_MR.invokeExact(function, segment(), domain));
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /**
+     * An {@code ibv_dm}. NULL and errno on failure.
+     *
+     * @param logAlignment the power of two that its address is a multiple of
+     */
+    public MemorySegment allocateDeviceMemory(
+            VerbsContext context, long length, int logAlignment, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.alloc_dm$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_alloc_dm_attr.allocate(arena);
+            ibv_alloc_dm_attr.length(attributes, length);
+            ibv_alloc_dm_attr.log_align_req(attributes, logAlignment);
+            var memory =
+                    call(() ->
+                            (MemorySegment)
+                                    ALLOC_DM.invokeExact(
+                                            function, segment(), context.address(), attributes));
+            return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
+        }
+    }
+
+    /** Returns the errno. */
+    public void freeDeviceMemory(VerbsContext context, MemorySegment memory, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.free_dm$offset(), attempt);
+        attempt.errno(call(() -> (int) FREE_DM.invokeExact(function, segment(), memory)));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment registerDeviceMemory(
+            VerbsContext context,
+            MemorySegment domain,
+            MemorySegment memory,
+            long offset,
+            long length,
+            int access,
+            Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.reg_dm_mr$offset(), attempt);
+        var region =
+                call(() ->
+                        (MemorySegment)
+                                REG_DM_MR.invokeExact(
+                                        function, segment(), domain, memory, offset, length,
+                                        access));
+        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /** Returns the errno. */
+    public void copyToDevice(
+            MemorySegment memory, long offset, MemorySegment source, Attempt attempt)
+            throws VerbsException {
+        var function = ibv_dm.memcpy_to_dm(memory);
+        attempt.errno(
+                call(() ->
+                        (int)
+                                MEMCPY_TO_DM.invokeExact(
+                                        function,
+                                        segment(),
+                                        memory,
+                                        offset,
+                                        source,
+                                        source.byteSize())));
+    }
+
+    /** Returns the errno. */
+    public void copyFromDevice(
+            MemorySegment memory, long offset, MemorySegment target, Attempt attempt)
+            throws VerbsException {
+        var function = ibv_dm.memcpy_from_dm(memory);
+        attempt.errno(
+                call(() ->
+                        (int)
+                                MEMCPY_FROM_DM.invokeExact(
+                                        function,
+                                        segment(),
+                                        target,
+                                        memory,
+                                        offset,
+                                        target.byteSize())));
     }
 
     /**

@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
@@ -25,6 +26,7 @@ import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairAttributes;
 import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
  * Queue pairs: made, brought from state to state, asked, destroyed. Posting is in {@link HotPath}.
@@ -82,6 +84,7 @@ public final class QueuePairFunctions {
      * How a queue pair is made.
      *
      * @param sharedReceives NULL gives it receives of its own
+     * @param newer what it is to do besides what every queue pair of its type does
      */
     public record Wanted(
             QueuePairType type,
@@ -89,7 +92,8 @@ public final class QueuePairFunctions {
             MemorySegment sendCompletions,
             MemorySegment receiveCompletions,
             MemorySegment sharedReceives,
-            Capacities capacities) {
+            Capacities capacities,
+            Set<Operation> newer) {
 
         /** The one structure begins as the other. */
         private MemorySegment write(MemorySegment attributes) {
@@ -103,6 +107,17 @@ public final class QueuePairFunctions {
 
         /** Every operation that the SDK has for the type, in C's bits. */
         private long operations(boolean withWindows) {
+            var operations = commonOperations(withWindows);
+            if (newer.contains(Operation.ATOMIC_WRITE)) {
+                operations |= rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE();
+            }
+            if (newer.contains(Operation.FLUSH)) {
+                operations |= rdma_h.IBV_QP_EX_WITH_FLUSH();
+            }
+            return operations;
+        }
+
+        private long commonOperations(boolean withWindows) {
             var messages = rdma_h.IBV_QP_EX_WITH_SEND() | rdma_h.IBV_QP_EX_WITH_SEND_WITH_IMM();
             var writes =
                     rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()

@@ -41,6 +41,10 @@ public abstract sealed class WorkRequest {
         FETCH_AND_ADD(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD()),
         /** Send a message that takes away a window of the peer's. */
         SEND_WITH_INVALIDATE(rdma_h.IBV_WR_SEND_WITH_INV()),
+        /** Write 8 bytes of the peer's at once. By extended posts only. */
+        ATOMIC_WRITE(rdma_h.IBV_WR_ATOMIC_WRITE()),
+        /** Bring to where it is visible what was written. By extended posts only. */
+        FLUSH(rdma_h.IBV_WR_FLUSH()),
         /** Bind a window. */
         BIND(rdma_h.IBV_WR_BIND_MW()),
         /** Take away a window. */
@@ -153,6 +157,9 @@ public abstract sealed class WorkRequest {
                 REMOTE + ibv_send_wr.wr.atomic.compare_add$offset();
         private static final long SWAP = REMOTE + ibv_send_wr.wr.atomic.swap$offset();
         private static final long ATOMIC_KEY = REMOTE + ibv_send_wr.wr.atomic.rkey$offset();
+        static final long FLUSHED_LENGTH = COMPARE_OR_ADD;
+        static final long FLUSH_PLACEMENTS = SWAP;
+        static final long FLUSH_SELECTIVITY = SWAP + Integer.BYTES;
         private static final long ADDRESS_HANDLE = REMOTE + ibv_send_wr.wr.ud.ah$offset();
         private static final long REMOTE_QUEUE_PAIR =
                 REMOTE + ibv_send_wr.wr.ud.remote_qpn$offset();
@@ -226,6 +233,27 @@ public abstract sealed class WorkRequest {
         public void operands(long compareOrAdd, long swap) {
             memory.set(JAVA_LONG, COMPARE_OR_ADD, compareOrAdd);
             memory.set(JAVA_LONG, SWAP, swap);
+        }
+
+        /**
+         * What is flushed. C has no place for it in this structure, because such a request is
+         * posted by a function of its own: it stands where the operands of an atomic stand.
+         */
+        public void flush(long remoteAddress, int key, int length, int placements) {
+            flush(remoteAddress, key, length, placements, rdma_h.IBV_FLUSH_RANGE());
+        }
+
+        /** Flushes all of a region. */
+        public void flushRegion(long remoteAddress, int key, int placements) {
+            flush(remoteAddress, key, 0, placements, rdma_h.IBV_FLUSH_MR());
+        }
+
+        private void flush(
+                long remoteAddress, int key, int length, int placements, int selectivity) {
+            atomic(remoteAddress, key);
+            memory.set(JAVA_LONG, FLUSHED_LENGTH, Integer.toUnsignedLong(length));
+            memory.set(JAVA_INT, FLUSH_PLACEMENTS, placements);
+            memory.set(JAVA_INT, FLUSH_SELECTIVITY, selectivity);
         }
 
         /** The key of the window to be taken away. */

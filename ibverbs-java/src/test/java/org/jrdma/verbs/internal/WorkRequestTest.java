@@ -47,6 +47,8 @@ class WorkRequestTest {
                             case COMPARE_AND_SWAP -> rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
                             case FETCH_AND_ADD -> rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
                             case SEND_WITH_INVALIDATE -> rdma_h.IBV_WR_SEND_WITH_INV();
+                            case ATOMIC_WRITE -> rdma_h.IBV_WR_ATOMIC_WRITE();
+                            case FLUSH -> rdma_h.IBV_WR_FLUSH();
                             case BIND -> rdma_h.IBV_WR_BIND_MW();
                             case INVALIDATE -> rdma_h.IBV_WR_LOCAL_INV();
                         });

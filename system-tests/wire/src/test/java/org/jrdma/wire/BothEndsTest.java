@@ -12,13 +12,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
 import org.jrdma.soft.roce.Trouble;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedFetchAndAdd;
 import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.RemoteMemory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -59,9 +62,18 @@ class BothEndsTest {
         final Side kernel;
 
         Ends(Family family, Mtu mtu, int reads) throws Exception {
+            this(family, mtu, reads, options -> options);
+        }
+
+        Ends(
+                Family family,
+                Mtu mtu,
+                int reads,
+                UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+                throws Exception {
             Wire.pathMtu(mtu);
-            software = Side.software(family, BYTES);
-            kernel = Side.kernel(family, BYTES);
+            software = Side.software(family, BYTES, change);
+            kernel = Side.kernel(family, BYTES, change);
             software.connect(kernel.endpoint(), mtu, reads, reads);
             kernel.connect(software.endpoint(), mtu, reads, reads);
         }
@@ -310,6 +322,36 @@ class BothEndsTest {
             assertThat(asking.cursor().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
             assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
                     .isEqualTo(-1);
+        }
+    }
+
+    /** The flag that is written at once tells that what was written before is there. */
+    @ParameterizedTest
+    @EnumSource(Asking.class)
+    void shouldWriteAFlagBehindWhatItTellsOf(Asking end) throws Exception {
+        try (var ends =
+                new Ends(Family.IPV4, Mtu.BYTES_1024, 1, options -> options.atomicWrites())) {
+            var asking = ends.asking(end);
+            var answering = ends.answering(end);
+            fill(part(asking, SOURCE), new SplittableRandom(1));
+            var source = slot(asking, SOURCE, 0);
+            var remote = answering.memory().remote();
+            var flag = asking.queuePair().prepareAtomicWrite(remote.slice(COUNTER, 8));
+
+            for (var round = 1L; round <= 20; round++) {
+                asking.post(
+                        asking.queuePair()
+                                .prepareWrite(source, remote.slice(WRITTEN, SLOT_BYTES))
+                                .signalled(false));
+                asking.post(flag.value(round << 40 | round));
+                asking.awaitCompletions(1);
+                assertThat(answering.memory().segment().get(JAVA_LONG, COUNTER))
+                        .isEqualTo(round << 40 | round);
+            }
+
+            assertThat(slot(answering, WRITTEN, 0).segment().mismatch(source.segment()))
+                    .isEqualTo(-1);
+            assertThat(answering.memory().segment().get(JAVA_LONG, GUARD)).isZero();
         }
     }
 

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.TracedPacket;
@@ -58,24 +59,40 @@ final class Side implements AutoCloseable {
 
     /** In this JVM, on the software fabric. */
     static Side software(Family family, int bytes) throws IOException {
+        return software(family, bytes, options -> options);
+    }
+
+    /** The same, with another kind of queue pair. */
+    static Side software(
+            Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws IOException {
         var verbs = Verbs.from(SOFTWARE);
         var soft = softDevice(family);
-        var side = new Side(verbs.open(soft.name()), bytes, -1);
+        var side = new Side(verbs.open(soft.name()), bytes, change);
         soft.listen(side::remember);
         return side;
     }
 
     /** On rxe1, through the machine's libibverbs. */
     static Side kernel(Family family, int bytes) throws IOException {
+        return kernel(family, bytes, options -> options);
+    }
+
+    /** The same, with another kind of queue pair. */
+    static Side kernel(
+            Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws IOException {
         var device = Verbs.system().open(Wire.KERNEL_DEVICE);
-        return new Side(device, bytes, family.kernelGid());
+        return new Side(
+                device, bytes, options -> change.apply(options.gidIndex(family.kernelGid())));
     }
 
     static SoftDevice softDevice(Family family) {
         return SOFTWARE.devices().get(family == Family.IPV4 ? 0 : 1);
     }
 
-    private Side(Device device, int bytes, int gidIndex) throws IOException {
+    private Side(Device device, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
+            throws IOException {
         this.device = device;
         domain = device.newProtectionDomain();
         arena =
@@ -86,7 +103,7 @@ final class Side implements AutoCloseable {
                 device.newCompletionQueue(CompletionQueueOptions.capacity(DEPTH + RECEIVES + 1));
         cursor = completions.newCursor(64);
         var options = QueuePairOptions.reliable(completions).sends(DEPTH).receives(RECEIVES);
-        queuePair = domain.newQueuePair(gidIndex < 0 ? options : options.gidIndex(gidIndex));
+        queuePair = domain.newQueuePair(change.apply(options));
     }
 
     private synchronized void remember(TracedPacket packet) {

@@ -30,6 +30,10 @@ public enum Feature {
     THREAD_DOMAINS,
     /** {@code ibv_create_qp_ex} with functions to post by. */
     EXTENDED_POSTS,
+    /** {@code ibv_wr_atomic_write}. */
+    ATOMIC_WRITES,
+    /** {@code ibv_wr_flush}. */
+    FLUSHES,
     /** Completions tell when they came, and the device's clock can be read. */
     COMPLETION_TIMESTAMPS,
     /** Completion queues that go on when they are full. */
@@ -52,6 +56,8 @@ public enum Feature {
     ZERO_BASED_REGIONS,
     /** {@code ibv_alloc_null_mr}. */
     NULL_REGIONS,
+    /** {@code ibv_alloc_dm}. */
+    DEVICE_MEMORY,
     /** {@code ibv_rereg_mr}. */
     REREGISTRATION,
     /** {@code ibv_advise_mr}. */

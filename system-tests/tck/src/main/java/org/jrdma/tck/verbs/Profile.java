@@ -20,8 +20,10 @@ public enum Profile {
                             "it locks every page; 2 GiB of them take a guest half a minute"),
                     entry(Feature.ZERO_BASED_REGIONS, "not in the driver"),
                     entry(Feature.NULL_REGIONS, "not in the driver"),
+                    entry(Feature.DEVICE_MEMORY, "it has no device"),
                     entry(Feature.REREGISTRATION, "not in the provider"),
                     entry(Feature.ADVICE, "not in the provider of rdma-core 44"),
+                    entry(Feature.FLUSHES, "not in the provider of rdma-core 44"),
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(
@@ -76,6 +78,8 @@ public enum Profile {
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(Feature.EXTENDED_POSTS, "the provider has no create_qp_ex"),
+                    entry(Feature.ATOMIC_WRITES, "the provider has no create_qp_ex"),
+                    entry(Feature.FLUSHES, "the provider has no create_qp_ex"),
                     entry(
                             Feature.OVERRUNNING_COMPLETION_QUEUES,
                             "the provider has no create_cq_ex"),
@@ -86,6 +90,7 @@ public enum Profile {
                     entry(Feature.PARTITION_KEYS, "iWARP has none"),
                     entry(Feature.ADVICE, "not in the provider"),
                     entry(Feature.MEMORY_WINDOWS, "not in the driver"),
+                    entry(Feature.DEVICE_MEMORY, "it has no device"),
                     entry(Feature.LARGE_REGIONS, "as for rxe")),
             Map.of(
                     Access.FLUSH_GLOBAL, "not in the driver",
@@ -115,6 +120,9 @@ public enum Profile {
                             Feature.SHARED_RECEIVE_QUEUES,
                             "its last queue pair takes every receive at once"),
                     entry(Feature.ADVICE, "it has no pages"),
+                    entry(Feature.DEVICE_MEMORY, "it has no device"),
+                    entry(Feature.ATOMIC_WRITES, "it writes nothing"),
+                    entry(Feature.FLUSHES, "it writes nothing"),
                     entry(Feature.MEMORY_WINDOWS, "it has no peers to open them to"),
                     entry(Feature.LARGE_REGIONS, "it takes any, without asking")),
             Map.of(),

@@ -49,6 +49,9 @@ final class ContextObject {
         verbs_context.query_device_ex(whole, HotExports.MEMBERS.findOrThrow("query_device_ex"));
         verbs_context.advise_mr(whole, HotExports.MEMBERS.findOrThrow("advise_mr"));
         verbs_context.alloc_null_mr(whole, HotExports.MEMBERS.findOrThrow("alloc_null_mr"));
+        verbs_context.alloc_dm(whole, HotExports.MEMBERS.findOrThrow("alloc_dm"));
+        verbs_context.free_dm(whole, HotExports.MEMBERS.findOrThrow("free_dm"));
+        verbs_context.reg_dm_mr(whole, HotExports.MEMBERS.findOrThrow("reg_dm_mr"));
         verbs_context.query_rt_values(whole, HotExports.MEMBERS.findOrThrow("query_rt_values"));
         verbs_context.create_cq_ex(whole, HotExports.MEMBERS.findOrThrow("create_cq_ex"));
         verbs_context.create_qp_ex(whole, HotExports.MEMBERS.findOrThrow("create_qp_ex"));

@@ -120,6 +120,7 @@ final class DeviceFacts {
         ibv_device_attr_ex.phys_port_cnt_ex(attributes, 1);
         ibv_device_attr_ex.completion_timestamp_mask(attributes, -1L);
         ibv_device_attr_ex.hca_core_clock(attributes, CLOCK_KILOHERTZ);
+        ibv_device_attr_ex.max_dm_size(attributes, DeviceMemoryObject.MAX_BYTES);
         var moderation = ibv_device_attr_ex.cq_mod_caps(attributes);
         ibv_cq_moderation_caps.max_cq_count(moderation, (short) 0xffff);
         ibv_cq_moderation_caps.max_cq_period(moderation, (short) 0xffff);

@@ -48,6 +48,7 @@ public final class DeviceObject {
 
     private @Nullable PacketListener listener;
     private boolean linkUp = true;
+    private long memoryTaken;
 
     /**
      * @param addresses where it may be; the first that is free is taken, and the same again when it
@@ -125,6 +126,22 @@ public final class DeviceObject {
             formerTroubles = formerTroubles.plus(port.troubles());
             port = null;
         }
+    }
+
+    /**
+     * Takes some of the memory that it has of its own.
+     *
+     * @throws Refusal if it has not so much left
+     */
+    synchronized void takeMemory(long bytes) {
+        if (bytes > DeviceMemoryObject.MAX_BYTES - memoryTaken) {
+            throw new Refusal(Errno.ENOMEM);
+        }
+        memoryTaken += bytes;
+    }
+
+    synchronized void giveMemory(long bytes) {
+        memoryTaken -= bytes;
     }
 
     /** What goes wrong on its network from now on. */

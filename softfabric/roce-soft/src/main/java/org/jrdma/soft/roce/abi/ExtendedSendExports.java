@@ -59,6 +59,17 @@ final class ExtendedSendExports {
         sends(queuePair).fetchAndAdd(key, address, delta);
     }
 
+    @Exported(value = "wr_atomic_write", failure = Failure.NONE)
+    static void atomicWrite(long queuePair, int key, long address, long value) {
+        sends(queuePair).atomicWrite(key, address, value);
+    }
+
+    @Exported(value = "wr_flush", failure = Failure.NONE)
+    static void flush(
+            long queuePair, int key, long address, long length, byte placement, byte selectivity) {
+        sends(queuePair).flush(key, address, length, placement, selectivity);
+    }
+
     @Exported(value = "wr_send_inv", failure = Failure.NONE)
     static void sendInvalidate(long queuePair, int key) {
         sends(queuePair).sendInvalidate(key);

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,7 +35,9 @@ final class ExtendedSends {
                     | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
                     | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
                     | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD()
-                    | rdma_h.IBV_QP_EX_WITH_LOCAL_INV();
+                    | rdma_h.IBV_QP_EX_WITH_LOCAL_INV()
+                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE()
+                    | rdma_h.IBV_QP_EX_WITH_FLUSH();
 
     private static final long REQUEST_BYTES = ibv_send_wr.layout().byteSize();
     private static final long PIECE_BYTES = ibv_sge.layout().byteSize();
@@ -76,6 +79,8 @@ final class ExtendedSends {
         ibv_qp_ex.wr_send_inv(structure, all.findOrThrow("wr_send_inv"));
         ibv_qp_ex.wr_local_inv(structure, all.findOrThrow("wr_local_inv"));
         ibv_qp_ex.wr_bind_mw(structure, all.findOrThrow("wr_bind_mw"));
+        ibv_qp_ex.wr_atomic_write(structure, all.findOrThrow("wr_atomic_write"));
+        ibv_qp_ex.wr_flush(structure, all.findOrThrow("wr_flush"));
         ibv_qp_ex.wr_set_sge(structure, all.findOrThrow("wr_set_sge"));
         ibv_qp_ex.wr_set_sge_list(structure, all.findOrThrow("wr_set_sge_list"));
         ibv_qp_ex.wr_set_inline_data(structure, all.findOrThrow("wr_set_inline_data"));
@@ -164,6 +169,37 @@ final class ExtendedSends {
     void fetchAndAdd(int key, long address, long delta) {
         begin(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD());
         atomic(key, address, delta, 0);
+    }
+
+    /**
+     * @param value where the eight bytes are
+     */
+    void atomicWrite(int key, long address, long value) {
+        refuseUnlessStarted();
+        refuseNothing(value, 1);
+        begin(rdma_h.IBV_WR_ATOMIC_WRITE());
+        atomic(
+                key,
+                address,
+                Memory.at(value, Long.BYTES).get(ValueLayout.JAVA_LONG_UNALIGNED, 0),
+                0);
+    }
+
+    /**
+     * The structure has no place for what a flush is told: it stands where an atomic's operands
+     * stand.
+     */
+    void flush(int key, long address, long length, byte placement, byte selectivity) {
+        begin(rdma_h.IBV_WR_FLUSH());
+        if (length >>> Integer.SIZE != 0) {
+            throw mistake(Errno.EINVAL);
+        }
+        atomic(
+                key,
+                address,
+                length,
+                SendRequests.flushed(
+                        Byte.toUnsignedInt(placement), Byte.toUnsignedInt(selectivity)));
     }
 
     void sendInvalidate(int key) {

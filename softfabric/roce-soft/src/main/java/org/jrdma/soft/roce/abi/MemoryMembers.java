@@ -1,11 +1,12 @@
 package org.jrdma.soft.roce.abi;
 
+import org.jrdma.abi.rdma.ibv_alloc_dm_attr;
 import org.jrdma.abi.rdma.ibv_mw_bind;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Access;
 
-/** Memory windows, and advice: functions that C finds in a context. */
+/** Memory windows, memory of the device's own, and advice: functions that C finds in a context. */
 final class MemoryMembers {
 
     private MemoryMembers() {}
@@ -61,6 +62,46 @@ final class MemoryMembers {
         return !waits || memory.touch(plain, key, address, length, DeviceFacts.PAGE_BYTES)
                 ? 0
                 : Errno.EFAULT;
+    }
+
+    @Exported(value = "alloc_dm", failure = Failure.NULL)
+    static long allocateDeviceMemory(long context, long attributes) {
+        return new DeviceMemoryObject(
+                        ContextObject.of(context),
+                        Memory.at(attributes, ibv_alloc_dm_attr.layout()))
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "free_dm", failure = Failure.ERRNO)
+    static int freeDeviceMemory(long memory) {
+        DeviceMemoryObject.of(memory).destroy();
+        return 0;
+    }
+
+    @Exported(value = "reg_dm_mr", failure = Failure.NULL)
+    static long registerDeviceMemory(
+            long domain, long memory, long offset, long length, int access) {
+        return new RegionObject(
+                        DomainObject.of(domain),
+                        DeviceMemoryObject.of(memory),
+                        offset,
+                        length,
+                        access)
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "memcpy_to_dm", failure = Failure.ERRNO)
+    static int copyToDevice(long memory, long offset, long source, long length) {
+        DeviceMemoryObject.of(memory).part(offset, length).copyFrom(Memory.at(source, length));
+        return 0;
+    }
+
+    @Exported(value = "memcpy_from_dm", failure = Failure.ERRNO)
+    static int copyFromDevice(long target, long memory, long offset, long length) {
+        Memory.at(target, length).copyFrom(DeviceMemoryObject.of(memory).part(offset, length));
+        return 0;
     }
 
     @Exported(value = "alloc_mw", failure = Failure.NULL)

@@ -7,6 +7,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.soft.roce.engine.Access;
 import org.jrdma.soft.roce.engine.MemoryRegion;
+import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_mr}. */
 final class RegionObject implements Owned {
@@ -24,6 +25,10 @@ final class RegionObject implements Owned {
     private static final long PAGE_BYTES = Linux.pageBytes();
 
     private final MemorySegment structure;
+
+    /** Whose it is; null for memory of this side's own. */
+    private final @Nullable DeviceMemoryObject ofDevice;
+
     private DomainObject domain;
     private int access;
     private MemoryRegion region;
@@ -37,6 +42,7 @@ final class RegionObject implements Owned {
         if (!isZeroBased(access) && (address ^ start) % PAGE_BYTES != 0) {
             throw new Refusal(Errno.EINVAL);
         }
+        this.ofDevice = null;
         this.structure = Structures.allocate(ibv_mr.layout(), this);
         var memory = Memory.at(address, length);
         own(domain, access, register(domain, memory, isZeroBased(access) ? 0 : start, access));
@@ -44,9 +50,28 @@ final class RegionObject implements Owned {
 
     /** A region of no memory. */
     RegionObject(DomainObject domain) {
+        this.ofDevice = null;
         this.structure = Structures.allocate(ibv_mr.layout(), this);
         var access = Access.LOCAL_WRITE;
         own(domain, access, register(domain, MemorySegment.NULL, 0, access));
+    }
+
+    /** A region of the device's own memory. */
+    RegionObject(
+            DomainObject domain,
+            DeviceMemoryObject ofDevice,
+            long offset,
+            long length,
+            int access) {
+        if (domain.context() != ofDevice.context() || length == 0 || !isZeroBased(access)) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        refuseRights(access);
+        var memory = ofDevice.part(offset, length);
+        this.ofDevice = ofDevice;
+        this.structure = Structures.allocate(ibv_mr.layout(), this);
+        ofDevice.users().add();
+        own(domain, access, register(domain, memory, 0, access));
     }
 
     private static MemoryRegion register(
@@ -61,7 +86,9 @@ final class RegionObject implements Owned {
         var memory = region.memory();
         ibv_mr.context(structure, domain.context().address());
         ibv_mr.pd(structure, domain.structure());
-        ibv_mr.addr(structure, MemorySegment.ofAddress(memory.address()));
+        ibv_mr.addr(
+                structure,
+                ofDevice == null ? MemorySegment.ofAddress(memory.address()) : MemorySegment.NULL);
         ibv_mr.length(structure, region.isNull() ? -1 : memory.byteSize());
         ibv_mr.lkey(structure, region.key());
         ibv_mr.rkey(structure, region.isNull() ? 0 : region.key());
@@ -74,13 +101,18 @@ final class RegionObject implements Owned {
         domain.context().disown(this);
     }
 
-    private static void check(long address, long length, int access) {
+    private static void refuseRights(int access) {
         if ((access & ~KNOWN) != 0) {
             throw new Refusal(Errno.EOPNOTSUPP);
         }
-        if (length <= 0
-                || address + length < address
-                || ((access & Access.REMOTE_CHANGES) != 0 && (access & Access.LOCAL_WRITE) == 0)) {
+        if ((access & Access.REMOTE_CHANGES) != 0 && (access & Access.LOCAL_WRITE) == 0) {
+            throw new Refusal(Errno.EINVAL);
+        }
+    }
+
+    private static void check(long address, long length, int access) {
+        refuseRights(access);
+        if (length <= 0 || address + length < address) {
             throw new Refusal(Errno.EINVAL);
         }
         if (!MappedMemory.isThere(address, length, (access & Access.LOCAL_WRITE) != 0)) {
@@ -104,7 +136,8 @@ final class RegionObject implements Owned {
         if (changes == 0
                 || (changes & ~rdma_h.IBV_REREG_MR_FLAGS_SUPPORTED()) != 0
                 || (!changesAccess && nextAccess != 0)
-                || region.isNull()) {
+                || region.isNull()
+                || ofDevice != null) {
             throw new Refusal(Errno.EINVAL);
         }
         var before = region;
@@ -151,6 +184,9 @@ final class RegionObject implements Owned {
     public void destroy() {
         domain.context().port().memory().deregister(region);
         disown();
+        if (ofDevice != null) {
+            ofDevice.users().remove();
+        }
         Structures.release(structure);
     }
 }

@@ -63,6 +63,9 @@ final class SendRequests {
     private static final int BIND = rdma_h.IBV_WR_BIND_MW();
     private static final int INVALIDATE = rdma_h.IBV_WR_LOCAL_INV();
 
+    private static final int ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
+    private static final int FLUSH = rdma_h.IBV_WR_FLUSH();
+
     private static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
     private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
     private static final int FENCE = rdma_h.IBV_SEND_FENCE();
@@ -104,7 +107,7 @@ final class SendRequests {
         for (var request = first; request != 0; request = getLong(request + NEXT)) {
             int errno;
             try {
-                errno = take(request);
+                errno = isExtendedOnly(getInt(request + OPCODE)) ? Errno.EINVAL : take(request);
             } catch (Refusal | IllegalArgumentException | IndexOutOfBoundsException e) {
                 errno = Errno.EINVAL;
             }
@@ -130,6 +133,17 @@ final class SendRequests {
             take(request);
         }
         return 0;
+    }
+
+    private static boolean isExtendedOnly(int opcode) {
+        return opcode == ATOMIC_WRITE || opcode == FLUSH;
+    }
+
+    /**
+     * How a flush stands in a request: beside its length, which is where an atomic's operand is.
+     */
+    static long flushed(int placement, int selectivity) {
+        return (long) placement << Integer.SIZE | selectivity;
     }
 
     private boolean isPossible(long request) {
@@ -196,8 +210,17 @@ final class SendRequests {
             work.immediate(fromBigEndian(getInt(request + IMMEDIATE)));
         }
         switch (operation) {
-            case ATOMIC_WRITE, FLUSH ->
-                    throw new IllegalStateException("no opcode of ibv_post_send's");
+            case ATOMIC_WRITE ->
+                    work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
+                            .inline(Memory.at(request + COMPARE_OR_ADD, Long.BYTES));
+            case FLUSH -> {
+                var how = getLong(request + SWAP);
+                work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
+                        .flush(
+                                (int) (how >>> Integer.SIZE),
+                                (int) how,
+                                (int) getLong(request + COMPARE_OR_ADD));
+            }
             case SEND -> {
                 if (opcode == SEND_INVALIDATE) {
                     work.invalidating(getInt(request + INVALIDATED_KEY));
@@ -255,6 +278,12 @@ final class SendRequests {
         if (opcode == COMPARE_AND_SWAP) {
             return SendOperation.COMPARE_AND_SWAP;
         }
+        if (opcode == ATOMIC_WRITE) {
+            return SendOperation.ATOMIC_WRITE;
+        }
+        if (opcode == FLUSH) {
+            return SendOperation.FLUSH;
+        }
         return opcode == FETCH_AND_ADD ? SendOperation.FETCH_AND_ADD : null;
     }
 
@@ -276,8 +305,8 @@ final class SendRequests {
                                     && Structures.find(getLong(request + HANDLE))
                                             instanceof AddressHandleObject handle
                                     && handle.domain().domain() == domain.domain());
-            case WRITE, READ, ATOMIC_WRITE, FLUSH -> true;
-            case INVALIDATE -> count == 0;
+            case WRITE, READ -> true;
+            case ATOMIC_WRITE, FLUSH, INVALIDATE -> count == 0;
             case BIND ->
                     count == 0
                             && isOfSecondType(getLong(request + WINDOW))

@@ -7,8 +7,11 @@ import java.util.function.Supplier;
 /** The work requests of a queue pair. Posted to by one thread at a time, whichever. */
 public final class SendQueue extends WorkRing<SendWork> {
 
+    /** Which are copied too, whatever was asked for. */
+    private static final int ATOMIC_WRITE_BYTES = Long.BYTES;
+
     SendQueue(int capacity, int maxBuffers, int maxInline) {
-        super(capacity, slots(capacity, maxBuffers, maxInline));
+        super(capacity, slots(capacity, maxBuffers, Math.max(maxInline, ATOMIC_WRITE_BYTES)));
     }
 
     /** Slots whose room for inline data is one piece of memory: a piece for each takes long. */

@@ -13,6 +13,7 @@ import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
@@ -159,6 +160,44 @@ class ExtendedSendTest {
             assertThat(ExtendedSendExports.complete(pair)).isEqualTo(Errno.EINVAL);
         }
         assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldRefuseAtomicWritesOfNothingFlushesOf4GiBAndPiecesOfEither() {
+        var pair = newQueuePair();
+        for (var wrong :
+                List.<Runnable>of(
+                        () -> ExtendedSendExports.atomicWrite(pair, 0, 8, 0),
+                        () ->
+                                ExtendedSendExports.flush(
+                                        pair, 0, 0, 1L << 32, (byte) 1, (byte) 0))) {
+            ExtendedSendExports.start(pair);
+            assertRefused(Errno.EINVAL, wrong::run);
+            assertThat(ExtendedSendExports.complete(pair)).isEqualTo(Errno.EINVAL);
+        }
+        var value = arena.allocate(Long.BYTES).address();
+        for (var right :
+                List.<Runnable>of(
+                        () -> ExtendedSendExports.atomicWrite(pair, 0, 8, value),
+                        () -> ExtendedSendExports.flush(pair, 0, 0, 1, (byte) 1, (byte) 0))) {
+            ExtendedSendExports.start(pair);
+            right.run();
+            ExtendedSendExports.setPiece(pair, 0, value, 8);
+            assertThat(ExtendedSendExports.complete(pair)).isEqualTo(Errno.EINVAL);
+        }
+        assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldNotTakeByTheClassicPostWhatOnlyTheExtendedHas() {
+        var pair = newQueuePair();
+        var request = ibv_send_wr.allocate(arena);
+        var failed = arena.allocate(Long.BYTES).address();
+        for (var opcode : List.of(rdma_h.IBV_WR_ATOMIC_WRITE(), rdma_h.IBV_WR_FLUSH())) {
+            ibv_send_wr.opcode(request, opcode);
+            assertThat(HotExports.postSend(pair, request.address(), failed))
+                    .isEqualTo(Errno.EINVAL);
+        }
     }
 
     @Test

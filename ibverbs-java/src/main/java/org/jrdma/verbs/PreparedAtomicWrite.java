@@ -1,0 +1,50 @@
+package org.jrdma.verbs;
+
+import java.util.List;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
+
+/**
+ * Writes 8 bytes of the peer's memory in one step: whoever reads them there sees the former value
+ * or the new one. Needs no memory of this side's. In C: {@code IBV_WR_ATOMIC_WRITE}, {@code
+ * ibv_wr_atomic_write}.
+ */
+public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomicWrite> {
+
+    private final RemoteMemory remote;
+
+    PreparedAtomicWrite(PolledQueuePair queuePair, RemoteMemory remote) {
+        super(queuePair, Operation.ATOMIC_WRITE);
+        this.remote = remote;
+        local(List.of());
+        remoteOffset(0);
+    }
+
+    /** What is written, in this machine's byte order; 0 from the start. */
+    public PreparedAtomicWrite value(long value) {
+        checkThread();
+        request().operands(value, 0);
+        return this;
+    }
+
+    /**
+     * Where the 8 bytes are within the peer's memory.
+     *
+     * @throws IllegalArgumentException if that is not at a multiple of 8
+     */
+    public PreparedAtomicWrite remoteOffset(long bytes) {
+        checkThread();
+        RemoteBounds.checkAtomicTarget(bytes, remote);
+        request().atomic(remote.address() + bytes, remote.key());
+        return this;
+    }
+
+    @Override
+    void checkLocal(List<MemorySlice> pieces) {
+        checkNoPieces(pieces);
+    }
+
+    @Override
+    String describe() {
+        return "ATOMIC_WRITE on " + remote;
+    }
+}
