@@ -9,7 +9,7 @@ import java.util.Optional;
  * @param lid the peer's address in an InfiniBand subnet; 0 on RoCE
  * @param serviceLevel the priority in the subnet, 0 to 15
  * @param sourcePathBits the low bits of the local LID
- * @param staticRate the most to send, in C's encoding; 0 for no limit
+ * @param staticRate how fast to send at most
  * @param route the way beyond the subnet; always there on RoCE
  */
 public record AddressVector(
@@ -17,7 +17,7 @@ public record AddressVector(
         int lid,
         int serviceLevel,
         int sourcePathBits,
-        int staticRate,
+        StaticRate staticRate,
         Optional<GlobalRoute> route) {
 
     /** Refuses what does not fit its field. */
@@ -26,7 +26,16 @@ public record AddressVector(
         Range.check("LID", lid, 0, 0xffff);
         Range.check("service level", serviceLevel, 0, 15);
         Range.check("source path bits", sourcePathBits, 0, 127);
-        Range.check("static rate", staticRate, 0, 255);
+    }
+
+    /** The same way, from another port. */
+    public AddressVector withPort(int otherPort) {
+        return new AddressVector(otherPort, lid, serviceLevel, sourcePathBits, staticRate, route);
+    }
+
+    /** The same way, less fast. */
+    public AddressVector withStaticRate(StaticRate rate) {
+        return new AddressVector(port, lid, serviceLevel, sourcePathBits, rate, route);
     }
 
     /** The same way, with another priority in the subnet. */

@@ -173,7 +173,7 @@ public final class ConnectOptions {
     }
 
     AddressVector address(int lid, int port, Optional<AddressVector.GlobalRoute> route) {
-        return new AddressVector(port, lid, serviceLevel, 0, 0, route);
+        return new AddressVector(port, lid, serviceLevel, 0, StaticRate.UNLIMITED, route);
     }
 
     AddressVector.GlobalRoute route(Gid destination, int sourceGidIndex) {

@@ -42,6 +42,8 @@ public final class Device extends NativeObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(Device.class);
 
+    private static final int MEGABITS_PER_UNIT = 100;
+
     private final VerbsLibrary library;
     private final DeviceDescription description;
     private final Path sysfs;
@@ -130,11 +132,32 @@ public final class Device extends NativeObject {
 
     /** What a port is and can do; ports count from 1. In C: {@code ibv_query_port}. */
     public PortAttributes port(int port) throws VerbsException {
+        checkPort(port);
+        return inCall(
+                () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
+    }
+
+    /**
+     * How fast a port is now, in Mbit/s: all its lanes, as its switch or the other end has agreed
+     * to. In C: {@code ibv_query_port_speed}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the library or the device is too old to tell
+     */
+    public long portSpeed(int port) throws VerbsException {
+        checkPort(port);
+        return inCall(() ->
+                MEGABITS_PER_UNIT
+                        * library.devices()
+                                .queryPortSpeed(
+                                        context.address(),
+                                        port,
+                                        attempt("ibv_query_port_speed", port)));
+    }
+
+    private static void checkPort(int port) {
         if (port < 1 || port > 255) {
             throw new IllegalArgumentException("Ports count from 1: " + port);
         }
-        return inCall(
-                () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
     }
 
     /**
@@ -286,6 +309,32 @@ public final class Device extends NativeObject {
     /** Makes a protection domain. In C: {@code ibv_alloc_pd}. */
     public ProtectionDomain newProtectionDomain() throws VerbsException {
         return new ProtectionDomain(this);
+    }
+
+    /**
+     * The descriptor by which the kernel knows this device of this process. A duplicate in another
+     * process opens the same there: {@link Verbs#importDevice}. It stays this device's own.
+     */
+    public int commandDescriptor() {
+        lifetime().hold();
+        try {
+            return context.commandDescriptor();
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
+     * A protection domain that another process made in this device, for this device was {@linkplain
+     * Verbs#importDevice imported}. Closing it here leaves it to those who have it besides; once
+     * the process that made it has closed it, it is of no use to anyone. In C: {@code
+     * ibv_import_pd}; {@link ProtectionDomain#close()} is {@code ibv_unimport_pd}.
+     *
+     * @param handle the other's {@link ProtectionDomain#handle}
+     * @throws VerbsException with EOPNOTSUPP where the device cannot share it
+     */
+    public ProtectionDomain importProtectionDomain(int handle) throws VerbsException {
+        return ProtectionDomain.imported(this, handle);
     }
 
     /**

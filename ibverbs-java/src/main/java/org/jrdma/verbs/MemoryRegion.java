@@ -39,6 +39,9 @@ public final class MemoryRegion extends NativeObject {
     private static final Set<Object> NEVER_FREED =
             Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
+    /** What a region of no memory belongs to. */
+    private static final Object NOTHING = new Object();
+
     private final ProtectionDomain domain;
     private final MemorySegment memory;
     private final long start;
@@ -85,6 +88,7 @@ public final class MemoryRegion extends NativeObject {
         private final MemoryFunctions functions;
         private final MemorySegment address;
         private final Object backing;
+        private final boolean imported;
         private boolean passedOn;
         private boolean useless;
 
@@ -93,18 +97,34 @@ public final class MemoryRegion extends NativeObject {
          *     has let go of it
          */
         Registration(MemoryFunctions functions, MemorySegment address, Object backing) {
+            this(functions, address, backing, false);
+        }
+
+        /**
+         * @param imported whether another process answers for it, and has the memory
+         */
+        Registration(
+                MemoryFunctions functions,
+                MemorySegment address,
+                Object backing,
+                boolean imported) {
             this.functions = functions;
             this.address = address;
             this.backing = backing;
+            this.imported = imported;
         }
 
         synchronized Registration passOn(Object nextBacking) {
             passedOn = true;
-            return new Registration(functions, address, nextBacking);
+            return new Registration(functions, address, nextBacking, imported);
         }
 
         synchronized void end(String name) throws VerbsException {
             if (passedOn) {
+                return;
+            }
+            if (imported) {
+                functions.unimportRegion(address);
                 return;
             }
             try {
@@ -201,6 +221,74 @@ public final class MemoryRegion extends NativeObject {
                     0,
                     Long.MAX_VALUE,
                     access,
+                    new Registration(functions, address, NOTHING),
+                    List.of(ending),
+                    domain);
+        } finally {
+            ending.release();
+        }
+    }
+
+    /** See {@link ProtectionDomain#registerEverythingUnguarded}. */
+    static MemoryRegion ofEverything(ProtectionDomain domain, Set<Access> access, Lifetime ending)
+            throws VerbsException {
+        var rights = EnumSet.of(Access.ON_DEMAND);
+        rights.addAll(access);
+        var functions = domain.device().library().memory();
+        var attempt = attempt("ibv_reg_mr", domain, Long.MAX_VALUE, rights);
+        ending.hold();
+        try {
+            var address =
+                    functions.registerEverything(
+                            domain.address(), Codes.ACCESS.bits(rights), attempt);
+            var everything = MemoryFunctions.everything();
+            return new MemoryRegion(
+                    domain,
+                    everything,
+                    0,
+                    everything.byteSize(),
+                    rights,
+                    new Registration(functions, address, everything),
+                    List.of(ending),
+                    domain);
+        } finally {
+            ending.release();
+        }
+    }
+
+    /** See {@link ProtectionDomain#registerDmaBuf}. */
+    static MemoryRegion ofDmaBuf(
+            ProtectionDomain domain,
+            int descriptor,
+            long offset,
+            long length,
+            long start,
+            Set<Access> access,
+            Lifetime ending)
+            throws VerbsException {
+        if (length <= 0) {
+            throw new IllegalArgumentException("A region of no bytes cannot be registered");
+        }
+        var functions = domain.device().library().memory();
+        var attempt = attempt("ibv_reg_dmabuf_mr", domain, length, access);
+        ending.hold();
+        try {
+            var address =
+                    PlatformCalls.call(() ->
+                            functions.registerDmaBuf(
+                                    domain.address(),
+                                    descriptor,
+                                    offset,
+                                    length,
+                                    start,
+                                    Codes.ACCESS.bits(access),
+                                    attempt));
+            return new MemoryRegion(
+                    domain,
+                    MemorySegment.NULL,
+                    start,
+                    length,
+                    access,
                     new Registration(functions, address, MemorySegment.NULL),
                     List.of(ending),
                     domain);
@@ -251,6 +339,33 @@ public final class MemoryRegion extends NativeObject {
                     domain);
         } finally {
             endings.forEach(Lifetime::release);
+        }
+    }
+
+    /** See {@link ProtectionDomain#importRegion}. */
+    static MemoryRegion imported(
+            ProtectionDomain domain, int handle, long start, Set<Access> access, Lifetime ending)
+            throws VerbsException {
+        var functions = domain.device().library().memory();
+        ending.hold();
+        try {
+            var address =
+                    functions.importRegion(
+                            domain.address(),
+                            handle,
+                            Attempt.to(
+                                    "ibv_import_mr", () -> "%d in %s".formatted(handle, domain)));
+            return new MemoryRegion(
+                    domain,
+                    MemorySegment.NULL,
+                    start,
+                    MemoryFunctions.regionLength(address),
+                    access,
+                    new Registration(functions, address, MemorySegment.NULL, true),
+                    List.of(ending),
+                    domain);
+        } finally {
+            ending.release();
         }
     }
 
@@ -408,7 +523,27 @@ public final class MemoryRegion extends NativeObject {
         return domain;
     }
 
-    /** The memory; empty where this side has none. */
+    /**
+     * The kernel's number for it, by which another process {@linkplain
+     * ProtectionDomain#importRegion imports} it.
+     */
+    public int handle() {
+        lifetime().hold();
+        try {
+            return MemoryFunctions.regionHandle(address());
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
+     * Whether its requests' addresses are those of its memory, so that this side can read there.
+     */
+    boolean isInPlace() {
+        return memory.byteSize() > 0 && start == memory.address();
+    }
+
+    /** The memory; empty where there is none, or none of this process. */
     public MemorySegment segment() {
         return memory;
     }
@@ -462,7 +597,7 @@ public final class MemoryRegion extends NativeObject {
      * @throws IllegalStateException if it is {@linkplain ProtectionDomain#newNullRegion nowhere}
      */
     public RemoteMemory remote() {
-        if (registration.backing == MemorySegment.NULL) {
+        if (registration.backing == NOTHING) {
             throw new IllegalStateException("A null region is for this side's requests only");
         }
         return new RemoteMemory(start, remoteKey, length);

@@ -26,6 +26,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     private final Operation operation;
     private final Send request;
     private long length;
+    private boolean inPlace = true;
     private int flags = Send.SIGNALED;
 
     PreparedSendRequest(PolledEnd queuePair, Operation operation) {
@@ -88,6 +89,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         checkThread();
         if (wanted) {
             checkInline(length);
+            checkInPlace(inPlace);
         }
         return flag(Send.INLINE, wanted);
     }
@@ -112,8 +114,13 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     @Override
     void checkLocal(List<MemorySlice> pieces) {
         var bytes = totalLength(pieces);
+        var allInPlace = areInPlace(pieces);
         checkLength(bytes);
+        if ((flags & Send.INLINE) != 0) {
+            checkInPlace(allInPlace);
+        }
         length = bytes;
+        inPlace = allInPlace;
     }
 
     /** For those that move nothing. */
@@ -136,6 +143,18 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
             throw new IllegalArgumentException(
                     "%s sends %d bytes inline at most, not %d; ask for more in its options"
                             .formatted(queuePair, queuePair.inlineBytes(), bytes));
+        }
+    }
+
+    /** Whether the addresses of a request are where this side can read what they name. */
+    static boolean areInPlace(List<MemorySlice> pieces) {
+        return pieces.stream().allMatch(piece -> piece.region().isInPlace());
+    }
+
+    private static void checkInPlace(boolean inPlace) {
+        if (!inPlace) { // the provider would read at the address that the request says
+            throw new IllegalArgumentException(
+                    "Only memory that requests name by its own address can be sent inline");
         }
     }
 

@@ -11,6 +11,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +64,30 @@ public final class ProtectionDomain extends NativeObject {
                                 memory.deallocateDomain(
                                         address,
                                         Attempt.to("ibv_dealloc_pd", () -> "for " + name))));
+    }
+
+    /** See {@link Device#importProtectionDomain}. */
+    static ProtectionDomain imported(Device device, int handle) throws VerbsException {
+        var memory = device.library().memory();
+        return new ProtectionDomain(
+                device,
+                device.inCall(() -> {
+                    var address =
+                            memory.importDomain(
+                                    device.address(),
+                                    handle,
+                                    Attempt.to(
+                                            "ibv_import_pd",
+                                            () -> "%d on %s".formatted(handle, device.name())));
+                    return new Made(
+                            address,
+                            new Lifetime(
+                                    "imported protection domain %x of %s"
+                                            .formatted(address.address(), device.name()),
+                                    List.of(device.ownLifetime()),
+                                    () -> memory.unimportDomain(address)));
+                }),
+                null);
     }
 
     /**
@@ -119,6 +144,19 @@ public final class ProtectionDomain extends NativeObject {
     /** Whether what is made in the one can be used with what is made in the other. */
     boolean isSameAs(ProtectionDomain other) {
         return root == other.root;
+    }
+
+    /**
+     * The kernel's number for it, by which another process {@linkplain
+     * Device#importProtectionDomain imports} it.
+     */
+    public int handle() {
+        lifetime().hold();
+        try {
+            return MemoryFunctions.domainHandle(address());
+        } finally {
+            lifetime().release();
+        }
     }
 
     /** The device it was made from. */
@@ -191,6 +229,56 @@ public final class ProtectionDomain extends NativeObject {
     public MemoryRegion register(DeviceMemory memory, long offset, long length, Access... access)
             throws VerbsException {
         return MemoryRegion.ofDevice(this, memory, offset, length, Access.setOf(access));
+    }
+
+    /**
+     * Registers memory of another device, as of a graphics card, that the kernel shares as a
+     * dma-buf. The region keeps the memory, also when the descriptor is closed. It is not mapped
+     * here: its {@linkplain MemoryRegion#segment() segment} is empty, and it cannot be sent inline.
+     * In C: {@code ibv_reg_dmabuf_mr}.
+     *
+     * @param descriptor the dma-buf's
+     * @param offset where in it the region begins, in bytes
+     * @param start by which address work requests and peers name the region's first byte; at the
+     *     same place in a page as the offset
+     * @throws VerbsException if the device does not offer it, or refuses it
+     */
+    public MemoryRegion registerDmaBuf(
+            int descriptor, long offset, long length, long start, Access... access)
+            throws VerbsException {
+        return MemoryRegion.ofDmaBuf(
+                this, descriptor, offset, length, start, Access.setOf(access), lifetime());
+    }
+
+    /**
+     * Registers all memory that this process has or will have, to be paged {@linkplain
+     * Access#ON_DEMAND on demand}: a slice of it is at the address that its offset says. The caller
+     * answers for each slice: if that memory is freed before a request is done, an adapter may
+     * write into whatever has taken its place. In C: {@code ibv_reg_mr} with {@code SIZE_MAX}.
+     *
+     * @throws VerbsException if the device does not offer it; {@link
+     *     ExtendedDeviceAttributes#implicitOnDemand} tells
+     */
+    public MemoryRegion registerEverythingUnguarded(Access... access) throws VerbsException {
+        return MemoryRegion.ofEverything(this, Access.setOf(access), lifetime());
+    }
+
+    /**
+     * A region that another process registered in the domain of which this is the {@linkplain
+     * Device#importProtectionDomain import}. Closing it here leaves it to those who have it
+     * besides; once the process that registered it has closed it, it is of no use to anyone. Its
+     * memory is the other's: its {@linkplain MemoryRegion#segment() segment} is empty, and it
+     * cannot be sent inline. In C: {@code ibv_import_mr}; {@link MemoryRegion#close()} is {@code
+     * ibv_unimport_mr}.
+     *
+     * @param handle the other's {@link MemoryRegion#handle}
+     * @param start the other's {@link MemoryRegion#startAddress}, which nobody else tells
+     * @param access likewise
+     * @throws VerbsException with EOPNOTSUPP where the device cannot share it
+     */
+    public MemoryRegion importRegion(int handle, long start, Access... access)
+            throws VerbsException {
+        return MemoryRegion.imported(this, handle, start, Access.setOf(access), lifetime());
     }
 
     /**

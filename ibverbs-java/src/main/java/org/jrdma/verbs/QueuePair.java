@@ -585,6 +585,74 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         }
     }
 
+    /**
+     * Sends at most so fast from now on. In C: {@code ibv_modify_qp_rate_limit}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the device has no such limits; what it has is in
+     *     {@link ExtendedDeviceAttributes#packetPacing}
+     */
+    public final void limitRate(RateLimit limit) throws VerbsException {
+        inCall(() -> {
+            device.library()
+                    .queuePairs()
+                    .limitRate(
+                            device.context(),
+                            address(),
+                            limit,
+                            Attempt.to(
+                                    "ibv_modify_qp_rate_limit",
+                                    () -> "for %s with %s".formatted(this, limit)));
+            return limit;
+        });
+    }
+
+    /**
+     * In which order the bytes of an operation reach the memory that they are for, of this side or
+     * the peer's: a reader that knows can poll the memory instead of the completion queue. In C:
+     * {@code ibv_query_qp_data_in_order}.
+     *
+     * @param operation SEND, WRITE, READ, COMPARE_AND_SWAP or FETCH_AND_ADD
+     * @return what is promised; empty where nothing is, or the library is too old to say
+     * @throws IllegalArgumentException if it is another operation
+     */
+    public final Set<DataOrder> dataOrder(CompletionKind operation) throws VerbsException {
+        return inCall(() -> device.library().queuePairs().dataOrder(address(), operation));
+    }
+
+    /**
+     * What the driver offers beyond the specification, or, once the peer's were set, what both
+     * have. In C: {@code ibv_query_ece}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where it has no such thing
+     */
+    public final EnhancedOptions enhancedOptions() throws VerbsException {
+        return inCall(() ->
+                device.library()
+                        .queuePairs()
+                        .queryEnhanced(
+                                address(), Attempt.to("ibv_query_ece", () -> "for " + this)));
+    }
+
+    /**
+     * Sets what the peer offers beyond the specification, before it is {@linkplain
+     * QueuePairState#READY_TO_RECEIVE ready to receive}. In C: {@code ibv_set_ece}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where it has no such thing
+     */
+    public final void enhancedOptions(EnhancedOptions options) throws VerbsException {
+        inCall(() -> {
+            device.library()
+                    .queuePairs()
+                    .setEnhanced(
+                            address(),
+                            options,
+                            Attempt.to(
+                                    "ibv_set_ece",
+                                    () -> "for %s with %s".formatted(this, options)));
+            return options;
+        });
+    }
+
     private Attempt attempt(QueuePairState from, QueuePairState to, QueuePairChange change) {
         return new Attempt(
                 "ibv_modify_qp",

@@ -14,6 +14,7 @@ import java.util.Set;
  * @param destinationNumber the peer's queue pair
  * @param access what a peer may do
  * @param address the way to the peer
+ * @param alternatePath a second way to it; empty where it has none
  * @param partitionKeyIndex the row of the port's partition table
  * @param queueKey the key that datagrams must carry; of no meaning for connections
  * @param port the port
@@ -38,6 +39,7 @@ public record QueuePairAttributes(
         int destinationNumber,
         Set<Access> access,
         AddressVector address,
+        Optional<AlternatePath> alternatePath,
         int partitionKeyIndex,
         int queueKey,
         int port,

@@ -150,6 +150,14 @@ public final class QueuePairChange {
                 QueuePairAttribute.RECEIVER_NOT_READY_RETRIES, Range.check("retries", count, 0, 7));
     }
 
+    /**
+     * A second way to the peer. It is of use once both sides have one and have gone to {@link
+     * MigrationState#REARM}.
+     */
+    public QueuePairChange alternatePath(AlternatePath path) {
+        return set(QueuePairAttribute.ALTERNATE_PATH, path);
+    }
+
     /** Which of two paths is used. */
     public QueuePairChange migrationState(MigrationState state) {
         return set(QueuePairAttribute.PATH_MIGRATION_STATE, state);

@@ -5,11 +5,15 @@ final class Range {
 
     private Range() {}
 
-    static int check(String what, int value, int least, int most) {
+    static void check(String what, long value, long least, long most) {
         if (value < least || value > most) {
             throw new IllegalArgumentException(
                     "%s is %d to %d, not %d".formatted(what, least, most, value));
         }
+    }
+
+    static int check(String what, int value, int least, int most) {
+        check(what, (long) value, least, most);
         return value;
     }
 }

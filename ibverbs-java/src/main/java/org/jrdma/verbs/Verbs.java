@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
@@ -178,10 +179,41 @@ public final class Verbs {
         if (opened.isEmpty()) {
             throw noSuchDevice(name);
         }
-        var lifetime = opened.get().ownLifetime();
+        return keep(opened.get());
+    }
+
+    /**
+     * Opens the device that another process has open, to use what that process has made there; see
+     * {@link Device#importProtectionDomain}. It is closed like any other. In C: {@code
+     * ibv_import_device}.
+     *
+     * @param descriptor a duplicate of the other process's {@link Device#commandDescriptor}, come
+     *     over a Unix socket say; the device's own from now on, and closed with it
+     * @throws VerbsException if it is of no device, or the device cannot be shared
+     */
+    public Device importDevice(int descriptor) throws VerbsException {
+        var context =
+                library.devices()
+                        .importDevice(
+                                descriptor,
+                                Attempt.to(
+                                        "ibv_import_device",
+                                        () -> "from descriptor " + descriptor));
+        var listed = library.devices().listedOf(context);
+        return keep(
+                new Device(
+                        library,
+                        describe(listed),
+                        Path.of(listed.sysfsPath()),
+                        new VerbsContext(context),
+                        false));
+    }
+
+    private Device keep(Device device) {
+        var lifetime = device.ownLifetime();
         openDevices.add(lifetime);
         lifetime.onClose(() -> openDevices.remove(lifetime));
-        return opened.get();
+        return device;
     }
 
     /**
@@ -202,6 +234,7 @@ public final class Verbs {
         return new DeviceDescription(
                 listed.name(),
                 listed.verbsName(),
+                listed.index() < 0 ? OptionalInt.empty() : OptionalInt.of(listed.index()),
                 listed.guid(),
                 Codes.NODE_TYPE.of(listed.nodeType()),
                 Codes.TRANSPORT_TYPE.of(listed.transportType()));

@@ -28,7 +28,6 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionParameters;
-import org.jrdma.verbs.cm.EnhancedOptions;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.PortSpace;

@@ -346,7 +346,9 @@ class DatagramsTest {
 
         var back = queuePair.addressOf(RECEIVED, memory.slice(16, 48));
 
-        assertThat(back).isEqualTo(new AddressVector(1, 0xabcd, 0, 0, 0, Optional.empty()));
+        assertThat(back)
+                .isEqualTo(
+                        new AddressVector(1, 0xabcd, 0, 0, StaticRate.UNLIMITED, Optional.empty()));
         var completion = completions.getFirst();
         assertThat(ibv_wc.src_qp(completion)).isEqualTo(0x4321);
         assertThat(ibv_wc.slid(completion)).isEqualTo((short) 0xabcd);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.OptionalInt;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
@@ -85,6 +86,7 @@ class VerbsTest {
                         new DeviceDescription(
                                 "fake0",
                                 "uverbs0",
+                                OptionalInt.empty(),
                                 0x5054_00ff_fe12_3456L,
                                 NodeType.CHANNEL_ADAPTER,
                                 TransportType.INFINIBAND));

@@ -13,6 +13,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.AsyncEventType;
+import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.TransportType;

@@ -6,6 +6,7 @@ import org.jrdma.abi.rdma.ibv_ah_attr;
 import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.verbs.AddressVector;
 import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.StaticRate;
 
 /** Between an {@link ibv_ah_attr} and the API's words. */
 final class AddressVectorCodec {
@@ -17,7 +18,7 @@ final class AddressVectorCodec {
         ibv_ah_attr.dlid(attr, (short) address.lid());
         ibv_ah_attr.sl(attr, (byte) address.serviceLevel());
         ibv_ah_attr.src_path_bits(attr, (byte) address.sourcePathBits());
-        ibv_ah_attr.static_rate(attr, (byte) address.staticRate());
+        ibv_ah_attr.static_rate(attr, (byte) rate(address.staticRate()));
         ibv_ah_attr.port_num(attr, (byte) address.port());
         address.route()
                 .ifPresent(route -> {
@@ -29,6 +30,11 @@ final class AddressVectorCodec {
                     ibv_global_route.hop_limit(grh, (byte) route.hopLimit());
                     ibv_global_route.traffic_class(grh, (byte) route.trafficClass());
                 });
+    }
+
+    /** The one that has no number came from a newer kernel, about a path that is to be taken. */
+    private static int rate(StaticRate rate) {
+        return Codes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
     }
 
     static AddressVector read(MemorySegment attr) {
@@ -45,7 +51,7 @@ final class AddressVectorCodec {
                 Short.toUnsignedInt(ibv_ah_attr.dlid(attr)),
                 Byte.toUnsignedInt(ibv_ah_attr.sl(attr)),
                 Byte.toUnsignedInt(ibv_ah_attr.src_path_bits(attr)),
-                Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr)),
+                Codes.STATIC_RATE.of(Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr))),
                 ibv_ah_attr.is_global(attr) == 0 ? Optional.empty() : Optional.of(route));
     }
 

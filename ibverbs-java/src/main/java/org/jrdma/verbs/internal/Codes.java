@@ -7,6 +7,7 @@ import org.jrdma.verbs.AtomicCapability;
 import org.jrdma.verbs.CompletionField;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.DataOrder;
 import org.jrdma.verbs.DeviceCapability;
 import org.jrdma.verbs.FlushPlacement;
 import org.jrdma.verbs.ForkStatus;
@@ -19,6 +20,7 @@ import org.jrdma.verbs.PortState;
 import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.cm.PortSpace;
 
@@ -161,6 +163,51 @@ public final class Codes {
                                 case BYTES_1024 -> rdma_h.IBV_MTU_1024();
                                 case BYTES_2048 -> rdma_h.IBV_MTU_2048();
                                 case BYTES_4096 -> rdma_h.IBV_MTU_4096();
+                            });
+
+    public static final EnumCodes<StaticRate> STATIC_RATE =
+            new EnumCodes<>(
+                    StaticRate.class,
+                    StaticRate.UNKNOWN,
+                    constant ->
+                            switch (constant) {
+                                case UNLIMITED -> rdma_h.IBV_RATE_MAX();
+                                case GIGABITS_2_5 -> rdma_h.IBV_RATE_2_5_GBPS();
+                                case GIGABITS_5 -> rdma_h.IBV_RATE_5_GBPS();
+                                case GIGABITS_10 -> rdma_h.IBV_RATE_10_GBPS();
+                                case GIGABITS_20 -> rdma_h.IBV_RATE_20_GBPS();
+                                case GIGABITS_30 -> rdma_h.IBV_RATE_30_GBPS();
+                                case GIGABITS_40 -> rdma_h.IBV_RATE_40_GBPS();
+                                case GIGABITS_60 -> rdma_h.IBV_RATE_60_GBPS();
+                                case GIGABITS_80 -> rdma_h.IBV_RATE_80_GBPS();
+                                case GIGABITS_120 -> rdma_h.IBV_RATE_120_GBPS();
+                                case GIGABITS_14 -> rdma_h.IBV_RATE_14_GBPS();
+                                case GIGABITS_56 -> rdma_h.IBV_RATE_56_GBPS();
+                                case GIGABITS_112 -> rdma_h.IBV_RATE_112_GBPS();
+                                case GIGABITS_168 -> rdma_h.IBV_RATE_168_GBPS();
+                                case GIGABITS_25 -> rdma_h.IBV_RATE_25_GBPS();
+                                case GIGABITS_100 -> rdma_h.IBV_RATE_100_GBPS();
+                                case GIGABITS_200 -> rdma_h.IBV_RATE_200_GBPS();
+                                case GIGABITS_300 -> rdma_h.IBV_RATE_300_GBPS();
+                                case GIGABITS_28 -> rdma_h.IBV_RATE_28_GBPS();
+                                case GIGABITS_50 -> rdma_h.IBV_RATE_50_GBPS();
+                                case GIGABITS_400 -> rdma_h.IBV_RATE_400_GBPS();
+                                case GIGABITS_600 -> rdma_h.IBV_RATE_600_GBPS();
+                                case GIGABITS_800 -> rdma_h.IBV_RATE_800_GBPS();
+                                case GIGABITS_1200 -> rdma_h.IBV_RATE_1200_GBPS();
+                                case UNKNOWN ->
+                                        throw new AssertionError("stands for all other numbers");
+                            });
+
+    public static final EnumCodes<DataOrder> DATA_ORDER =
+            new EnumCodes<>(
+                    DataOrder.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case WHOLE_MESSAGE -> rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG();
+                                case ALIGNED_128_BYTES ->
+                                        rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES();
                             });
 
     public static final EnumCodes<NodeType> NODE_TYPE =

@@ -46,6 +46,10 @@ public final class DeviceFunctions {
             capturingErrno(rdma_h.ibv_get_device_guid$descriptor());
     private static final MethodHandle OPEN_DEVICE =
             capturingErrno(rdma_h.ibv_open_device$descriptor());
+    private static final MethodHandle GET_DEVICE_INDEX =
+            capturingErrno(rdma_h.ibv_get_device_index$descriptor());
+    private static final MethodHandle IMPORT_DEVICE =
+            capturingErrno(rdma_h.ibv_import_device$descriptor());
     private static final MethodHandle CLOSE_DEVICE =
             capturingErrno(rdma_h.ibv_close_device$descriptor());
     private static final MethodHandle QUERY_DEVICE =
@@ -58,6 +62,8 @@ public final class DeviceFunctions {
             capturingErrno(rdma_h.ibv_query_port$descriptor());
     private static final MethodHandle QUERY_PORT_SIZED =
             capturingErrno(verbs_context.query_port.descriptor());
+    private static final MethodHandle QUERY_PORT_SPEED =
+            capturingErrno(rdma_h.ibv_query_port_speed$descriptor());
     private static final MethodHandle QUERY_GID = capturingErrno(rdma_h.ibv_query_gid$descriptor());
     private static final MethodHandle QUERY_GID_TABLE =
             capturingErrno(rdma_h._ibv_query_gid_table$descriptor());
@@ -75,10 +81,13 @@ public final class DeviceFunctions {
     private final MemorySegment getDeviceList;
     private final MemorySegment freeDeviceList;
     private final MemorySegment getDeviceGuid;
+    private final Optional<MemorySegment> getDeviceIndex;
     private final MemorySegment openDevice;
+    private final Optional<MemorySegment> importDevice;
     private final MemorySegment closeDevice;
     private final MemorySegment queryDevice;
     private final MemorySegment queryPort;
+    private final Optional<MemorySegment> queryPortSpeed;
     private final MemorySegment queryGid;
     private final Optional<MemorySegment> queryGidTable;
     private final MemorySegment queryPkey;
@@ -91,10 +100,13 @@ public final class DeviceFunctions {
         getDeviceList = library.require("ibv_get_device_list");
         freeDeviceList = library.require("ibv_free_device_list");
         getDeviceGuid = library.require("ibv_get_device_guid");
+        getDeviceIndex = library.find("ibv_get_device_index");
         openDevice = library.require("ibv_open_device");
+        importDevice = library.find("ibv_import_device");
         closeDevice = library.require("ibv_close_device");
         queryDevice = library.require("ibv_query_device");
         queryPort = library.require("ibv_query_port");
+        queryPortSpeed = library.find("ibv_query_port_speed");
         queryGid = library.require("ibv_query_gid");
         queryGidTable = library.find("_ibv_query_gid_table");
         queryPkey = library.require("ibv_query_pkey");
@@ -103,10 +115,11 @@ public final class DeviceFunctions {
         isForkInitialized = library.find("ibv_is_fork_initialized");
     }
 
-    /** What a device list says of a device. */
+    /** What a device list says of a device. The index is -1 where nobody tells it. */
     public record Listed(
             String name,
             String verbsName,
+            int index,
             String sysfsPath,
             long guid,
             int nodeType,
@@ -165,9 +178,17 @@ public final class DeviceFunctions {
     private Listed listed(MemorySegment device) {
         long guid =
                 call(() -> (long) GET_DEVICE_GUID.invokeExact(getDeviceGuid, segment(), device));
+        int index =
+                getDeviceIndex.isEmpty()
+                        ? -1
+                        : call(() ->
+                                (int)
+                                        GET_DEVICE_INDEX.invokeExact(
+                                                getDeviceIndex.get(), segment(), device));
         return new Listed(
                 ibv_device.name(device).getString(0),
                 ibv_device.dev_name(device).getString(0),
+                index,
                 ibv_device.ibdev_path(device).getString(0),
                 BigEndian.toNative(guid),
                 ibv_device.node_type(device),
@@ -182,6 +203,23 @@ public final class DeviceFunctions {
                                 (MemorySegment)
                                         OPEN_DEVICE.invokeExact(openDevice, segment(), device)));
         return memoryAt(context, ibv_context.layout().byteSize());
+    }
+
+    /** Opens what another process has open. NULL and errno on failure. */
+    public MemorySegment importDevice(int descriptor, Attempt attempt) throws VerbsException {
+        var function = importDevice.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var context =
+                attempt.pointer(
+                        call(() ->
+                                (MemorySegment)
+                                        IMPORT_DEVICE.invokeExact(
+                                                function, segment(), descriptor)));
+        return memoryAt(context, ibv_context.layout().byteSize());
+    }
+
+    /** What a list would say of an open device. */
+    public Listed listedOf(MemorySegment context) {
+        return listed(memoryAt(ibv_context.device(context), ibv_device.layout().byteSize()));
     }
 
     /** -1 and errno on failure. */
@@ -275,6 +313,21 @@ public final class DeviceFunctions {
                                                 attributes)));
             }
             return AttributeReader.port(port, attributes);
+        }
+    }
+
+    /** How fast a port is, in units of 100 Mbit/s. Returns the errno. */
+    public long queryPortSpeed(MemorySegment context, int port, Attempt attempt)
+            throws VerbsException {
+        var function = queryPortSpeed.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        try (var arena = Arena.ofConfined()) {
+            var speed = arena.allocate(ValueLayout.JAVA_LONG);
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    QUERY_PORT_SPEED.invokeExact(
+                                            function, segment(), context, port, speed)));
+            return speed.get(ValueLayout.JAVA_LONG, 0);
         }
     }
 

@@ -4,6 +4,7 @@ import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+import static org.jrdma.ffi.linkage.Downcalls.run;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -16,6 +17,7 @@ import org.jrdma.abi.rdma.ibv_dm;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.ibv_mw;
 import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
+import org.jrdma.abi.rdma.ibv_pd;
 import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
@@ -42,6 +44,14 @@ public final class MemoryFunctions {
     private static final MethodHandle REG_MR = capturingErrno(rdma_h.ibv_reg_mr$descriptor());
     private static final MethodHandle REG_MR_IOVA2 =
             capturingErrno(rdma_h.ibv_reg_mr_iova2$descriptor());
+    private static final MethodHandle REG_DMABUF_MR =
+            capturingErrno(rdma_h.ibv_reg_dmabuf_mr$descriptor());
+    private static final MethodHandle IMPORT_PD = capturingErrno(rdma_h.ibv_import_pd$descriptor());
+    private static final MethodHandle UNIMPORT_PD =
+            capturingErrno(rdma_h.ibv_unimport_pd$descriptor());
+    private static final MethodHandle IMPORT_MR = capturingErrno(rdma_h.ibv_import_mr$descriptor());
+    private static final MethodHandle UNIMPORT_MR =
+            capturingErrno(rdma_h.ibv_unimport_mr$descriptor());
     private static final MethodHandle REREG_MR = capturingErrno(rdma_h.ibv_rereg_mr$descriptor());
     private static final MethodHandle ALLOC_NULL_MR =
             capturingErrno(verbs_context.alloc_null_mr.descriptor());
@@ -66,6 +76,11 @@ public final class MemoryFunctions {
     private final MemorySegment deallocPd;
     private final MemorySegment regMr;
     private final Optional<MemorySegment> regMrIova2;
+    private final Optional<MemorySegment> regDmabufMr;
+    private final Optional<MemorySegment> importPd;
+    private final Optional<MemorySegment> unimportPd;
+    private final Optional<MemorySegment> importMr;
+    private final Optional<MemorySegment> unimportMr;
     private final Optional<MemorySegment> reregMr;
     private final MemorySegment deregMr;
 
@@ -75,6 +90,11 @@ public final class MemoryFunctions {
         deallocPd = library.require("ibv_dealloc_pd");
         regMr = library.require("ibv_reg_mr");
         regMrIova2 = library.find("ibv_reg_mr_iova2");
+        regDmabufMr = library.find("ibv_reg_dmabuf_mr");
+        importPd = library.find("ibv_import_pd");
+        unimportPd = library.find("ibv_unimport_pd");
+        importMr = library.find("ibv_import_mr");
+        unimportMr = library.find("ibv_unimport_mr");
         reregMr = library.find("ibv_rereg_mr");
         deregMr = library.require("ibv_dereg_mr");
     }
@@ -89,6 +109,28 @@ public final class MemoryFunctions {
     /** Returns the errno. */
     public void deallocateDomain(MemorySegment domain, Attempt attempt) throws VerbsException {
         attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment importDomain(MemorySegment context, int handle, Attempt attempt)
+            throws VerbsException {
+        var function = importPd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        return attempt.pointer(
+                call(() ->
+                        (MemorySegment)
+                                IMPORT_PD.invokeExact(function, segment(), context, handle)));
+    }
+
+    /** It cannot fail, and is there where the import is. */
+    public void unimportDomain(MemorySegment domain) {
+        run(() -> {
+            UNIMPORT_PD.invokeExact(unimportPd.orElseThrow(), segment(), domain);
+        });
+    }
+
+    /** The kernel's number for it. */
+    public static int domainHandle(MemorySegment domain) {
+        return ibv_pd.handle(memoryAt(domain, ibv_pd.layout().byteSize()));
     }
 
     /** NULL and errno on failure. */
@@ -137,6 +179,23 @@ public final class MemoryFunctions {
     public MemorySegment register(
             MemorySegment domain, MemorySegment memory, long start, int access, Attempt attempt)
             throws VerbsException {
+        return register(domain, memory, memory.byteSize(), start, access, attempt);
+    }
+
+    /** Registers the whole address space, which C says by a length that none has. */
+    public MemorySegment registerEverything(MemorySegment domain, int access, Attempt attempt)
+            throws VerbsException {
+        return register(domain, MemorySegment.NULL, -1, 0, access, attempt);
+    }
+
+    private MemorySegment register(
+            MemorySegment domain,
+            MemorySegment memory,
+            long length,
+            long start,
+            int access,
+            Attempt attempt)
+            throws VerbsException {
         var optional = access & rdma_h.IBV_ACCESS_OPTIONAL_RANGE();
         var startsElsewhere = start != start(memory, access);
         MemorySegment region;
@@ -149,7 +208,7 @@ public final class MemoryFunctions {
                                             segment(),
                                             domain,
                                             memory,
-                                            memory.byteSize(),
+                                            length,
                                             start,
                                             access));
         } else if (startsElsewhere) {
@@ -163,10 +222,58 @@ public final class MemoryFunctions {
                                             segment(),
                                             domain,
                                             memory,
-                                            memory.byteSize(),
+                                            length,
                                             access & ~optional));
         }
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /** As much of the address space as Java can name. */
+    public static MemorySegment everything() {
+        return memoryAt(MemorySegment.NULL, Long.MAX_VALUE);
+    }
+
+    /** Registers a part of a dma-buf. NULL and errno on failure. */
+    public MemorySegment registerDmaBuf(
+            MemorySegment domain,
+            int descriptor,
+            long offset,
+            long length,
+            long start,
+            int access,
+            Attempt attempt)
+            throws VerbsException {
+        var function = regDmabufMr.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var region =
+                call(() ->
+                        (MemorySegment)
+                                REG_DMABUF_MR.invokeExact(
+                                        function,
+                                        segment(),
+                                        domain,
+                                        offset,
+                                        length,
+                                        start,
+                                        descriptor,
+                                        access));
+        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /** A region of another process's. NULL and errno on failure. */
+    public MemorySegment importRegion(MemorySegment domain, int handle, Attempt attempt)
+            throws VerbsException {
+        var function = importMr.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var region =
+                call(() ->
+                        (MemorySegment) IMPORT_MR.invokeExact(function, segment(), domain, handle));
+        return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /** It cannot fail, and is there where the import is. */
+    public void unimportRegion(MemorySegment region) {
+        run(() -> {
+            UNIMPORT_MR.invokeExact(unimportMr.orElseThrow(), segment(), region);
+        });
     }
 
     /** By which address C names the first byte of memory, if nothing else is wanted. */
@@ -419,6 +526,16 @@ public final class MemoryFunctions {
     /** Tells its provider which key a window has. */
     public static void windowKey(MemorySegment window, int key) {
         ibv_mw.rkey(window, key);
+    }
+
+    /** The kernel's number for it. */
+    public static int regionHandle(MemorySegment region) {
+        return ibv_mr.handle(region);
+    }
+
+    /** Its length, as the provider knows it. */
+    public static long regionLength(MemorySegment region) {
+        return ibv_mr.length(region);
     }
 
     /** The key by which work requests of this side name the region. */

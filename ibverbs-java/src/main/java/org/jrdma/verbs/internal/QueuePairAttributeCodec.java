@@ -7,6 +7,7 @@ import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.AddressVector;
+import org.jrdma.verbs.AlternatePath;
 import org.jrdma.verbs.MigrationState;
 import org.jrdma.verbs.Mtu;
 import org.jrdma.verbs.QueuePairAttribute;
@@ -60,7 +61,14 @@ final class QueuePairAttributeCodec {
                             attr, Codes.MIGRATION_STATE.code((MigrationState) value));
             case RATE_LIMIT -> ibv_qp_attr.rate_limit(attr, (Integer) value);
             case QUEUE_KEY -> ibv_qp_attr.qkey(attr, (Integer) value);
-            case ALTERNATE_PATH, CAPACITIES ->
+            case ALTERNATE_PATH -> {
+                var path = (AlternatePath) value;
+                AddressVectorCodec.write(ibv_qp_attr.alt_ah_attr(attr), path.address());
+                ibv_qp_attr.alt_pkey_index(attr, (short) path.partitionKeyIndex());
+                ibv_qp_attr.alt_port_num(attr, (byte) path.address().port());
+                ibv_qp_attr.alt_timeout(attr, (byte) path.timeout());
+            }
+            case CAPACITIES ->
                     throw new IllegalArgumentException(
                             attribute + " has no setter in QueuePairChange");
         }
@@ -78,6 +86,7 @@ final class QueuePairAttributeCodec {
                 ibv_qp_attr.dest_qp_num(attr),
                 Codes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)),
                 AddressVectorCodec.read(ibv_qp_attr.ah_attr(attr)),
+                readAlternatePath(attr),
                 Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)),
                 ibv_qp_attr.qkey(attr),
                 Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)),
@@ -96,7 +105,7 @@ final class QueuePairAttributeCodec {
 
     /**
      * Reads a change of the connection manager's that the mask names. What has no word here is left
-     * out, and so is a second path.
+     * out.
      */
     static QueuePairChange readChange(MemorySegment attr, int mask) {
         var change = QueuePairChange.ofConnectionManager();
@@ -133,10 +142,27 @@ final class QueuePairAttributeCodec {
                         change.receiverNotReadyRetries(
                                 Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attr)));
                 case RATE_LIMIT -> change.rateLimit(ibv_qp_attr.rate_limit(attr));
-                case PATH_MIGRATION_STATE, ALTERNATE_PATH, CAPACITIES -> {}
+                case ALTERNATE_PATH -> readAlternatePath(attr).ifPresent(change::alternatePath);
+                case PATH_MIGRATION_STATE ->
+                        change.migrationState(
+                                Codes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)));
+                case CAPACITIES -> {}
             }
         }
         return change;
+    }
+
+    /** The port is said beside the address, and counts from 1. */
+    private static Optional<AlternatePath> readAlternatePath(MemorySegment attr) {
+        var port = Byte.toUnsignedInt(ibv_qp_attr.alt_port_num(attr));
+        return port == 0
+                ? Optional.empty()
+                : Optional.of(
+                        new AlternatePath(
+                                AddressVectorCodec.read(ibv_qp_attr.alt_ah_attr(attr))
+                                        .withPort(port),
+                                Short.toUnsignedInt(ibv_qp_attr.alt_pkey_index(attr)),
+                                Byte.toUnsignedInt(ibv_qp_attr.alt_timeout(attr))));
     }
 
     /** A queue pair that is not connected has no MTU, and says 0. */

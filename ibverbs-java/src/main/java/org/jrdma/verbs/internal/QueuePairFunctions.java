@@ -11,20 +11,26 @@ import java.lang.invoke.MethodHandle;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jrdma.abi.rdma.ibv_ece;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_qp_rate_limit_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.CompletionKind;
+import org.jrdma.verbs.DataOrder;
+import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairAttributes;
 import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.RateLimit;
 import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 
@@ -40,6 +46,12 @@ public final class QueuePairFunctions {
             capturingErrno(rdma_h.ibv_qp_to_qp_ex$descriptor());
     private static final MethodHandle MODIFY_QP = capturingErrno(rdma_h.ibv_modify_qp$descriptor());
     private static final MethodHandle QUERY_QP = capturingErrno(rdma_h.ibv_query_qp$descriptor());
+    private static final MethodHandle MODIFY_QP_RATE_LIMIT =
+            capturingErrno(verbs_context.modify_qp_rate_limit.descriptor());
+    private static final MethodHandle QUERY_QP_DATA_IN_ORDER =
+            capturingErrno(rdma_h.ibv_query_qp_data_in_order$descriptor());
+    private static final MethodHandle QUERY_ECE = capturingErrno(rdma_h.ibv_query_ece$descriptor());
+    private static final MethodHandle SET_ECE = capturingErrno(rdma_h.ibv_set_ece$descriptor());
     private static final MethodHandle DESTROY_QP =
             capturingErrno(rdma_h.ibv_destroy_qp$descriptor());
 
@@ -47,6 +59,9 @@ public final class QueuePairFunctions {
     private final Optional<MemorySegment> qpToQpEx;
     private final MemorySegment modifyQp;
     private final MemorySegment queryQp;
+    private final Optional<MemorySegment> queryQpDataInOrder;
+    private final Optional<MemorySegment> queryEce;
+    private final Optional<MemorySegment> setEce;
     private final MemorySegment destroyQp;
 
     /** Finds the functions. */
@@ -55,6 +70,9 @@ public final class QueuePairFunctions {
         qpToQpEx = library.find("ibv_qp_to_qp_ex");
         modifyQp = library.require("ibv_modify_qp");
         queryQp = library.require("ibv_query_qp");
+        queryQpDataInOrder = library.find("ibv_query_qp_data_in_order");
+        queryEce = library.find("ibv_query_ece");
+        setEce = library.find("ibv_set_ece");
         destroyQp = library.require("ibv_destroy_qp");
     }
 
@@ -257,6 +275,76 @@ public final class QueuePairFunctions {
                                             mask,
                                             initial)));
             return QueuePairAttributeCodec.read(attributes);
+        }
+    }
+
+    /** Returns the errno. */
+    public void limitRate(
+            VerbsContext context, MemorySegment queuePair, RateLimit limit, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.modify_qp_rate_limit$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_qp_rate_limit_attr.allocate(arena);
+            ibv_qp_rate_limit_attr.rate_limit(attributes, (int) limit.kilobits());
+            ibv_qp_rate_limit_attr.max_burst_sz(attributes, (int) limit.maxBurstBytes());
+            ibv_qp_rate_limit_attr.typical_pkt_sz(attributes, (short) limit.typicalPacketBytes());
+            attempt.errno(
+                    call(() ->
+                            (int)
+                                    MODIFY_QP_RATE_LIMIT.invokeExact(
+                                            function, segment(), queuePair, attributes)));
+        }
+    }
+
+    /** Returns the bits of what is promised; it cannot fail. */
+    public Set<DataOrder> dataOrder(MemorySegment queuePair, CompletionKind operation) {
+        var opcode =
+                switch (operation) {
+                    case SEND -> rdma_h.IBV_WR_SEND();
+                    case WRITE -> rdma_h.IBV_WR_RDMA_WRITE();
+                    case READ -> rdma_h.IBV_WR_RDMA_READ();
+                    case COMPARE_AND_SWAP -> rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
+                    case FETCH_AND_ADD -> rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+                    case BIND, INVALIDATE, RECEIVE, RECEIVE_OF_WRITE, OTHER ->
+                            throw new IllegalArgumentException(
+                                    operation + " is no operation that moves data");
+                };
+        if (queryQpDataInOrder.isEmpty()) {
+            return Set.of();
+        }
+        return Codes.DATA_ORDER.ofBits(
+                call(() ->
+                        (int)
+                                QUERY_QP_DATA_IN_ORDER.invokeExact(
+                                        queryQpDataInOrder.get(),
+                                        segment(),
+                                        queuePair,
+                                        opcode,
+                                        rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS())));
+    }
+
+    /** Returns the errno. */
+    public EnhancedOptions queryEnhanced(MemorySegment queuePair, Attempt attempt)
+            throws VerbsException {
+        var function = queryEce.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        try (var arena = Arena.ofConfined()) {
+            var ece = ibv_ece.allocate(arena);
+            attempt.errno(
+                    call(() -> (int) QUERY_ECE.invokeExact(function, segment(), queuePair, ece)));
+            return new EnhancedOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
+        }
+    }
+
+    /** Returns the errno. */
+    public void setEnhanced(MemorySegment queuePair, EnhancedOptions options, Attempt attempt)
+            throws VerbsException {
+        var function = setEce.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        try (var arena = Arena.ofConfined()) {
+            var ece = ibv_ece.allocate(arena);
+            ibv_ece.vendor_id(ece, options.vendor());
+            ibv_ece.options(ece, options.options());
+            attempt.errno(
+                    call(() -> (int) SET_ECE.invokeExact(function, segment(), queuePair, ece)));
         }
     }
 

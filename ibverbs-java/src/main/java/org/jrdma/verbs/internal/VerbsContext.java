@@ -68,6 +68,11 @@ public final class VerbsContext {
         return function;
     }
 
+    /** The descriptor that commands go to. */
+    public int commandDescriptor() {
+        return ibv_context.cmd_fd(context);
+    }
+
     /** The descriptor that asynchronous events come from. */
     public int asyncDescriptor() {
         return ibv_context.async_fd(context);

@@ -20,6 +20,7 @@ import org.jrdma.verbs.AtomicCapability;
 import org.jrdma.verbs.CompletionField;
 import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.DataOrder;
 import org.jrdma.verbs.DeviceCapability;
 import org.jrdma.verbs.ForkStatus;
 import org.jrdma.verbs.GidType;
@@ -31,6 +32,7 @@ import org.jrdma.verbs.PortState;
 import org.jrdma.verbs.QueuePairAttribute;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.TransportType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,6 +79,16 @@ class CodesTest {
                         GidType.class,
                         Set.of(GidType.UNKNOWN),
                         "IBV_GID_TYPE_(?!SYSFS)"),
+                numbering(
+                        Codes.STATIC_RATE,
+                        StaticRate.class,
+                        Set.of(StaticRate.UNKNOWN),
+                        "IBV_RATE_"),
+                numbering(
+                        Codes.DATA_ORDER,
+                        DataOrder.class,
+                        Set.of(),
+                        "IBV_QUERY_QP_DATA_IN_ORDER_(WHOLE|ALIGNED)"),
                 numbering(Codes.MTU, Mtu.class, Set.of(), "IBV_MTU_"),
                 numbering(
                         Codes.NODE_TYPE,

@@ -20,6 +20,7 @@ import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.StaticRate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -135,11 +136,10 @@ class RefusalsTest {
 
     @Test
     void shouldRefuseNumbersThatDoNotFitAnAddress() {
-        refused("port", () -> address(256, 0, 0, 0, 0));
-        refused("LID", () -> address(1, 65_536, 0, 0, 0));
-        refused("service level", () -> address(1, 0, 16, 0, 0));
-        refused("source path bits", () -> address(1, 0, 0, 128, 0));
-        refused("static rate", () -> address(1, 0, 0, 0, 256));
+        refused("port", () -> address(256, 0, 0, 0));
+        refused("LID", () -> address(1, 65_536, 0, 0));
+        refused("service level", () -> address(1, 0, 16, 0));
+        refused("source path bits", () -> address(1, 0, 0, 128));
         refused("GID index", () -> route(256, 0, 0, 0));
         refused("flow label", () -> route(0, 1 << 20, 0, 0));
         refused("hop limit", () -> route(0, 0, 256, 0));
@@ -175,9 +175,9 @@ class RefusalsTest {
         assertThatIllegalArgumentException().isThrownBy(call).withMessageStartingWith(what + " is");
     }
 
-    private static AddressVector address(
-            int port, int lid, int serviceLevel, int pathBits, int rate) {
-        return new AddressVector(port, lid, serviceLevel, pathBits, rate, Optional.empty());
+    private static AddressVector address(int port, int lid, int serviceLevel, int pathBits) {
+        return new AddressVector(
+                port, lid, serviceLevel, pathBits, StaticRate.UNLIMITED, Optional.empty());
     }
 
     private static AddressVector.GlobalRoute route(

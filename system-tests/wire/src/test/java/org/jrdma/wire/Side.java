@@ -30,6 +30,7 @@ import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.RegisteredArena;
+import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.Verbs;
 
 /** A reliable queue pair at one end of the wire, with all it needs. For one thread. */
@@ -157,7 +158,9 @@ final class Side implements AutoCloseable {
                         .access(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC));
         queuePair.modify(
                 QueuePairChange.to(QueuePairState.READY_TO_RECEIVE)
-                        .address(new AddressVector(1, 0, 0, 0, 0, Optional.of(route)))
+                        .address(
+                                new AddressVector(
+                                        1, 0, 0, 0, StaticRate.UNLIMITED, Optional.of(route)))
                         .pathMtu(mtu)
                         .destinationNumber(peer.queuePairNumber())
                         .receiveSequence(peer.packetSequence())

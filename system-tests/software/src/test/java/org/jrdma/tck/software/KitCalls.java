@@ -28,14 +28,20 @@ import org.jrdma.tck.verbs.Profile;
 
 /**
  * Which methods of the API the tests of the conformance kit call, directly or through what the kit
- * has for them, and on which fabrics these tests run. Read from the kit's class files.
+ * has for them, and on which fabrics these tests run; and which those on the recording library
+ * call. Read from class files.
  */
 final class KitCalls {
 
-    private static final Path CLASSES = Path.of("../tck/target/classes");
     private static final String KIT = "org/jrdma/tck/verbs/";
+    private static final String RECORDED = "org/jrdma/tck/recorded/";
+    private static final List<Path> CLASSES =
+            List.of(
+                    Path.of("../tck/target/classes"),
+                    Path.of("target/test-classes").resolve(RECORDED));
     private static final String API = "org/jrdma/verbs/";
     private static final Set<String> TESTS = Set.of("Test", "ParameterizedTest", "RepeatedTest");
+    private static final Set<String> REFUSALS = Set.of("assertThatThrownBy", "isThrownBy");
     private static final Set<String> AROUND_TESTS =
             Set.of("BeforeEach", "BeforeAll", "AfterEach", "AfterAll");
 
@@ -49,17 +55,20 @@ final class KitCalls {
     private final List<Test> tests = new ArrayList<>();
 
     /** A test: where it begins, and where it runs. */
-    private record Test(List<Member> roots, boolean changesTheMachine) {}
+    private record Test(List<Member> roots, boolean changesTheMachine, boolean recorded) {}
 
     private final Set<Member> usedOnKernel = new HashSet<>();
     private final Set<Member> usedOnSoftware = new HashSet<>();
+    private final Set<Member> usedOnRecorder = new HashSet<>();
 
     /** Reads the class files. */
     static KitCalls read() throws IOException {
         var result = new KitCalls();
-        try (var files = Files.walk(CLASSES)) {
-            for (var file : files.filter(path -> path.toString().endsWith(".class")).toList()) {
-                result.read(ClassFile.of().parse(file));
+        for (var folder : CLASSES) {
+            try (var files = Files.walk(folder)) {
+                for (var file : files.filter(path -> path.toString().endsWith(".class")).toList()) {
+                    result.read(ClassFile.of().parse(file));
+                }
             }
         }
         result.tests.forEach(result::follow);
@@ -74,6 +83,11 @@ final class KitCalls {
     /** Whether a test that runs on the software fabric calls it; of a type, anything of it. */
     boolean onSoftware(JavaName name) {
         return isAmong(usedOnSoftware, name);
+    }
+
+    /** Whether a test on the recording library calls it; of a type, anything of it. */
+    boolean onRecorder(JavaName name) {
+        return isAmong(usedOnRecorder, name);
     }
 
     private static boolean isAmong(Set<Member> uses, JavaName name) {
@@ -107,7 +121,11 @@ final class KitCalls {
         for (var test : inside) {
             var roots = new ArrayList<>(around);
             roots.add(name(owner, test));
-            tests.add(new Test(roots, changesTheMachine(type) || changesTheMachine(test)));
+            tests.add(
+                    new Test(
+                            roots,
+                            changesTheMachine(type) || changesTheMachine(test),
+                            owner.startsWith(RECORDED)));
         }
     }
 
@@ -133,7 +151,7 @@ final class KitCalls {
                                     field.type().stringValue()));
                 }
                 case InvokeInstruction call -> {
-                    if (!call.name().equalsString("assertThatThrownBy")) {
+                    if (!REFUSALS.contains(call.name().stringValue())) {
                         body.uses.addAll(lambdas);
                     } // what is refused is not done
                     lambdas.clear();
@@ -197,7 +215,8 @@ final class KitCalls {
         var open = new ArrayDeque<>(test.roots);
         while (!open.isEmpty()) {
             var method = open.pop();
-            if (seen.add(method) && method.owner.startsWith(KIT)) {
+            if (seen.add(method)
+                    && (method.owner.startsWith(KIT) || method.owner.startsWith(RECORDED))) {
                 declarations(method)
                         .forEach(body -> {
                             open.addAll(body.uses);
@@ -206,6 +225,10 @@ final class KitCalls {
             }
         }
         seen.removeIf(method -> !method.owner.startsWith(API));
+        if (test.recorded) {
+            usedOnRecorder.addAll(seen);
+            return;
+        }
         if (runsOn(Profile.RXE, needs) || runsOn(Profile.SIW, needs)) {
             usedOnKernel.addAll(seen);
         }

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * docs/verbs.md: the Java form of every function of verbs.h, made from the list beside the headers,
- * from the Javadoc of ibverbs-java, and from the class files of the conformance kit.
+ * from the Javadoc of ibverbs-java, and from the class files of the conformance kit and of the
+ * tests on the recording library.
  */
 class VerbsTableTest {
 
@@ -101,12 +102,15 @@ class VerbsTableTest {
         var open = new JavaName("Verbs", "open");
         var nullRegion = new JavaName("ProtectionDomain", "newNullRegion");
         var software = new JavaName("Verbs", "software");
+        var dmaBuf = new JavaName("ProtectionDomain", "registerDmaBuf");
 
         assertThat(kit.onKernel(open)).isTrue();
         assertThat(kit.onSoftware(open)).isTrue();
         assertThat(kit.onKernel(nullRegion)).isFalse();
         assertThat(kit.onSoftware(nullRegion)).isTrue();
         assertThat(kit.onSoftware(software)).isFalse();
+        assertThat(kit.onRecorder(dmaBuf)).isTrue();
+        assertThat(kit.onRecorder(nullRegion)).isFalse();
     }
 
     private static String table() {
@@ -130,7 +134,8 @@ class VerbsTableTest {
         # From C to Java
 
         Every function that verbs.h declares, exported or written out in the header, and the Java form of it: the type, or the method of a type, whose Javadoc names it. "Tested" is
-        where a test of the conformance kit calls that form: on the kernel's rxe or siw, on the software fabric, or not at all. A call that is refused does not count. Java has %d of %d.
+        where a test of the conformance kit calls that form: on the kernel's rxe or siw, or on the software fabric. Where neither does, "recorded" is a test on a library in C that records
+        what reaches it: not run on hardware. A call that is refused does not count. Java has %d of %d.
 
         This file is generated. To write it anew:
 
@@ -150,6 +155,9 @@ class VerbsTableTest {
         }
         if (names.stream().anyMatch(kit::onSoftware)) {
             where.add("software");
+        }
+        if (where.isEmpty() && names.stream().anyMatch(kit::onRecorder)) {
+            where.add("recorded");
         }
         return where.isEmpty() ? "not" : String.join(", ", where);
     }

@@ -26,6 +26,7 @@ import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -339,7 +340,8 @@ class DatagramTest {
     @Test
     void shouldSayWhatTheDeviceRefusedOfAnAddress() throws VerbsException {
         var vector = left.queuePair().addressOf(right.queuePair().endpoint());
-        var absent = new AddressVector(77, vector.lid(), 0, 0, 0, vector.route());
+        var absent =
+                new AddressVector(77, vector.lid(), 0, 0, StaticRate.UNLIMITED, vector.route());
 
         assertThatThrownBy(() -> left.domain().newAddressHandle(absent))
                 .isInstanceOf(VerbsException.class)
@@ -394,6 +396,20 @@ class DatagramTest {
         handle.close();
         assertThat(right.queuePair().isOpen()).isTrue();
         assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    }
+
+    /**
+     * One with the highest bit set, which the kernel gives only to those who may send raw packets.
+     */
+    @Test
+    void shouldTakeAPrivilegedKey() throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var completions = device.newCompletionQueue(4);
+        try (var one = domain.newQueuePair(QueuePairOptions.datagrams(completions))) {
+            one.activate(0x8001_0000);
+
+            assertThat(one.query().queueKey()).isEqualTo(0x8001_0000);
+        }
     }
 
     @Test

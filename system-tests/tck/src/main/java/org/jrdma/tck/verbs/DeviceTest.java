@@ -45,6 +45,8 @@ class DeviceTest {
         assertThat(device.description().nodeType()).isNotEqualTo(NodeType.UNKNOWN);
         assertThat(device.description().transportType()).isNotEqualTo(TransportType.UNKNOWN);
         assertThat(device.description().verbsName()).isNotBlank();
+        assertThat(device.description().index().isPresent())
+                .isEqualTo(fabric.symbols().find("ibv_get_device_index").isPresent());
     }
 
     @Test

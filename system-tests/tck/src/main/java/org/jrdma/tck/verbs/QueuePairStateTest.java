@@ -25,6 +25,7 @@ import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -475,7 +476,7 @@ class QueuePairStateTest {
                                 new AddressVector.GlobalRoute(
                                         endpoint.gid(), row.index(), 0, 64, 0));
         return QueuePairChange.to(READY_TO_RECEIVE)
-                .address(new AddressVector(1, endpoint.lid(), 0, 0, 0, route))
+                .address(new AddressVector(1, endpoint.lid(), 0, 0, StaticRate.UNLIMITED, route))
                 .pathMtu(Mtu.BYTES_1024)
                 .destinationNumber(endpoint.queuePairNumber())
                 .receiveSequence(endpoint.packetSequence())

@@ -32,7 +32,9 @@ class RegistrationTest {
 
     @BeforeEach
     void open() throws VerbsException {
-        pair = Pair.connected(options -> options.sendElements(2).receiveElements(2));
+        pair =
+                Pair.connected(
+                        options -> options.sendElements(2).receiveElements(2).inlineBytes(64));
         left = pair.left();
         right = pair.right();
         left.fill(1);
@@ -71,6 +73,24 @@ class RegistrationTest {
                         .prepareRead(region.slice(0, 100), left.region().remote().slice(0, 100));
         assertThat(right.complete(read).status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(bytes(region, 0, 100)).containsOnly(1);
+    }
+
+    /** The provider would read where the request says, and not where the memory is. */
+    @Test
+    void shouldNotSendInlineWhatIsNamedByAnotherAddress() throws VerbsException {
+        fabric().needs(Feature.CHOSEN_ADDRESSES);
+        var elsewhere = left.domain().newArena(Pair.ALL).regionAt(ELSEWHERE, BYTES);
+        var remote = right.region().remote();
+        var write = left.queuePair().prepareWrite(elsewhere.slice(0, 8), remote.slice(0, 8));
+
+        assertThatThrownBy(() -> write.inline(true))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("its own address");
+        write.local(left.region().slice(0, 8)).inline(true);
+        assertThatThrownBy(() -> write.local(elsewhere.slice(0, 8)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(left.complete(write).status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(bytes(right.region(), 0, 8)).containsOnly(1);
     }
 
     @Test

@@ -1,4 +1,4 @@
-package org.jrdma.verbs.cm;
+package org.jrdma.verbs;
 
 /**
  * What the drivers of two sides agree upon beyond the specification. In C: {@code struct ibv_ece}.

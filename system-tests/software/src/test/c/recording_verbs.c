@@ -1,0 +1,731 @@
+/*
+ * A libibverbs that records what it is asked for, and answers as a test has told it to. Compiled against the real <infiniband/verbs.h>, so that C
+ * reads the structures that Java has written.
+ *
+ * It has one device, recording0. Each call gives a line: the function's name, then each argument and each member of a structure as name=value, under C's
+ * names. An object is called by its kind and a number from 1 ("qp1"), 0 where C has NULL, and "unknown" where the pointer is of nothing made here. No
+ * data moves: each request is completed at once as a success.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#undef ibv_get_device_list
+#undef ibv_query_port
+#undef ibv_reg_mr
+
+/* ---- What tests say and ask ---- */
+
+enum { MANY = 256, TEXT = 1 << 16 };
+
+struct object {
+    const void *address;
+    char name[32];
+};
+
+struct script {
+    char name[64];
+    uint64_t value;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct object objects[MANY];
+static unsigned object_count;
+static struct script failures[MANY], answers[MANY];
+static unsigned failure_count, answer_count;
+static char text[TEXT], taken[TEXT];
+static size_t used;
+static int latest_events; /* where those of the device opened last are written */
+static __thread char line[4096];
+
+static void script(struct script *scripts, unsigned *count, const char *name, uint64_t value)
+{
+    pthread_mutex_lock(&lock);
+    if (*count == MANY)
+        abort();
+    snprintf(scripts[*count].name, sizeof(scripts[*count].name), "%s", name);
+    scripts[(*count)++].value = value;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The next call of the function fails. */
+void recording_fail(const char *function, int error)
+{
+    script(failures, &failure_count, function, error);
+}
+
+/* What the name stands for below is this from now on. */
+void recording_answer(const char *name, uint64_t value)
+{
+    script(answers, &answer_count, name, value);
+}
+
+/* Forgets what was recorded and said. */
+void recording_begin(void)
+{
+    pthread_mutex_lock(&lock);
+    object_count = failure_count = answer_count = 0;
+    used = 0;
+    text[0] = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* What was recorded since this was last asked. */
+const char *recording_take(void)
+{
+    pthread_mutex_lock(&lock);
+    memcpy(taken, text, used + 1);
+    used = 0;
+    text[0] = 0;
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+/* Something happens to an object, or to a port where there is no such object. */
+void recording_event(int type, const char *object, int port)
+{
+    struct ibv_async_event event = { .event_type = type, .element.port_num = port };
+
+    for (unsigned i = 0; i < object_count; i++)
+        if (!strcmp(objects[i].name, object))
+            event.element.qp = (struct ibv_qp *)objects[i].address;
+    if (write(latest_events, &event, sizeof(event)) != sizeof(event))
+        abort();
+}
+
+static uint64_t answer(const char *name, uint64_t otherwise)
+{
+    uint64_t value = otherwise;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < answer_count; i++)
+        if (!strcmp(answers[i].name, name))
+            value = answers[i].value;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+
+/* ---- Recording ---- */
+
+static void *named(const char *kind, void *made)
+{
+    unsigned number = 1;
+
+    pthread_mutex_lock(&lock);
+    if (object_count == MANY)
+        abort();
+    for (unsigned i = 0; i < object_count; i++)
+        number += !strncmp(objects[i].name, kind, strlen(kind));
+    objects[object_count].address = made;
+    snprintf(objects[object_count++].name, sizeof(objects[0].name), "%s%u", kind, number);
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
+/* Never freed: a name stays that of one object. */
+static void *make(const char *kind, size_t bytes)
+{
+    return named(kind, calloc(1, bytes));
+}
+
+static const char *name(const void *address)
+{
+    const char *found = address ? "unknown" : "0";
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < object_count; i++)
+        if (objects[i].address == address)
+            found = objects[i].name;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Adds to the line that this thread is about to record. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    size_t length = strlen(line);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line + length, sizeof(line) - length, format, arguments);
+    va_end(arguments);
+}
+
+static void say_bytes(const char *label, const void *bytes, size_t count)
+{
+    say(" %s=", label);
+    for (size_t i = 0; i < count; i++)
+        say("%02x", ((const uint8_t *)bytes)[i]);
+}
+
+/* Records the line and gives the errno that the test has said for its function, or 0. */
+static int recorded(void)
+{
+    size_t function = strcspn(line, " ");
+    int error = 0;
+
+    pthread_mutex_lock(&lock);
+    if (used + strlen(line) + 2 > TEXT)
+        abort();
+    used += sprintf(text + used, "%s\n", line);
+    for (unsigned i = 0; i < failure_count; i++)
+        if (strlen(failures[i].name) == function && !strncmp(failures[i].name, line, function)) {
+            error = failures[i].value;
+            failures[i].name[0] = 0;
+        }
+    pthread_mutex_unlock(&lock);
+    line[0] = 0;
+    return error;
+}
+
+#define RECORD(...) (say(__VA_ARGS__), recorded())
+#define RECORD_OR_NULL(...)                                                                                                                            \
+    do {                                                                                                                                               \
+        int error = RECORD(__VA_ARGS__);                                                                                                               \
+        if (error) {                                                                                                                                   \
+            errno = error;                                                                                                                             \
+            return NULL;                                                                                                                               \
+        }                                                                                                                                              \
+    } while (0)
+
+/* ---- Devices ---- */
+
+static struct ibv_device device = {
+    .node_type = IBV_NODE_CA,
+    .transport_type = IBV_TRANSPORT_IB,
+    .name = "recording0",
+    .dev_name = "uverbs0",
+};
+
+struct ibv_device **ibv_get_device_list(int *count)
+{
+    struct ibv_device **list = calloc(2, sizeof(*list));
+
+    list[0] = &device;
+    *count = 1;
+    return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+    free(list);
+}
+
+__be64 ibv_get_device_guid(struct ibv_device *of)
+{
+    return of == &device ? 0x0100000000000000 : 0;
+}
+
+int ibv_get_device_index(struct ibv_device *of)
+{
+    return of == &device ? (int)answer("device_index", 7) : -1;
+}
+
+static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input, struct ibv_device_attr_ex *attr, size_t size)
+{
+    (void)context, (void)input;
+    memset(attr, 0, size);
+    attr->orig_attr.phys_port_cnt = 2;
+    attr->odp_caps.general_caps = answer("odp_general_caps", IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT);
+    attr->packet_pacing_caps.qp_rate_limit_min = answer("qp_rate_limit_min", 1);
+    attr->packet_pacing_caps.qp_rate_limit_max = answer("qp_rate_limit_max", 100000000);
+    attr->packet_pacing_caps.supported_qpts = answer("rate_limit_qpts", 1 << IBV_QPT_RC | 1 << IBV_QPT_RAW_PACKET);
+    return 0;
+}
+
+static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size)
+{
+    (void)context;
+    memset(attr, 0, size);
+    attr->state = IBV_PORT_ACTIVE;
+    attr->max_mtu = attr->active_mtu = IBV_MTU_4096;
+    attr->gid_tbl_len = 1;
+    attr->pkey_tbl_len = 1;
+    attr->lid = 0x10 + port;
+    attr->link_layer = answer("link_layer", IBV_LINK_LAYER_INFINIBAND);
+    return 0;
+}
+
+static int modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
+{
+    return RECORD("ibv_modify_qp_rate_limit qp=%s rate_limit=%u max_burst_sz=%u typical_pkt_sz=%u comp_mask=%u", name(qp), attr->rate_limit,
+                  attr->max_burst_sz, attr->typical_pkt_sz, attr->comp_mask);
+}
+
+static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *completions);
+static int req_notify_cq(struct ibv_cq *cq, int solicited);
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad);
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_recv_wr **bad);
+
+struct opened {
+    struct verbs_context verbs;
+    int events;
+};
+
+/* What a test says 0 of, the provider lacks. */
+#define OFFER(member, function) (context->member = answer("offers " #member, 1) ? (function) : NULL)
+
+static struct ibv_context *new_context(int cmd_fd)
+{
+    struct opened *opened = calloc(1, sizeof(*opened));
+    struct verbs_context *context = &opened->verbs;
+    int ends[2];
+
+    named("device", &context->context);
+    context->sz = sizeof(*context);
+    context->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+    context->context.device = &device;
+    context->context.cmd_fd = cmd_fd;
+    context->context.num_comp_vectors = 1;
+    context->context.ops.poll_cq = poll_cq;
+    context->context.ops.req_notify_cq = req_notify_cq;
+    context->context.ops.post_send = post_send;
+    context->context.ops.post_recv = post_recv;
+    OFFER(query_device_ex, query_device_ex);
+    OFFER(query_port, query_port);
+    OFFER(modify_qp_rate_limit, modify_qp_rate_limit);
+    if (pipe2(ends, O_CLOEXEC))
+        abort();
+    context->context.async_fd = ends[0];
+    opened->events = latest_events = ends[1];
+    return &context->context;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *of)
+{
+    RECORD_OR_NULL("ibv_open_device device=%s", of->name);
+    return new_context(99);
+}
+
+struct ibv_context *ibv_import_device(int cmd_fd)
+{
+    RECORD_OR_NULL("ibv_import_device cmd_fd=%d", cmd_fd);
+    return new_context(cmd_fd);
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+    struct opened *opened = (struct opened *)verbs_get_ctx(context);
+
+    errno = RECORD("ibv_close_device context=%s", name(context));
+    if (errno)
+        return -1;
+    close(context->async_fd);
+    close(opened->events);
+    return 0;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+    (void)context;
+    memset(attr, 0, sizeof(*attr));
+    attr->phys_port_cnt = 2;
+    attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = 1;
+    attr->device_cap_flags = answer("device_cap_flags", 0);
+    return 0;
+}
+
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
+{
+    (void)context, (void)port, (void)attr;
+    return EOPNOTSUPP; /* for libraries older than their headers */
+}
+
+int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+{
+    *port_speed = answer("port_speed", 4000);
+    return RECORD("ibv_query_port_speed context=%s port_num=%u", name(context), port_num);
+}
+
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+{
+    (void)context, (void)index;
+    memset(gid, 0, sizeof(*gid));
+    gid->raw[0] = 0xfe;
+    gid->raw[1] = 0x80;
+    gid->raw[15] = port;
+    return 0;
+}
+
+int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *key)
+{
+    (void)context, (void)port, (void)index;
+    *key = 0xffff;
+    return 0;
+}
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    return read(context->async_fd, event, sizeof(*event)) == sizeof(*event) ? 0 : -1;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    (void)event;
+}
+
+/* ---- Memory ---- */
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+    struct ibv_pd *pd;
+
+    RECORD_OR_NULL("ibv_alloc_pd context=%s", name(context));
+    pd = make("pd", sizeof(*pd));
+    pd->context = context;
+    pd->handle = answer("pd_handle", 1000);
+    return pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+    return RECORD("ibv_dealloc_pd pd=%s", name(pd));
+}
+
+struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
+{
+    struct ibv_pd *pd;
+
+    RECORD_OR_NULL("ibv_import_pd context=%s pd_handle=%u", name(context), pd_handle);
+    pd = make("pd", sizeof(*pd));
+    pd->context = context;
+    pd->handle = pd_handle;
+    return pd;
+}
+
+void ibv_unimport_pd(struct ibv_pd *pd)
+{
+    RECORD("ibv_unimport_pd pd=%s", name(pd));
+}
+
+static struct ibv_mr *new_mr(struct ibv_pd *pd, void *addr, size_t length, uint32_t handle)
+{
+    struct ibv_mr *mr = make("mr", sizeof(*mr));
+
+    mr->context = pd->context;
+    mr->pd = pd;
+    mr->addr = addr;
+    mr->length = length;
+    mr->handle = handle;
+    mr->lkey = answer("lkey", 0x11);
+    mr->rkey = answer("rkey", 0x22);
+    return mr;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+    RECORD_OR_NULL("ibv_reg_mr pd=%s addr=%p length=%zu access=0x%x", name(pd), addr, length, access);
+    return new_mr(pd, addr, length, answer("mr_handle", 2000));
+}
+
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
+{
+    RECORD_OR_NULL("ibv_reg_dmabuf_mr pd=%s offset=0x%lx length=%zu iova=0x%lx fd=%d access=0x%x", name(pd), offset, length, iova, fd, access);
+    return new_mr(pd, (void *)(uintptr_t)offset, length, answer("mr_handle", 2000));
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+    return RECORD("ibv_dereg_mr mr=%s", name(mr));
+}
+
+struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
+{
+    RECORD_OR_NULL("ibv_import_mr pd=%s mr_handle=%u", name(pd), mr_handle);
+    return new_mr(pd, NULL, answer("imported_length", 4096), mr_handle);
+}
+
+void ibv_unimport_mr(struct ibv_mr *mr)
+{
+    RECORD("ibv_unimport_mr mr=%s", name(mr));
+}
+
+/* ---- Completion queues ---- */
+
+struct queue {
+    struct ibv_cq ibv;
+    struct ibv_wc ring[MANY];
+    unsigned first, end;
+};
+
+static void complete(struct ibv_cq *cq, struct ibv_wc completion)
+{
+    struct queue *queue = (struct queue *)cq;
+
+    pthread_mutex_lock(&lock);
+    queue->ring[queue->end++ % MANY] = completion;
+    pthread_mutex_unlock(&lock);
+}
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+    struct ibv_comp_channel *channel = make("channel", sizeof(*channel));
+
+    channel->context = context;
+    channel->fd = eventfd(0, EFD_CLOEXEC);
+    return channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+    close(channel->fd);
+    return 0;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int comp_vector)
+{
+    struct queue *queue;
+
+    RECORD_OR_NULL("ibv_create_cq context=%s cqe=%d channel=%s comp_vector=%d", name(context), cqe, name(channel), comp_vector);
+    queue = make("cq", sizeof(*queue));
+    queue->ibv.context = context;
+    queue->ibv.cq_context = cq_context;
+    queue->ibv.channel = channel;
+    queue->ibv.cqe = cqe;
+    return &queue->ibv;
+}
+
+int ibv_resize_cq(struct ibv_cq *cq, int cqe)
+{
+    return RECORD("ibv_resize_cq cq=%s cqe=%d", name(cq), cqe);
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+    return RECORD("ibv_destroy_cq cq=%s", name(cq));
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+    (void)channel, (void)cq, (void)cq_context;
+    errno = EAGAIN;
+    return -1;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
+{
+    (void)cq, (void)count;
+}
+
+static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *completions)
+{
+    struct queue *queue = (struct queue *)cq;
+    int polled = 0;
+
+    pthread_mutex_lock(&lock);
+    while (polled < count && queue->first != queue->end)
+        completions[polled++] = queue->ring[queue->first++ % MANY];
+    pthread_mutex_unlock(&lock);
+    return polled;
+}
+
+static int req_notify_cq(struct ibv_cq *cq, int solicited)
+{
+    (void)cq, (void)solicited;
+    return 0;
+}
+
+/* ---- Queue pairs ---- */
+
+struct pair {
+    struct ibv_qp ibv;
+    struct ibv_qp_attr modified; /* what the last change said, which a query gives back */
+    struct ibv_qp_cap cap;
+};
+
+static void say_cap(const struct ibv_qp_cap *cap)
+{
+    say(" max_send_wr=%u max_recv_wr=%u max_send_sge=%u max_recv_sge=%u max_inline_data=%u", cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge,
+        cap->max_recv_sge, cap->max_inline_data);
+}
+
+static void say_address(const char *label, const struct ibv_ah_attr *address)
+{
+    say(" %s={dlid=0x%x sl=%u src_path_bits=%u static_rate=%u port_num=%u is_global=%u", label, address->dlid, address->sl, address->src_path_bits,
+        address->static_rate, address->port_num, address->is_global);
+    if (address->is_global) {
+        say_bytes("dgid", address->grh.dgid.raw, sizeof(address->grh.dgid.raw));
+        say(" flow_label=0x%x sgid_index=%u hop_limit=%u traffic_class=%u", address->grh.flow_label, address->grh.sgid_index, address->grh.hop_limit,
+            address->grh.traffic_class);
+    }
+    say("}");
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct pair *pair;
+
+    say("ibv_create_qp pd=%s send_cq=%s recv_cq=%s srq=%s qp_type=%d sq_sig_all=%d", name(pd), name(attr->send_cq), name(attr->recv_cq), name(attr->srq),
+        attr->qp_type, attr->sq_sig_all);
+    say_cap(&attr->cap);
+    errno = recorded();
+    if (errno)
+        return NULL;
+    pair = make("qp", sizeof(*pair));
+    pair->ibv.context = pd->context;
+    pair->ibv.pd = pd;
+    pair->ibv.send_cq = attr->send_cq;
+    pair->ibv.recv_cq = attr->recv_cq;
+    pair->ibv.srq = attr->srq;
+    pair->ibv.qp_type = attr->qp_type;
+    pair->ibv.qp_num = 0x100;
+    pair->cap = attr->cap;
+    return &pair->ibv;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+    struct pair *pair = (struct pair *)qp;
+    int error;
+
+    say("ibv_modify_qp qp=%s attr_mask=0x%x", name(qp), mask);
+#define SAY(flag, member)                                                                                                                              \
+    if (mask & (flag))                                                                                                                                 \
+    say(" " #member "=%u", attr->member)
+    SAY(IBV_QP_STATE, qp_state);
+    SAY(IBV_QP_CUR_STATE, cur_qp_state);
+    SAY(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+    SAY(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+    SAY(IBV_QP_PKEY_INDEX, pkey_index);
+    SAY(IBV_QP_PORT, port_num);
+    SAY(IBV_QP_QKEY, qkey);
+    SAY(IBV_QP_PATH_MTU, path_mtu);
+    SAY(IBV_QP_TIMEOUT, timeout);
+    SAY(IBV_QP_RETRY_CNT, retry_cnt);
+    SAY(IBV_QP_RNR_RETRY, rnr_retry);
+    SAY(IBV_QP_RQ_PSN, rq_psn);
+    SAY(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+    SAY(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
+    SAY(IBV_QP_SQ_PSN, sq_psn);
+    SAY(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+    SAY(IBV_QP_PATH_MIG_STATE, path_mig_state);
+    SAY(IBV_QP_DEST_QPN, dest_qp_num);
+    SAY(IBV_QP_RATE_LIMIT, rate_limit);
+#undef SAY
+    if (mask & IBV_QP_AV)
+        say_address("ah_attr", &attr->ah_attr);
+    if (mask & IBV_QP_ALT_PATH) {
+        say_address("alt_ah_attr", &attr->alt_ah_attr);
+        say(" alt_pkey_index=%u alt_port_num=%u alt_timeout=%u", attr->alt_pkey_index, attr->alt_port_num, attr->alt_timeout);
+    }
+    error = recorded();
+    if (!error) {
+        if (mask & IBV_QP_STATE)
+            qp->state = attr->qp_state;
+        pair->modified = *attr;
+    }
+    return error;
+}
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *initial)
+{
+    struct pair *pair = (struct pair *)qp;
+
+    (void)initial;
+    *attr = pair->modified;
+    attr->qp_state = qp->state;
+    attr->cap = pair->cap;
+    return RECORD("ibv_query_qp qp=%s attr_mask=0x%x", name(qp), mask);
+}
+
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
+{
+    return RECORD("ibv_query_qp_data_in_order qp=%s op=%d flags=0x%x", name(qp), op, flags) ? 0 : answer("data_in_order", 0);
+}
+
+int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+    return RECORD("ibv_set_ece qp=%s vendor_id=0x%x options=0x%x comp_mask=%u", name(qp), ece->vendor_id, ece->options, ece->comp_mask);
+}
+
+int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+    ece->vendor_id = answer("ece_vendor_id", 0);
+    ece->options = answer("ece_options", 0);
+    return RECORD("ibv_query_ece qp=%s comp_mask=%u", name(qp), ece->comp_mask);
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+    return RECORD("ibv_destroy_qp qp=%s", name(qp));
+}
+
+static uint32_t say_pieces(const struct ibv_sge *pieces, int count)
+{
+    uint32_t bytes = 0;
+
+    for (int i = 0; i < count; i++) {
+        say(" {addr=0x%lx length=%u lkey=0x%x}", pieces[i].addr, pieces[i].length, pieces[i].lkey);
+        bytes += pieces[i].length;
+    }
+    return bytes;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad)
+{
+    for (; request; request = request->next) {
+        int error;
+
+        say("ibv_post_send qp=%s opcode=%d send_flags=0x%x", name(qp), request->opcode, request->send_flags);
+        if (request->opcode == IBV_WR_RDMA_WRITE || request->opcode == IBV_WR_RDMA_READ)
+            say(" remote_addr=0x%lx rkey=0x%x", request->wr.rdma.remote_addr, request->wr.rdma.rkey);
+        say_pieces(request->sg_list, request->num_sge);
+        error = recorded();
+        if (error) {
+            *bad = request;
+            return error;
+        }
+        if (request->send_flags & IBV_SEND_SIGNALED)
+            complete(qp->send_cq, (struct ibv_wc){ .wr_id = request->wr_id, .qp_num = qp->qp_num, .opcode = IBV_WC_SEND });
+    }
+    return 0;
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_recv_wr **bad)
+{
+    for (; request; request = request->next) {
+        uint32_t bytes;
+        int error;
+
+        say("ibv_post_recv qp=%s", name(qp));
+        bytes = say_pieces(request->sg_list, request->num_sge);
+        error = recorded();
+        if (error) {
+            *bad = request;
+            return error;
+        }
+        complete(qp->recv_cq, (struct ibv_wc){ .wr_id = request->wr_id, .qp_num = qp->qp_num, .opcode = IBV_WC_RECV, .byte_len = bytes });
+    }
+    return 0;
+}
+
+/* ---- Address handles ---- */
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+    struct ibv_ah *ah;
+
+    say("ibv_create_ah pd=%s", name(pd));
+    say_address("attr", attr);
+    errno = recorded();
+    if (errno)
+        return NULL;
+    ah = make("ah", sizeof(*ah));
+    ah->context = pd->context;
+    ah->pd = pd;
+    return ah;
+}
+
+int ibv_destroy_ah(struct ibv_ah *ah)
+{
+    return RECORD("ibv_destroy_ah ah=%s", name(ah));
+}

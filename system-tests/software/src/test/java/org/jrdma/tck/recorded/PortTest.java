@@ -1,0 +1,55 @@
+package org.jrdma.tck.recorded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** What newer libraries tell of a device and its ports. */
+class PortTest {
+
+    private final Recorder recorder = Recorder.begin();
+
+    @Test
+    void shouldTellHowFastAPortIs() throws Exception {
+        recorder.answer("port_speed", 8_000);
+        try (var device = recorder.open()) {
+            recorder.calls();
+
+            assertThat(device.portSpeed(2)).isEqualTo(800_000);
+
+            assertThat(recorder.calls())
+                    .containsExactly("ibv_query_port_speed context=device1 port_num=2");
+        }
+    }
+
+    @Test
+    void shouldSayThatNobodyKnowsHowFastAPortIs() throws Exception {
+        try (var device = recorder.open()) {
+            recorder.fail("ibv_query_port_speed", Errno.EOPNOTSUPP);
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> device.portSpeed(1))
+                    .withMessageContaining("port 1 of recording0")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
+            assertThatIllegalArgumentException().isThrownBy(() -> device.portSpeed(0));
+        }
+        var older = recorder.verbsWithout("ibv_query_port_speed");
+        try (var device = older.open("recording0")) {
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> device.portSpeed(1))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
+        }
+    }
+
+    @Test
+    void shouldTellTheKernelsNumberOfADeviceIfItIsTold() throws Exception {
+        assertThat(recorder.verbs().devices().getFirst().index()).hasValue(7);
+        recorder.answer("device_index", -1);
+        assertThat(recorder.verbs().devices().getFirst().index()).isEmpty();
+        assertThat(recorder.verbsWithout("ibv_get_device_index").devices().getFirst().index())
+                .isEmpty();
+    }
+}

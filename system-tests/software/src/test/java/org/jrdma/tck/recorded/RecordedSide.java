@@ -1,0 +1,35 @@
+package org.jrdma.tck.recorded;
+
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.VerbsException;
+
+/**
+ * The recording device with what most tests need of it: pd1, cq1 and qp1 in the recorder's words.
+ */
+record RecordedSide(
+        Device device,
+        ProtectionDomain domain,
+        CompletionQueue completions,
+        PolledQueuePair queuePair)
+        implements AutoCloseable {
+
+    static RecordedSide on(Device device) throws VerbsException {
+        var domain = device.newProtectionDomain();
+        var completions = device.newCompletionQueue(16);
+        return new RecordedSide(
+                device,
+                domain,
+                completions,
+                domain.newQueuePair(reliable(completions).inlineBytes(1024)));
+    }
+
+    @Override
+    public void close() {
+        device.close();
+    }
+}

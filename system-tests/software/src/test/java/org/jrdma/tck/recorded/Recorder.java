@@ -1,0 +1,183 @@
+package org.jrdma.tck.recorded;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * The libibverbs of recording_verbs.c, compiled by this machine's C compiler against this machine's
+ * headers: {@code $CC} or else {@code cc}, and the folder that {@code RDMA_HEADERS} names or else
+ * that of the system. Where one is missing a test is skipped, and fails in CI.
+ */
+final class Recorder {
+
+    private static final Path SOURCE = Path.of("src/test/c/recording_verbs.c");
+    private static final String DEVICE = "recording0";
+
+    /** What no older header declares, and the library answers for. */
+    private static final String NEWEST_FUNCTION = "ibv_query_port_speed";
+
+    private static final Linker LINKER = Linker.nativeLinker();
+
+    private static @Nullable Path compiled;
+
+    private final Path library;
+    private final SymbolLookup symbols;
+
+    private Recorder(Path library) {
+        this.library = library;
+        this.symbols = SymbolLookup.libraryLookup(library, Arena.global());
+    }
+
+    /** The library, with nothing recorded and nothing said. */
+    static synchronized Recorder begin() {
+        if (compiled == null) {
+            compiled = compile();
+        }
+        var recorder = new Recorder(compiled);
+        recorder.call("recording_begin", FunctionDescriptor.ofVoid());
+        return recorder;
+    }
+
+    /** The library as it is. */
+    Verbs verbs() throws LibraryNotFoundException {
+        return Verbs.load(library);
+    }
+
+    /** The library as if it were older. */
+    Verbs verbsWithout(String... functions) throws LibraryNotFoundException {
+        var hidden = Set.of(functions);
+        return Verbs.from(
+                new LibraryProvider() {
+                    @Override
+                    public String name() {
+                        return "older recording library";
+                    }
+
+                    @Override
+                    public SymbolLookup symbols() {
+                        return name ->
+                                hidden.contains(name) ? Optional.empty() : symbols.find(name);
+                    }
+                });
+    }
+
+    /** Opens its device. */
+    Device open() throws LibraryNotFoundException, VerbsException {
+        return verbs().open(DEVICE);
+    }
+
+    /** Opens the device of a provider that lacks members of {@code struct verbs_context}. */
+    Device openWithout(String... members) throws LibraryNotFoundException, VerbsException {
+        for (var member : members) {
+            answer("offers " + member, 0);
+        }
+        return open();
+    }
+
+    /** What was called since this was last asked. */
+    List<String> calls() {
+        var text = (MemorySegment) call("recording_take", FunctionDescriptor.of(ADDRESS));
+        return text.reinterpret(Long.MAX_VALUE).getString(0).lines().toList();
+    }
+
+    /** Has the next call of a function fail. */
+    void fail(String function, int errno) {
+        call("recording_fail", FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT), function, errno);
+    }
+
+    /** Says what the library answers where it asks for something by this name. */
+    void answer(String name, long value) {
+        call("recording_answer", FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG), name, value);
+    }
+
+    /** Has something happen to an object, by the name that it has in {@link #calls}. */
+    void event(int type, String object) {
+        call(
+                "recording_event",
+                FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, JAVA_INT),
+                type,
+                object,
+                0);
+    }
+
+    private Object call(String function, FunctionDescriptor type, Object... arguments) {
+        MethodHandle handle = LINKER.downcallHandle(symbols.findOrThrow(function), type);
+        try (var arena = Arena.ofConfined()) {
+            for (var index = 0; index < arguments.length; index++) {
+                if (arguments[index] instanceof String text) {
+                    arguments[index] = arena.allocateFrom(text);
+                }
+            }
+            return handle.invokeWithArguments(arguments);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Path compile() {
+        var headers =
+                Path.of(Optional.ofNullable(System.getenv("RDMA_HEADERS")).orElse("/usr/include"));
+        var header = headers.resolve("infiniband/verbs.h");
+        try {
+            if (!Files.exists(header) || !Files.readString(header).contains(NEWEST_FUNCTION)) {
+                throw missing(header + " is not there, or older than rdma-core 62");
+            }
+            var folder = Files.createTempDirectory("jrdma-recording-verbs");
+            var library = folder.resolve("librecordingverbs.so");
+            var process =
+                    new ProcessBuilder(
+                                    Optional.ofNullable(System.getenv("CC")).orElse("cc"),
+                                    "-Wall",
+                                    "-Wextra",
+                                    "-Werror",
+                                    "-shared",
+                                    "-fPIC",
+                                    "-I",
+                                    headers.toString(),
+                                    "-o",
+                                    library.toString(),
+                                    SOURCE.toString())
+                            .redirectErrorStream(true)
+                            .start();
+            var output = process.inputReader().readAllAsString();
+            if (process.waitFor() != 0) {
+                throw new AssertionError(output);
+            }
+            folder.toFile().deleteOnExit();
+            library.toFile().deleteOnExit(); // in the reverse order
+            return library;
+        } catch (IOException e) {
+            throw missing("no C compiler: " + e.getMessage());
+        } catch (InterruptedException e) {
+            throw new AssertionError("interrupted while compiling", e);
+        }
+    }
+
+    private static TestAbortedException missing(String reason) {
+        if ("true".equals(System.getenv("CI"))) {
+            throw new AssertionError(reason);
+        }
+        return new TestAbortedException(reason);
+    }
+}

@@ -1,0 +1,192 @@
+package org.jrdma.tck.recorded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.lang.foreign.Arena;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** Memory that is not this process's alone, or not one piece of it. */
+class SharedMemoryTest {
+
+    private final Recorder recorder = Recorder.begin();
+
+    @Test
+    void shouldRegisterAPartOfADmaBuf() throws Exception {
+        recorder.answer("lkey", 0xaaaa_0001L);
+        recorder.answer("rkey", 0xbbbb_0002L);
+        try (var side = RecordedSide.on(recorder.open())) {
+            recorder.calls();
+
+            var region =
+                    side.domain()
+                            .registerDmaBuf(
+                                    17,
+                                    0x3000,
+                                    8192,
+                                    0x7000_0000_1000L,
+                                    Access.LOCAL_WRITE,
+                                    Access.REMOTE_READ);
+
+            assertThat(region.remote())
+                    .isEqualTo(new RemoteMemory(0x7000_0000_1000L, 0xbbbb_0002, 8192));
+            assertThat(region.segment().byteSize()).isZero();
+            assertThat(region.localKey()).isEqualTo(0xaaaa_0001);
+            region.close();
+            region.close();
+            assertThat(recorder.calls())
+                    .containsExactly(
+                            "ibv_reg_dmabuf_mr pd=pd1 offset=0x3000 length=8192 iova=0x700000001000 fd=17 access=0x5",
+                            "ibv_dereg_mr mr=mr1");
+        }
+    }
+
+    @Test
+    void shouldNamePartsOfADmaBufInRequestsByItsOwnAddresses() throws Exception {
+        try (var side = RecordedSide.on(recorder.open())) {
+            var region = side.domain().registerDmaBuf(3, 0, 4096, 0x10_0000, Access.LOCAL_WRITE);
+            side.queuePair().connect(side.queuePair().endpoint());
+            recorder.calls();
+
+            var send = side.queuePair().prepareSend(region.slice(1024, 512));
+            assertThat(send.tryPost()).isTrue();
+            var write =
+                    side.queuePair()
+                            .prepareWrite(region.slice(0, 16), new RemoteMemory(0x5000, 7, 16));
+            assertThat(write.tryPost()).isTrue();
+
+            assertThat(recorder.calls())
+                    .containsExactly(
+                            "ibv_post_send qp=qp1 opcode=2 send_flags=0x2 {addr=0x100400 length=512 lkey=0x11}",
+                            "ibv_post_send qp=qp1 opcode=0 send_flags=0x2 remote_addr=0x5000 rkey=0x7 {addr=0x100000 length=16 lkey=0x11}");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> send.inline(true))
+                    .withMessageContaining("its own address");
+        }
+    }
+
+    @Test
+    void shouldSendInlineOnlyWhatThisSideCanRead() throws Exception {
+        try (var device = recorder.open();
+                var domain = device.newProtectionDomain();
+                var memory = domain.newArena(Access.LOCAL_WRITE);
+                var completions = device.newCompletionDispatcher(16);
+                var queuePair = domain.newQueuePair(reliable(completions).inlineBytes(64))) {
+            queuePair.connect(queuePair.endpoint());
+            var mapped = memory.region(4096);
+            var unmapped = domain.registerDmaBuf(3, 0, 4096, 0x10_0000);
+            recorder.calls();
+
+            queuePair.send(mapped.slice(0, 64));
+            queuePair.send(unmapped.slice(0, 64));
+
+            assertThat(recorder.calls())
+                    .map(call -> call.replaceFirst(".*send_flags=(\\S+) .*", "$1"))
+                    .containsExactly("0xa", "0x2");
+        }
+    }
+
+    @Test
+    void shouldSayThatADmaBufIsRefusedOrCannotBeRegistered() throws Exception {
+        try (var side = RecordedSide.on(recorder.open())) {
+            recorder.fail("ibv_reg_dmabuf_mr", Errno.EINVAL);
+            refuses(Errno.EINVAL, () -> side.domain().registerDmaBuf(-1, 0, 4096, 0));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> side.domain().registerDmaBuf(3, 0, 0, 0));
+        }
+        var older = recorder.verbsWithout("ibv_reg_dmabuf_mr");
+        try (var side = RecordedSide.on(older.open("recording0"))) {
+            refuses(Errno.EOPNOTSUPP, () -> side.domain().registerDmaBuf(3, 0, 4096, 0));
+        }
+    }
+
+    @Test
+    void shouldRegisterAllMemoryThereIs() throws Exception {
+        try (var side = RecordedSide.on(recorder.open());
+                var arena = Arena.ofConfined()) {
+            var everything = side.domain().registerEverythingUnguarded(Access.LOCAL_WRITE);
+            side.queuePair().connect(side.queuePair().endpoint());
+            var text = arena.allocateFrom("somewhere");
+            side.queuePair()
+                    .prepareSend(everything.slice(text.address(), text.byteSize()))
+                    .tryPost();
+
+            assertThat(everything.access())
+                    .containsExactlyInAnyOrder(Access.LOCAL_WRITE, Access.ON_DEMAND);
+            assertThat(recorder.calls())
+                    .contains(
+                            "ibv_reg_mr pd=pd1 addr=(nil) length=18446744073709551615 access=0x41",
+                            "ibv_post_send qp=qp1 opcode=2 send_flags=0x2 {addr=0x%x length=10 lkey=0x11}"
+                                    .formatted(text.address()));
+            recorder.fail("ibv_reg_mr", Errno.EOPNOTSUPP);
+            refuses(Errno.EOPNOTSUPP, () -> side.domain().registerEverythingUnguarded());
+        }
+    }
+
+    @Test
+    void shouldUseWhatAnotherProcessMadeAndLeaveItThere() throws Exception {
+        recorder.answer("imported_length", 1 << 20);
+        try (var original = recorder.open();
+                var domain = original.newProtectionDomain();
+                var memory = domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE)) {
+            var region = memory.region(4096);
+            recorder.calls();
+
+            var imported = recorder.verbs().importDevice(original.commandDescriptor());
+            var importedDomain = imported.importProtectionDomain(domain.handle());
+            var importedRegion =
+                    importedDomain.importRegion(
+                            region.handle(), region.startAddress(), Access.REMOTE_WRITE);
+
+            assertThat(imported.name()).isEqualTo("recording0");
+            assertThat(importedRegion.length()).isEqualTo(1 << 20);
+            assertThat(importedRegion.remote().address()).isEqualTo(region.startAddress());
+            assertThat(importedRegion.segment().byteSize()).isZero();
+            imported.close();
+            assertThat(recorder.calls())
+                    .containsExactly(
+                            "ibv_import_device cmd_fd=99",
+                            "ibv_import_pd context=device2 pd_handle=1000",
+                            "ibv_import_mr pd=pd2 mr_handle=2000",
+                            "ibv_unimport_mr mr=mr2",
+                            "ibv_unimport_pd pd=pd2",
+                            "ibv_close_device context=device2");
+            assertThatIllegalStateException().isThrownBy(importedDomain::handle);
+            assertThatIllegalStateException().isThrownBy(importedRegion::handle);
+        }
+    }
+
+    @Test
+    void shouldSayThatNothingCanBeImported() throws Exception {
+        recorder.fail("ibv_import_device", Errno.EINVAL);
+        refuses(Errno.EINVAL, () -> recorder.verbs().importDevice(5));
+        try (var device = recorder.open();
+                var domain = device.newProtectionDomain()) {
+            recorder.fail("ibv_import_pd", Errno.EOPNOTSUPP);
+            refuses(Errno.EOPNOTSUPP, () -> device.importProtectionDomain(1));
+            recorder.fail("ibv_import_mr", Errno.EOPNOTSUPP);
+            refuses(Errno.EOPNOTSUPP, () -> domain.importRegion(1, 0));
+        }
+        var older = recorder.verbsWithout("ibv_import_device", "ibv_import_pd", "ibv_import_mr");
+        refuses(Errno.EOPNOTSUPP, () -> older.importDevice(5));
+        try (var device = older.open("recording0");
+                var domain = device.newProtectionDomain()) {
+            refuses(Errno.EOPNOTSUPP, () -> device.importProtectionDomain(1));
+            refuses(Errno.EOPNOTSUPP, () -> domain.importRegion(1, 0));
+        }
+    }
+
+    private static void refuses(int errno, ThrowingCallable call) {
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(call)
+                .satisfies(e -> assertThat(e.code()).isEqualTo(errno));
+    }
+}
