@@ -86,7 +86,7 @@ class VerbsTest {
                         new DeviceDescription(
                                 "fake0",
                                 "uverbs0",
-                                OptionalInt.empty(),
+                                OptionalInt.of(0),
                                 0x5054_00ff_fe12_3456L,
                                 NodeType.CHANNEL_ADAPTER,
                                 TransportType.INFINIBAND));
@@ -104,6 +104,7 @@ class VerbsTest {
                 .containsExactly(
                         "ibv_get_device_list",
                         "ibv_get_device_guid",
+                        "ibv_get_device_index",
                         "ibv_open_device",
                         "ibv_free_device_list");
     }
