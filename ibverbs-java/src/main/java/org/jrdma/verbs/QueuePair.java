@@ -611,7 +611,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
      * the peer's: a reader that knows can poll the memory instead of the completion queue. In C:
      * {@code ibv_query_qp_data_in_order}.
      *
-     * @param operation SEND, WRITE, READ, COMPARE_AND_SWAP or FETCH_AND_ADD
+     * @param operation SEND, WRITE, READ, ATOMIC_WRITE, COMPARE_AND_SWAP or FETCH_AND_ADD
      * @return what is promised; empty where nothing is, or the library is too old to say
      * @throws IllegalArgumentException if it is another operation
      */

@@ -305,7 +305,8 @@ public final class QueuePairFunctions {
                     case READ -> rdma_h.IBV_WR_RDMA_READ();
                     case COMPARE_AND_SWAP -> rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
                     case FETCH_AND_ADD -> rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
-                    case BIND, INVALIDATE, RECEIVE, RECEIVE_OF_WRITE, OTHER ->
+                    case ATOMIC_WRITE -> rdma_h.IBV_WR_ATOMIC_WRITE();
+                    case FLUSH, BIND, INVALIDATE, RECEIVE, RECEIVE_OF_WRITE, OTHER ->
                             throw new IllegalArgumentException(
                                     operation + " is no operation that moves data");
                 };
