@@ -16,6 +16,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
+import org.jrdma.verbs.internal.SoftwareFabric;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jspecify.annotations.Nullable;
@@ -60,13 +61,7 @@ public final class Verbs {
      */
     public static synchronized Verbs software() throws LibraryNotFoundException {
         if (software == null) {
-            software =
-                    new Verbs(
-                            new VerbsLibrary(
-                                    NativeLibrary.software(
-                                            VerbsLibrary.NAME.soname(),
-                                            "roce-soft",
-                                            "org.jrdma.soft.roce")));
+            software = new Verbs(new VerbsLibrary(SoftwareFabric.library()));
         }
         return software;
     }

@@ -130,13 +130,13 @@ class ConnectionManagerTest {
     }
 
     @Test
-    void shouldSayThatTheSoftwareFabricHasNone() {
+    void shouldSayWhereTheSoftwareFabricIs() {
         var before = System.getProperty("jrdma.fabric");
         try {
             System.setProperty("jrdma.fabric", "software");
             assertThatExceptionOfType(LibraryNotFoundException.class)
                     .isThrownBy(ConnectionManager::configured)
-                    .withMessageContaining("endpoint()");
+                    .withMessageContaining("org.jrdma:roce-soft");
             System.setProperty("jrdma.fabric", "hardware");
             assertThatIllegalArgumentException()
                     .isThrownBy(ConnectionManager::configured)

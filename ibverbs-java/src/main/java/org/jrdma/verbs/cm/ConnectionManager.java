@@ -13,6 +13,7 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.ConnectionLibrary;
+import org.jrdma.verbs.internal.SoftwareFabric;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class ConnectionManager {
 
     private static @Nullable ConnectionManager system;
+    private static @Nullable ConnectionManager software;
 
     private final ConnectionLibrary library;
     private @Nullable EventChannel channel;
@@ -48,20 +50,32 @@ public final class ConnectionManager {
     }
 
     /**
+     * The connection manager of {@link org.jrdma.verbs.Verbs#software()}, between whose devices, and
+     * from them to real ones, it connects. The same each time.
+     *
+     * @throws LibraryNotFoundException if there is none on the class path or the module path; the
+     *     message says what to add
+     * @throws IllegalArgumentException if a system property of its own makes no sense
+     */
+    public static synchronized ConnectionManager software() throws LibraryNotFoundException {
+        if (software == null) {
+            software = new ConnectionManager(new ConnectionLibrary(SoftwareFabric.library()));
+        }
+        return software;
+    }
+
+    /**
      * What the system property {@code jrdma.fabric} says, as for {@link
      * org.jrdma.verbs.Verbs#configured()}.
      *
-     * @throws LibraryNotFoundException if that is not there; the software fabric has no connection
-     *     manager yet
+     * @throws LibraryNotFoundException if that is not there
      * @throws IllegalArgumentException if it says something else
      */
     public static ConnectionManager configured() throws LibraryNotFoundException {
         var fabric = System.getProperty("jrdma.fabric", "system");
         return switch (fabric) {
             case "system" -> system();
-            case "software" ->
-                    throw new LibraryNotFoundException(
-                            "There is no connection manager in software yet. Tell the peer your queue pair's endpoint() by other means, and connect() to the peer's.");
+            case "software" -> software();
             default ->
                     throw new IllegalArgumentException(
                             "jrdma.fabric is \"%s\"; it can be system or software"

@@ -6,6 +6,7 @@ import org.jrdma.tck.verbs.Cable;
 import org.jrdma.tck.verbs.Fabric;
 import org.jrdma.tck.verbs.Profile;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
@@ -22,13 +23,15 @@ public final class SoftwareUnderTest implements LauncherSessionListener {
                     return device::linkUp;
                 };
         try {
+            var connections = ConnectionManager.from(library);
             Fabric.test(
                     new Fabric(
                             Verbs.from(library),
                             device.name(),
                             Profile.SOFTWARE,
                             library.symbols(),
-                            cable));
+                            cable,
+                            () -> connections));
         } catch (LibraryNotFoundException e) {
             throw new IllegalStateException(e);
         }

@@ -27,11 +27,23 @@ import org.opentest4j.TestAbortedException;
  * @param profile where it deviates from the specification
  * @param symbols the library again, for tests that alter it
  * @param cable how to pull the device's cable
+ * @param manager where its connection manager is
  */
 public record Fabric(
-        Verbs verbs, String deviceName, Profile profile, SymbolLookup symbols, Cable cable) {
+        Verbs verbs,
+        String deviceName,
+        Profile profile,
+        SymbolLookup symbols,
+        Cable cable,
+        Manager manager) {
 
     private static @Nullable Fabric underTest;
+
+    /** Where a connection manager is. */
+    @FunctionalInterface
+    public interface Manager {
+        ConnectionManager open() throws LibraryNotFoundException;
+    }
 
     /** Says what the test classes test from now on. */
     public static synchronized void test(Fabric fabric) {
@@ -54,11 +66,17 @@ public record Fabric(
     /** The connection manager beside the library. */
     ConnectionManager connections() throws LibraryNotFoundException {
         needs(Feature.CONNECTION_MANAGER);
-        return ConnectionManager.system();
+        return manager.open();
     }
 
-    /** An address of the device's network interface. */
+    /** The device's address; where its GIDs are none, one of its network interface. */
     static InetAddress address(Device device) throws IOException {
+        for (var row : device.gids(1)) {
+            var address = row.gid().ipv4();
+            if (address.isPresent()) {
+                return address.get();
+            }
+        }
         var name = device.gids(1).getFirst().netDevice();
         return NetworkInterface.getByName(name)
                 .inetAddresses()
@@ -94,7 +112,8 @@ public record Fabric(
                     profile == null ? Profile.ofDevice(device) : Profile.valueOf(profile),
                     SymbolLookup.libraryLookup(
                             system ? "libibverbs.so.1" : library, Arena.global()),
-                    Cable::networkInterface);
+                    Cable::networkInterface,
+                    ConnectionManager::system);
         } catch (LibraryNotFoundException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }

@@ -100,7 +100,6 @@ public enum Profile {
     /** The software fabric, {@code roce-soft}: no deviations. */
     SOFTWARE(
             Map.of(
-                    Feature.CONNECTION_MANAGER, "not yet",
                     Feature.SYSFS, "the kernel knows nothing of it",
                     Feature.LOCKING_MEMORY, "it pins nothing"),
             Map.of(Access.FLUSH_PERSISTENT, "for persistent memory only"),

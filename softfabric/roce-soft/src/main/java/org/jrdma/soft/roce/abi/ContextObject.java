@@ -11,7 +11,9 @@ import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Port;
+import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_context} and the {@code verbs_context} around it: a device, opened. */
 final class ContextObject {
@@ -31,6 +33,13 @@ final class ContextObject {
     private final Set<Owned> owned = new LinkedHashSet<>();
 
     ContextObject(DeviceObject device) {
+        this(device, null);
+    }
+
+    /**
+     * @param address where the device must be; null for anywhere
+     */
+    ContextObject(DeviceObject device, @Nullable Address address) {
         this.device = device;
         try {
             this.descriptor = EventDescriptor.open();
@@ -38,7 +47,7 @@ final class ContextObject {
             throw new Refusal(e.code());
         }
         try {
-            this.port = device.open(this);
+            this.port = device.open(this, address);
         } catch (Refusal e) {
             descriptor.close();
             throw e;

@@ -12,7 +12,10 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.Trouble;
 import org.jrdma.soft.roce.TroubleCounts;
+import org.jrdma.soft.roce.connection.Carrier;
+import org.jrdma.soft.roce.connection.ConnectionEngine;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.network.Port;
 import org.jrdma.soft.roce.network.PortOptions;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +43,9 @@ public final class DeviceObject {
     /** Where it was last: peers may remember. */
     private @Nullable Address last;
 
+    private final RandomGenerator random;
     private @Nullable Port port;
+    private @Nullable ConnectionEngine connections;
     private Trouble trouble;
 
     /** What ports did that are closed. */
@@ -64,6 +69,7 @@ public final class DeviceObject {
         this.addresses = List.copyOf(addresses);
         this.trouble = trouble;
         this.listener = listener;
+        this.random = random;
         this.guid = random.nextLong() | LOCALLY_ADMINISTERED;
         this.structure = Structures.allocate(ibv_device.layout(), this);
         ibv_device.node_type(structure, rdma_h.IBV_NODE_CA());
@@ -91,31 +97,80 @@ public final class DeviceObject {
         return structure;
     }
 
-    /** Takes the address for one more context. */
-    synchronized Port open(ContextObject context) {
+    /**
+     * Takes the address for one more context.
+     *
+     * @param wanted where it must be; null for anywhere
+     */
+    synchronized Port open(ContextObject context, @Nullable Address wanted) {
         if (port == null) {
-            port = openPort();
+            port = openPort(wanted);
+        } else if (wanted != null && !wanted.equals(port.address())) {
+            throw new Refusal(Errno.EADDRNOTAVAIL);
         }
         contexts.add(context);
         return port;
     }
 
-    private Port openPort() {
+    private Port openPort(@Nullable Address wanted) {
         if (addresses.isEmpty()) {
             throw new Refusal(Errno.EADDRNOTAVAIL);
         }
         try {
-            var best = Stream.concat(Stream.ofNullable(last), addresses.stream()).distinct();
+            var best =
+                    wanted != null
+                            ? Stream.of(wanted)
+                            : Stream.concat(Stream.ofNullable(last), addresses.stream())
+                                    .distinct();
             var opened = Port.openFirst(best.map(PortOptions::at).toList());
             last = opened.address();
             opened.trouble(trouble);
             opened.listen(listener);
             opened.linkUp(linkUp);
+            connections = opened.control(engine -> answerAtQueuePair1(opened, engine));
             LOG.info("Device {} is at {}", name, opened.address());
             return opened;
         } catch (FabricException e) {
             throw new Refusal(e.code(), e.getMessage());
         }
+    }
+
+    private ConnectionEngine answerAtQueuePair1(Port opened, Engine engine) {
+        var carrier =
+                new Carrier() {
+                    @Override
+                    public long now() {
+                        return engine.now();
+                    }
+
+                    @Override
+                    public void send(Address remote, MemorySegment message) {
+                        engine.sendManagement(remote, message);
+                    }
+                };
+        var answering =
+                new ConnectionEngine(
+                        opened.address(), guid, PathMtu.code(opened.pathMtu()), carrier, random);
+        engine.management(opened.address(), answering);
+        return answering;
+    }
+
+    /** Where it is; null while nobody has it open. */
+    synchronized @Nullable Address address() {
+        return port == null ? null : port.address();
+    }
+
+    /** Where it is or, while nobody has it open, may be. */
+    synchronized List<Address> possibleAddresses() {
+        return port == null ? addresses : List.of(port.address());
+    }
+
+    /** Its connection manager, for those who have it open. It is for {@link Port#control} only. */
+    synchronized ConnectionEngine connections() {
+        if (connections == null) {
+            throw new Refusal(Errno.ENODEV);
+        }
+        return connections;
     }
 
     /** Gives it back for a context. */
@@ -125,6 +180,7 @@ public final class DeviceObject {
             port.close();
             formerTroubles = formerTroubles.plus(port.troubles());
             port = null;
+            connections = null;
         }
     }
 

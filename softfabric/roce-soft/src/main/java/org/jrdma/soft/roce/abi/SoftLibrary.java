@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
 
-/** The symbols of a libibverbs whose devices are in software. */
+/** The symbols of a libibverbs and a librdmacm whose devices are in software. */
 public final class SoftLibrary implements SymbolLookup {
 
     /** What does not depend on which devices there are. */
@@ -31,7 +31,7 @@ public final class SoftLibrary implements SymbolLookup {
         for (var i = 0; i < length; i++) {
             list.setAtIndex(ValueLayout.ADDRESS, i, devices.get(i).structure());
         }
-        symbols = Exports.of(this).or(COMMON);
+        symbols = Exports.of(this).or(COMMON).or(Exports.of(new ConnectionExports(devices)));
     }
 
     @Exported(value = "ibv_get_device_list", failure = Failure.NULL)

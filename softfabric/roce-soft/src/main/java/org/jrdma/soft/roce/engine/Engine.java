@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,9 @@ public final class Engine {
 
     private static final int INDEX_BITS = 16;
 
+    /** How many numbers have the same index. 0xff is left out: 0xffffff is the number of groups. */
+    private static final int GENERATIONS = 0xff;
+
     private final Link link;
     private final MemoryRegistry memory;
     private final EngineOptions options;
@@ -47,7 +51,8 @@ public final class Engine {
     /** By the low bits of their numbers. */
     private final List<@Nullable QueuePair> queuePairs = new ArrayList<>();
 
-    private final ArrayDeque<Integer> freeIndices = new ArrayDeque<>();
+    /** The numbers that those have next whose index is free. */
+    private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
 
     /** Those that may have something to send, in the order of their turns. */
     private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
@@ -66,6 +71,7 @@ public final class Engine {
     private long pathsAgeAt = TimerQueue.NEVER;
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
+    private @Nullable ManagementQueuePair management;
     private long now;
     private long completions;
 
@@ -102,22 +108,31 @@ public final class Engine {
      * @return null if there are 65,534 already
      */
     public @Nullable QueuePair newQueuePair(QueuePairOptions wanted, WorkQueues queues) {
-        int index;
-        if (freeIndices.isEmpty()) {
-            index = queuePairs.size();
-            if (index == 1 << INDEX_BITS) {
+        int number;
+        if (freeNumbers.isEmpty()) {
+            if (queuePairs.size() == 1 << INDEX_BITS) {
                 return null;
             }
+            number = random.nextInt(GENERATIONS) << INDEX_BITS | queuePairs.size();
             queuePairs.add(null);
         } else {
-            index = freeIndices.removeFirst();
+            number = freeNumbers.removeFirst();
         }
-        // The high bits keep packets for a destroyed queue pair from its successor. 0xff is
-        // left out: 0xffffff is the number of groups.
-        var number = random.nextInt(0xff) << INDEX_BITS | index;
         var queuePair = new QueuePair(this, number, wanted, queues);
-        queuePairs.set(index, queuePair);
+        queuePairs.set(index(number), queuePair);
         return queuePair;
+    }
+
+    private static int index(int number) {
+        return number & (1 << INDEX_BITS) - 1;
+    }
+
+    /**
+     * The number of a queue pair's successor. It differs as long as can be, for packets that are
+     * still under way, and for peers that take a number for that of a connection they know.
+     */
+    private static int successor(int number) {
+        return ((number >>> INDEX_BITS) + 1) % GENERATIONS << INDEX_BITS | index(number);
     }
 
     /** Removes a queue pair, with no further completions. */
@@ -126,9 +141,26 @@ public final class Engine {
         memory.unbindAll(queuePair);
         active.remove(queuePair);
         groups.removeIf(member -> member.queuePair() == queuePair);
-        var index = queuePair.number() & (1 << INDEX_BITS) - 1;
-        queuePairs.set(index, null);
-        freeIndices.addLast(index);
+        queuePairs.set(index(queuePair.number()), null);
+        freeNumbers.addLast(successor(queuePair.number()));
+    }
+
+    /** Gives datagrams of management that come for {@code address} to {@code wanted}. */
+    public void management(Address address, Management wanted) {
+        management = new ManagementQueuePair(this, address, wanted);
+    }
+
+    /**
+     * Sends a datagram of management when this next {@linkplain #transmit transmits}. Needs {@link
+     * #management}.
+     *
+     * @param datagram not copied before; its length is a multiple of 4
+     */
+    public void sendManagement(Address remote, MemorySegment datagram) {
+        if (management == null) {
+            throw new IllegalStateException("nobody to answer");
+        }
+        management.post(remote, datagram);
     }
 
     /** Lets datagrams to {@code group} reach a queue pair. */
@@ -155,6 +187,10 @@ public final class Engine {
             receiveForGroup(packet);
             return;
         }
+        if (incoming.destinationQueuePair() == Management.QUEUE_PAIR) {
+            receiveForManagement(packet);
+            return;
+        }
         var queuePair = find(incoming.destinationQueuePair());
         if (queuePair != null && queuePair.expects(incoming) && checksum.matches(packet)) {
             deliver(queuePair);
@@ -166,6 +202,16 @@ public final class Engine {
             queuePair.receive(incoming);
         } catch (Throwable e) {
             failed(queuePair, e);
+        }
+    }
+
+    private void receiveForManagement(PacketBuffer packet) {
+        if (management != null && management.expects(incoming) && checksum.matches(packet)) {
+            try {
+                management.receive(incoming);
+            } catch (Throwable e) {
+                LOG.error("Management failed, and goes on", e);
+            }
         }
     }
 
@@ -184,7 +230,7 @@ public final class Engine {
     }
 
     private @Nullable QueuePair find(int number) {
-        var index = number & (1 << INDEX_BITS) - 1;
+        var index = index(number);
         var queuePair = index < queuePairs.size() ? queuePairs.get(index) : null;
         return queuePair != null && queuePair.number() == number ? queuePair : null;
     }
@@ -235,6 +281,9 @@ public final class Engine {
         while (nextAlarm() <= now) {
             alarms.remove().action.run();
         }
+        if (management != null && management.management().nextDeadline() <= now) {
+            expire(management.management());
+        }
         for (var due = timers.poll(now); due != null; due = timers.poll(now)) {
             try {
                 due.timerExpired();
@@ -258,6 +307,18 @@ public final class Engine {
         alarms.add(new Alarm(now + nanos, action));
     }
 
+    private void expire(Management due) {
+        try {
+            due.expire(now);
+        } catch (Throwable e) {
+            LOG.error("Management failed, and goes on", e);
+        }
+    }
+
+    private long managementDeadline() {
+        return management == null ? TimerQueue.NEVER : management.management().nextDeadline();
+    }
+
     private long nextAlarm() {
         return alarms.isEmpty() ? TimerQueue.NEVER : alarms.peek().deadline;
     }
@@ -271,7 +332,8 @@ public final class Engine {
      * When to {@link #expireTimers} next though nothing came in; {@link Long#MAX_VALUE} for never.
      */
     public long nextDeadline() {
-        return Math.min(nextAlarm(), Math.min(timers.next(), pathsAgeAt));
+        return Math.min(
+                Math.min(nextAlarm(), managementDeadline()), Math.min(timers.next(), pathsAgeAt));
     }
 
     /** Someone waits for room on a path. */
@@ -298,6 +360,9 @@ public final class Engine {
      */
     public boolean transmit() {
         answerDoorbells();
+        if (management != null && !management.send()) {
+            return false;
+        }
         for (var next = nextActive(); next != null; next = nextActive()) {
             switch (turn(next)) {
                 case SENT -> active.addLast(next);

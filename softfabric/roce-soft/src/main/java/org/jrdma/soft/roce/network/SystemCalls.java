@@ -23,6 +23,8 @@ final class SystemCalls {
 
     private static final MemorySegment SOCKET = function("socket");
     private static final MemorySegment BIND = function("bind");
+    private static final MemorySegment CONNECT = function("connect");
+    private static final MemorySegment GETSOCKNAME = function("getsockname");
     private static final MemorySegment SETSOCKOPT = function("setsockopt");
     private static final MemorySegment GETSOCKOPT = function("getsockopt");
     private static final MemorySegment RECVMMSG = function("recvmmsg");
@@ -36,6 +38,8 @@ final class SystemCalls {
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle OF_ADDRESS =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle OF_ADDRESS_AND_LENGTH =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle SET_OPTION =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(
@@ -81,6 +85,27 @@ final class SystemCalls {
             return (int)
                     OF_ADDRESS.invokeExact(
                             BIND, captured, descriptor, address, (int) address.byteSize());
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    int connect(int descriptor, MemorySegment address) {
+        try {
+            return (int)
+                    OF_ADDRESS.invokeExact(
+                            CONNECT, captured, descriptor, address, (int) address.byteSize());
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    /** Fills in the local address; {@code length} holds the length of {@code target}. */
+    int name(int descriptor, MemorySegment target, MemorySegment length) {
+        try {
+            return (int)
+                    OF_ADDRESS_AND_LENGTH.invokeExact(
+                            GETSOCKNAME, captured, descriptor, target, length);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }

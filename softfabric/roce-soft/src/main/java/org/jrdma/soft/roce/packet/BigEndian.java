@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Fields as they stand on the wire. */
-final class BigEndian {
+public final class BigEndian {
 
     private static final ValueLayout.OfShort SHORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(BIG_ENDIAN);
@@ -17,35 +17,35 @@ final class BigEndian {
 
     private BigEndian() {}
 
-    static int unsignedByte(MemorySegment memory, long offset) {
+    public static int unsignedByte(MemorySegment memory, long offset) {
         return memory.get(ValueLayout.JAVA_BYTE, offset) & 0xff;
     }
 
-    static void putByte(MemorySegment memory, long offset, int value) {
+    public static void putByte(MemorySegment memory, long offset, int value) {
         memory.set(ValueLayout.JAVA_BYTE, offset, (byte) value);
     }
 
-    static int unsignedShort(MemorySegment memory, long offset) {
+    public static int unsignedShort(MemorySegment memory, long offset) {
         return memory.get(SHORT, offset) & 0xffff;
     }
 
-    static void putShort(MemorySegment memory, long offset, int value) {
+    public static void putShort(MemorySegment memory, long offset, int value) {
         memory.set(SHORT, offset, (short) value);
     }
 
-    static int integer(MemorySegment memory, long offset) {
+    public static int integer(MemorySegment memory, long offset) {
         return memory.get(INT, offset);
     }
 
-    static void putInteger(MemorySegment memory, long offset, int value) {
+    public static void putInteger(MemorySegment memory, long offset, int value) {
         memory.set(INT, offset, value);
     }
 
-    static long longInteger(MemorySegment memory, long offset) {
+    public static long longInteger(MemorySegment memory, long offset) {
         return memory.get(LONG, offset);
     }
 
-    static void putLongInteger(MemorySegment memory, long offset, long value) {
+    public static void putLongInteger(MemorySegment memory, long offset, long value) {
         memory.set(LONG, offset, value);
     }
 }

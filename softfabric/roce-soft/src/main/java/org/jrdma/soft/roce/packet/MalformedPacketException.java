@@ -8,7 +8,7 @@ public final class MalformedPacketException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    MalformedPacketException(String message) {
+    public MalformedPacketException(String message) {
         super(message, null, false, false);
     }
 }

@@ -30,7 +30,8 @@ class ExportsTest {
                         MemoryExports.class,
                         CompletionExports.class,
                         QueuePairExports.class,
-                        SharedReceiveQueueExports.class)
+                        SharedReceiveQueueExports.class,
+                        ConnectionExports.class)
                 .flatMap(type -> Stream.of(type.getDeclaredMethods()))
                 .filter(method -> method.isAnnotationPresent(Exported.class));
     }

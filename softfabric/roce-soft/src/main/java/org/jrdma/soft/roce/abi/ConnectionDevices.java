@@ -1,0 +1,124 @@
+package org.jrdma.soft.roce.abi;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.network.Routes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The devices as the connection manager has them open, one context each for all identifiers, and
+ * which of them an address means. Under the connection manager's lock.
+ */
+final class ConnectionDevices {
+
+    private final List<DeviceObject> devices;
+    private final Map<DeviceObject, ConnectionDevice> open = new HashMap<>();
+
+    ConnectionDevices(List<DeviceObject> devices) {
+        this.devices = List.copyOf(devices);
+    }
+
+    /**
+     * Opens the device at an address, for one user more.
+     *
+     * @throws Refusal if there is none
+     */
+    ConnectionDevice at(Address address) {
+        for (var device : devices) {
+            if (device.possibleAddresses().contains(address)) {
+                return retain(device, address);
+            }
+        }
+        throw new Refusal(
+                Errno.ENODEV, "%s is of no device: there is %s.".formatted(address, describe()));
+    }
+
+    /** Opens those that a wildcard address stands for, for one user more. */
+    List<ConnectionDevice> all(boolean ipv4, boolean ipv6) {
+        return devices.stream()
+                .filter(device -> {
+                    var isIpv4 = device.possibleAddresses().getFirst().isIpv4();
+                    return isIpv4 ? ipv4 : ipv6;
+                })
+                .map(device -> retain(device, null))
+                .toList();
+    }
+
+    /**
+     * Opens the device that leads to an address, for one user more: the one that has it, or else
+     * one on the interface that the kernel would send from.
+     *
+     * @throws Refusal if there is none
+     */
+    ConnectionDevice leadingTo(Address destination) {
+        for (var device : devices) {
+            if (device.possibleAddresses().equals(List.of(destination))) {
+                return retain(device, null);
+            }
+        }
+        try {
+            var source = Routes.sourceTo(destination);
+            DeviceObject neighbour = null;
+            for (var device : devices) {
+                if (device.possibleAddresses().equals(List.of(source))) {
+                    return retain(device, null);
+                }
+                if (neighbour == null
+                        && Routes.shareInterface(
+                                source, device.possibleAddresses().getFirst())) {
+                    neighbour = device;
+                }
+            }
+            if (neighbour != null) {
+                return retain(neighbour, null);
+            }
+        } catch (FabricException e) {
+            throw new Refusal(e.code(), e.getMessage());
+        }
+        throw new Refusal(
+                Errno.ENODEV,
+                "No device is on the interface that leads there: there is %s."
+                        .formatted(describe()));
+    }
+
+    private String describe() {
+        return devices.isEmpty()
+                ? "none"
+                : devices.stream()
+                        .map(device -> {
+                            var possible = device.possibleAddresses();
+                            return possible.size() == 1
+                                    ? device + " at " + possible.getFirst()
+                                    : device + ", not open";
+                        })
+                        .collect(Collectors.joining(", "));
+    }
+
+    private ConnectionDevice retain(DeviceObject device, @Nullable Address address) {
+        var found = open.get(device);
+        if (found == null) {
+            found = new ConnectionDevice(new ContextObject(device, address), device);
+            open.put(device, found);
+        }
+        found.users++;
+        return found;
+    }
+
+    /** Opens one for one user more, that has one. */
+    ConnectionDevice again(ConnectionDevice device) {
+        return retain(device.object(), null);
+    }
+
+    /** Closes one for one user; for the last, altogether. */
+    void release(ConnectionDevice device) {
+        if (--device.users == 0) {
+            open.remove(device.object());
+            device.context().close();
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.ValueLayout;
+import java.security.SecureRandom;
+import java.util.List;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+
+/**
+ * librdmacm: channels, identifiers and their steps, between the devices of one library. Its one
+ * lock is held during steps, for no longer than a round of a port.
+ */
+final class ConnectionExports {
+
+    private final ConnectionDevices devices;
+    private final PortNumbers ports = new PortNumbers(new SecureRandom());
+
+    ConnectionExports(List<DeviceObject> devices) {
+        this.devices = new ConnectionDevices(devices);
+    }
+
+    @Exported(value = "rdma_create_event_channel", failure = Failure.NULL)
+    long createChannel() {
+        return new EventChannelObject().structure().address();
+    }
+
+    /** Its identifiers must have been destroyed. */
+    @Exported(value = "rdma_destroy_event_channel", failure = Failure.NONE)
+    void destroyChannel(long channel) {
+        EventChannelObject.of(channel).destroy();
+    }
+
+    /** Needs a channel: there are no calls that wait for their events themselves. */
+    @Exported(value = "rdma_create_id", failure = Failure.MINUS_ONE)
+    int createIdentifier(long channel, long target, long context, int portSpace) {
+        var made =
+                new IdentifierObject(
+                        devices, ports, EventChannelObject.of(channel), context, portSpace);
+        Memory.at(target, ValueLayout.ADDRESS.byteSize())
+                .set(ValueLayout.ADDRESS, 0, made.structure());
+        return 0;
+    }
+
+    /** Waits until every event about it was acknowledged. */
+    @Exported(value = "rdma_destroy_id", failure = Failure.MINUS_ONE)
+    int destroyIdentifier(long identifier) {
+        var found = IdentifierObject.of(identifier);
+        synchronized (this) {
+            found.stop();
+        }
+        found.events().awaitNone();
+        synchronized (this) {
+            found.destroy();
+        }
+        return 0;
+    }
+
+    @Exported(value = "rdma_bind_addr", failure = Failure.MINUS_ONE)
+    synchronized int bind(long identifier, long name) {
+        IdentifierObject.of(identifier).bind(SocketName.read(name));
+        return 0;
+    }
+
+    /** Answers at once, so that no time is too short. */
+    @Exported(value = "rdma_resolve_addr", failure = Failure.MINUS_ONE)
+    synchronized int resolveAddress(long identifier, long from, long to, int milliseconds) {
+        IdentifierObject.of(identifier)
+                .resolveAddress(from == 0 ? null : SocketName.read(from), SocketName.read(to));
+        return 0;
+    }
+
+    /** Likewise. */
+    @Exported(value = "rdma_resolve_route", failure = Failure.MINUS_ONE)
+    synchronized int resolveRoute(long identifier, int milliseconds) {
+        IdentifierObject.of(identifier).resolveRoute();
+        return 0;
+    }
+
+    @Exported(value = "rdma_listen", failure = Failure.MINUS_ONE)
+    synchronized int listen(long identifier, int backlog) {
+        IdentifierObject.of(identifier).listen(backlog);
+        return 0;
+    }
+
+    @Exported(value = "rdma_connect", failure = Failure.MINUS_ONE)
+    synchronized int connect(long identifier, long parameters) {
+        IdentifierObject.of(identifier).connect(parameters);
+        return 0;
+    }
+
+    @Exported(value = "rdma_accept", failure = Failure.MINUS_ONE)
+    synchronized int accept(long identifier, long parameters) {
+        IdentifierObject.of(identifier).accept(parameters);
+        return 0;
+    }
+
+    @Exported(value = "rdma_establish", failure = Failure.MINUS_ONE)
+    synchronized int establish(long identifier) {
+        IdentifierObject.of(identifier).accept(0);
+        return 0;
+    }
+
+    @Exported(value = "rdma_reject", failure = Failure.MINUS_ONE)
+    synchronized int reject(long identifier, long privateData, byte length) {
+        IdentifierObject.of(identifier).reject(privateData, length);
+        return 0;
+    }
+
+    @Exported(value = "rdma_disconnect", failure = Failure.MINUS_ONE)
+    synchronized int disconnect(long identifier) {
+        IdentifierObject.of(identifier).disconnect();
+        return 0;
+    }
+
+    @Exported(value = "rdma_notify", failure = Failure.MINUS_ONE)
+    synchronized int tellOfEvent(long identifier, int event) {
+        IdentifierObject.of(identifier).heardOf(event);
+        return 0;
+    }
+
+    @Exported(value = "rdma_set_option", failure = Failure.MINUS_ONE)
+    synchronized int setOption(long identifier, int level, int option, long value, long length) {
+        var found = IdentifierObject.of(identifier);
+        if (level != rdma_h.RDMA_OPTION_ID()) {
+            throw new Refusal(Errno.ENOSYS);
+        }
+        if (option == rdma_h.RDMA_OPTION_ID_TOS()) {
+            found.typeOfService(unsignedByte(value, length));
+        } else if (option == rdma_h.RDMA_OPTION_ID_REUSEADDR()) {
+            found.reuseAddress(flag(value, length));
+        } else if (option == rdma_h.RDMA_OPTION_ID_AFONLY()) {
+            found.familyOnly(flag(value, length));
+        } else if (option == rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT()) {
+            found.acknowledgeTimeout(unsignedByte(value, length) & 31);
+        } else {
+            throw new Refusal(Errno.ENOSYS);
+        }
+        return 0;
+    }
+
+    private static int unsignedByte(long value, long length) {
+        return Byte.toUnsignedInt(
+                Memory.at(value, exactly(Byte.BYTES, length)).get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    private static boolean flag(long value, long length) {
+        return Memory.at(value, exactly(Integer.BYTES, length)).get(ValueLayout.JAVA_INT, 0) != 0;
+    }
+
+    private static int exactly(int wanted, long length) {
+        if (length != wanted) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return wanted;
+    }
+
+    /** Waits until the events that came to the former channel were acknowledged. */
+    @Exported(value = "rdma_migrate_id", failure = Failure.MINUS_ONE)
+    int migrate(long identifier, long channel) {
+        var found = IdentifierObject.of(identifier);
+        synchronized (this) {
+            found.migrate(EventChannelObject.of(channel));
+        }
+        found.events().awaitNone();
+        return 0;
+    }
+
+    @Exported(value = "rdma_init_qp_attr", failure = Failure.MINUS_ONE)
+    synchronized int initialize(long identifier, long attributes, long maskTarget) {
+        var mask =
+                IdentifierObject.of(identifier)
+                        .initialize(Memory.at(attributes, ibv_qp_attr.layout()));
+        Memory.at(maskTarget, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, mask);
+        return 0;
+    }
+
+    /** Never waits, as if the descriptor did not block. */
+    @Exported(value = "rdma_get_cm_event", failure = Failure.MINUS_ONE)
+    synchronized int takeEvent(long channel, long target) {
+        var taken = EventChannelObject.of(channel).take();
+        if (taken == null) {
+            throw new Refusal(Errno.EAGAIN);
+        }
+        if (taken.listener() != null) {
+            taken.identifier().showRequested();
+            taken.listener().requestTaken();
+        }
+        Memory.at(target, ValueLayout.ADDRESS.byteSize())
+                .set(ValueLayout.ADDRESS, 0, new ConnectionEventObject(taken).structure());
+        return 0;
+    }
+
+    @Exported(value = "rdma_ack_cm_event", failure = Failure.MINUS_ONE)
+    int acknowledge(long event) {
+        ConnectionEventObject.of(event).acknowledge();
+        return 0;
+    }
+}

@@ -1,0 +1,118 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.packet.BigEndian;
+
+/**
+ * Asks for a connection, REQ. The alternate path stays empty, and what a peer says of one unread.
+ *
+ * @param adapter the GUID of the sender's
+ * @param transport 0 for reliable connections, 1 for unreliable ones, 3 for what else there is
+ * @param retries how often the queue pairs are to send again
+ * @param peerResponseTimeout within which the other should answer: 4.096 us times 2 to this
+ * @param ownResponseTimeout within which this side does
+ * @param repeats how often messages of this exchange are repeated
+ */
+public record ConnectRequest(
+        long transaction,
+        int localId,
+        long serviceId,
+        long adapter,
+        Offer offer,
+        int transport,
+        int retries,
+        int partitionKey,
+        int peerResponseTimeout,
+        int ownResponseTimeout,
+        int repeats,
+        RequestedPath path,
+        MemorySegment privateData)
+        implements Message {
+
+    static final int ATTRIBUTE = 0x10;
+    public static final int PRIVATE_BYTES = 92;
+    public static final int RELIABLE = 0;
+
+    /** Instead of LIDs, where there are none. */
+    private static final int PERMISSIVE_LID = 0xffff;
+
+    /** 10 Gb/s: a code is demanded, and nobody here slows down to it. */
+    private static final int RATE = 3;
+
+    private static final int PRIVATE_OFFSET = 140;
+
+    /** Checks the length of the private data. */
+    public ConnectRequest {
+        Fields.checked(privateData, PRIVATE_BYTES);
+    }
+
+    static ConnectRequest decode(long transaction, MemorySegment body) {
+        var timeoutsOfPeer = BigEndian.unsignedByte(body, 43);
+        var timeouts = BigEndian.unsignedByte(body, 47);
+        var mtu = BigEndian.unsignedByte(body, 50);
+        var repeats = BigEndian.unsignedByte(body, 51);
+        return new ConnectRequest(
+                transaction,
+                BigEndian.integer(body, 0),
+                BigEndian.longInteger(body, 8),
+                BigEndian.longInteger(body, 16),
+                new Offer(
+                        Fields.upper24(body, 32),
+                        Fields.upper24(body, 44),
+                        BigEndian.unsignedByte(body, 35),
+                        BigEndian.unsignedByte(body, 39),
+                        (timeoutsOfPeer & 1) != 0,
+                        (repeats >> 3 & 1) != 0,
+                        mtu & 7),
+                timeoutsOfPeer >> 1 & 3,
+                timeouts & 7,
+                BigEndian.unsignedShort(body, 48),
+                timeoutsOfPeer >> 3,
+                timeouts >> 3,
+                repeats >> 4,
+                new RequestedPath(
+                        Fields.address(body, 56),
+                        Fields.address(body, 72),
+                        mtu >> 4,
+                        BigEndian.integer(body, 88) >>> 12,
+                        BigEndian.unsignedByte(body, 92),
+                        BigEndian.unsignedByte(body, 93),
+                        BigEndian.unsignedByte(body, 94) >> 4,
+                        BigEndian.unsignedByte(body, 95) >> 3),
+                Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
+    }
+
+    @Override
+    public int attribute() {
+        return ATTRIBUTE;
+    }
+
+    @Override
+    public void encodeBody(MemorySegment body) {
+        BigEndian.putInteger(body, 0, localId);
+        BigEndian.putLongInteger(body, 8, serviceId);
+        BigEndian.putLongInteger(body, 16, adapter);
+        Fields.putUpper24(body, 32, offer.queuePair());
+        BigEndian.putByte(body, 35, offer.responderResources());
+        BigEndian.putByte(body, 39, offer.initiatorDepth());
+        BigEndian.putByte(
+                body,
+                43,
+                peerResponseTimeout << 3 | transport << 1 | (offer.flowControl() ? 1 : 0));
+        Fields.putUpper24(body, 44, offer.sequence());
+        BigEndian.putByte(body, 47, ownResponseTimeout << 3 | retries);
+        BigEndian.putShort(body, 48, partitionKey);
+        BigEndian.putByte(body, 50, path.mtu() << 4 | offer.notReadyRetries());
+        BigEndian.putByte(body, 51, repeats << 4 | (offer.sharedReceives() ? 1 : 0) << 3);
+        BigEndian.putShort(body, 52, PERMISSIVE_LID);
+        BigEndian.putShort(body, 54, PERMISSIVE_LID);
+        Fields.putAddress(body, 56, path.local());
+        Fields.putAddress(body, 72, path.remote());
+        BigEndian.putInteger(body, 88, path.flowLabel() << 12 | RATE);
+        BigEndian.putByte(body, 92, path.trafficClass());
+        BigEndian.putByte(body, 93, path.hopLimit());
+        BigEndian.putByte(body, 94, path.serviceLevel() << 4);
+        BigEndian.putByte(body, 95, path.acknowledgeTimeout() << 3);
+        Fields.putRest(body, PRIVATE_OFFSET, privateData);
+    }
+}

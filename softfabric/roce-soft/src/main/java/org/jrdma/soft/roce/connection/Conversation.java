@@ -1,0 +1,525 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.engine.Address;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, from its request to the end of its time-wait, as one side sees it. For the thread
+ * that drives the engine.
+ *
+ * <p>Steps answer false in a state that has no such step, and change nothing then.
+ */
+public final class Conversation extends Timed {
+
+    /** How long packets live: 4.096 us times 2 to this, as for the kernel where IP routes. */
+    public static final int PACKET_LIFETIME = 16;
+
+    /** How long the connection managers of both sides have for an answer, likewise. */
+    private static final int RESPONSE_TIMEOUT = 20;
+
+    private static final int REPEATS = 15;
+
+    /**
+     * How much more time a program has for its answer each time that the peer asks, likewise. A
+     * confirmation that is lost after that costs as much.
+     */
+    private static final int SERVICE_TIMEOUT = 22;
+
+    private static final int HOP_LIMIT = 64;
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+    private enum State {
+        /** Has asked, and waits for the reply. */
+        ASKING,
+        /** Was asked; the program is to answer. */
+        ASKED,
+        /** Has replied, and waits for the confirmation. */
+        REPLYING,
+        /** The reply has come; the program is to confirm. */
+        REPLIED,
+        ESTABLISHED,
+        /** Wants to disconnect, and waits for the answer. */
+        DISCONNECTING,
+        /** The peer has disconnected; the program is to answer. */
+        DISCONNECT_REQUESTED,
+        TIME_WAIT,
+        ENDED
+    }
+
+    private final Address remote;
+    private final ConnectRequest request;
+    private final boolean active;
+    private final int sequence;
+    private int remoteId;
+    private State state;
+    private ConversationEvent.@Nullable Receiver receiver;
+    private @Nullable Offer own;
+    private @Nullable Offer peers;
+    private @Nullable ConnectReply reply;
+    private int acknowledgeTimeout;
+    private boolean toldOfEnd;
+
+    private Conversation(
+            ConnectionEngine engine,
+            int localId,
+            int sequence,
+            Address remote,
+            ConnectRequest request,
+            boolean active) {
+        super(engine, localId);
+        this.remote = remote;
+        this.request = request;
+        this.active = active;
+        this.sequence = sequence;
+        this.acknowledgeTimeout = request.path().acknowledgeTimeout();
+        if (active) {
+            state = State.ASKING;
+            own = request.offer();
+        } else {
+            state = State.ASKED;
+            peers = request.offer();
+            remoteId = request.localId();
+        }
+    }
+
+    static Conversation toAsk(
+            ConnectionEngine engine,
+            int localId,
+            int sequence,
+            Address remote,
+            ConnectOptions wanted,
+            ConversationEvent.Receiver receiver) {
+        var offer = wanted.offer();
+        var request =
+                new ConnectRequest(
+                        Integer.toUnsignedLong(localId),
+                        localId,
+                        wanted.serviceId(),
+                        engine.adapter(),
+                        new Offer(
+                                offer.queuePair(),
+                                sequence,
+                                offer.responderResources(),
+                                offer.initiatorDepth(),
+                                offer.flowControl(),
+                                offer.sharedReceives(),
+                                offer.notReadyRetries()),
+                        ConnectRequest.RELIABLE,
+                        wanted.retries(),
+                        wanted.partitionKey(),
+                        RESPONSE_TIMEOUT,
+                        RESPONSE_TIMEOUT,
+                        REPEATS,
+                        new RequestedPath(
+                                engine.address(),
+                                remote,
+                                engine.mtu(),
+                                0,
+                                wanted.trafficClass(),
+                                HOP_LIMIT,
+                                0,
+                                wanted.acknowledgeTimeout()),
+                        wanted.privateData());
+        var conversation = new Conversation(engine, localId, sequence, remote, request, true);
+        conversation.receiver(receiver);
+        return conversation;
+    }
+
+    static Conversation toAnswer(
+            ConnectionEngine engine,
+            int localId,
+            int sequence,
+            Address remote,
+            ConnectRequest request) {
+        return new Conversation(engine, localId, sequence, remote, request, false);
+    }
+
+    void receiver(ConversationEvent.Receiver next) {
+        receiver = next;
+    }
+
+    /** The peer's address. */
+    public Address remote() {
+        return remote;
+    }
+
+    /** The peer's number for it; 0 while it is not known. */
+    int remoteId() {
+        return remoteId;
+    }
+
+    /** What was asked for, by whichever side. */
+    public ConnectRequest request() {
+        return request;
+    }
+
+    /** The first packet sequence number that this side's queue pair expects. */
+    public int sequence() {
+        return sequence;
+    }
+
+    /** What the peer says of its queue pair; null while it has not. */
+    public @Nullable Offer peers() {
+        return peers;
+    }
+
+    /** How many READs and atomics this side's queue pair answers at a time. */
+    public int responderResources() {
+        if (own != null && (peers == null || !active)) {
+            return own.responderResources();
+        }
+        return peers == null ? 0 : peers.initiatorDepth();
+    }
+
+    /** How many READs and atomics this side's queue pair may have under way. */
+    public int initiatorDepth() {
+        if (own != null && (peers == null || !active)) {
+            return own.initiatorDepth();
+        }
+        return peers == null ? 0 : peers.responderResources();
+    }
+
+    /** How often this side's queue pair is to come again where there is no receive. */
+    public int notReadyRetries() {
+        return peers == null ? request.offer().notReadyRetries() : peers.notReadyRetries();
+    }
+
+    /** How long queue pairs wait for an acknowledgement: 4.096 us times 2 to this. */
+    public int acknowledgeTimeout() {
+        return acknowledgeTimeout;
+    }
+
+    /** Whether a queue pair of the peer's is in a connection that has not ended. */
+    boolean holds(int queuePair) {
+        return peers != null
+                && peers.queuePair() == queuePair
+                && state != State.TIME_WAIT
+                && state != State.ENDED;
+    }
+
+    boolean asks() {
+        return state == State.ASKING;
+    }
+
+    // ---- what this side's program does
+
+    void ask() {
+        engine.send(remote, request);
+        repeat(REPEATS, responseWait(request.peerResponseTimeout()));
+    }
+
+    private static long responseWait(int responseTimeout) {
+        return nanos(responseTimeout) + 2 * nanos(PACKET_LIFETIME);
+    }
+
+    /**
+     * Accepts.
+     *
+     * @param offer its sequence number is not looked at
+     * @throws IllegalArgumentException if the private data is too long
+     */
+    public boolean reply(Offer offer, MemorySegment privateData) {
+        if (state != State.ASKED) {
+            return false;
+        }
+        var message =
+                new ConnectReply(
+                        request.transaction(),
+                        localId,
+                        remoteId,
+                        engine.adapter(),
+                        new Offer(
+                                offer.queuePair(),
+                                sequence,
+                                offer.responderResources(),
+                                offer.initiatorDepth(),
+                                offer.flowControl(),
+                                offer.sharedReceives(),
+                                offer.notReadyRetries()),
+                        0,
+                        privateData);
+        own = message.offer();
+        reply = message;
+        state = State.REPLYING;
+        engine.send(remote, message);
+        repeat(request.repeats(), responseWait(request.ownResponseTimeout()));
+        return true;
+    }
+
+    /** Tells the peer that its reply has come, and the queue pair is ready. */
+    public boolean confirm() {
+        if (state != State.REPLIED) {
+            return false;
+        }
+        state = State.ESTABLISHED;
+        sendReady();
+        return true;
+    }
+
+    private void sendReady() {
+        engine.send(remote, new ReadyToUse(request.transaction(), localId, remoteId));
+    }
+
+    /** Takes a packet of the peer's queue pair for its confirmation, which may be lost. */
+    public boolean establish() {
+        ready();
+        return state == State.ESTABLISHED;
+    }
+
+    /**
+     * Refuses.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
+    public boolean reject(MemorySegment privateData) {
+        return switch (state) {
+            case ASKED, REPLIED, REPLYING -> {
+                sendRejection(Reason.CONSUMER, privateData);
+                end();
+                yield true;
+            }
+            default -> false;
+        };
+    }
+
+    private void sendRejection(int reason, MemorySegment privateData) {
+        var answered =
+                switch (state) {
+                    case ASKED -> Answered.REQUEST;
+                    case REPLIED -> Answered.REPLY;
+                    default -> Answered.OTHER;
+                };
+        engine.send(
+                remote,
+                new Rejection(
+                        request.transaction(), localId, remoteId, answered, reason, privateData));
+    }
+
+    /** Ends the connection, or answers the peer that has. */
+    public boolean disconnect() {
+        return switch (state) {
+            case ESTABLISHED -> {
+                state = State.DISCONNECTING;
+                sendDisconnect();
+                repeat(request.repeats(), responseWait(ownTimeout()));
+                yield true;
+            }
+            case DISCONNECT_REQUESTED -> {
+                sendDisconnected();
+                waitOut();
+                yield true;
+            }
+            default -> false;
+        };
+    }
+
+    /** The one that the peer has for its answers. */
+    private int ownTimeout() {
+        return active ? request.peerResponseTimeout() : request.ownResponseTimeout();
+    }
+
+    private void sendDisconnect() {
+        engine.send(
+                remote,
+                new DisconnectRequest(
+                        request.transaction(),
+                        localId,
+                        remoteId,
+                        peers == null ? 0 : peers.queuePair()));
+    }
+
+    private void sendDisconnected() {
+        engine.send(remote, new DisconnectReply(request.transaction(), localId, remoteId));
+    }
+
+    /**
+     * The program is done with it, and told of nothing more. What the peer is to know it is told,
+     * again and again if need be.
+     */
+    public void close() {
+        receiver = null;
+        switch (state) {
+            case ASKING -> {
+                sendRejection(Reason.TIMEOUT, NOTHING);
+                end();
+            }
+            case ASKED, REPLIED, REPLYING -> reject(NOTHING);
+            case ESTABLISHED, DISCONNECT_REQUESTED -> disconnect();
+            case DISCONNECTING, TIME_WAIT, ENDED -> {}
+        }
+    }
+
+    // ---- what comes from the peer
+
+    void requestedAgain(ConnectRequest again) {
+        switch (state) {
+            case ASKED -> sendReceipt(Answered.REQUEST);
+            case REPLYING -> {
+                if (reply != null) {
+                    engine.send(remote, reply);
+                }
+            }
+            case TIME_WAIT ->
+                    engine.send(
+                            remote,
+                            new Rejection(
+                                    again.transaction(),
+                                    localId,
+                                    again.localId(),
+                                    Answered.REQUEST,
+                                    Reason.STALE_CONNECTION,
+                                    NOTHING));
+            default -> {}
+        }
+    }
+
+    private void sendReceipt(Answered answered) {
+        engine.send(
+                remote,
+                new Receipt(
+                        request.transaction(), localId, remoteId, answered, SERVICE_TIMEOUT));
+    }
+
+    void replied(ConnectReply message) {
+        if (state == State.ASKING) {
+            remoteId = message.localId();
+            peers = message.offer();
+            acknowledgeTimeout = delayed(acknowledgeTimeout, message.acknowledgeDelay());
+            state = State.REPLIED;
+            engine.know(this);
+            wakeNoMore();
+            tell(new ConversationEvent.Replied(message));
+        } else if (active && message.localId() == remoteId) {
+            if (state == State.REPLIED) {
+                sendReceipt(Answered.REPLY);
+            } else if (state == State.ESTABLISHED) {
+                sendReady(); // that of before is lost
+            }
+        }
+    }
+
+    /** With a peer's delay added, as far as powers of two can tell. */
+    private static int delayed(int timeout, int delay) {
+        var sum = Math.max(timeout, delay) + (Math.abs(timeout - delay) <= 1 ? 1 : 0);
+        return Math.min(sum, 31);
+    }
+
+    void ready() {
+        if (state == State.REPLYING) {
+            state = State.ESTABLISHED;
+            wakeNoMore();
+            tell(new ConversationEvent.Established());
+        }
+    }
+
+    void receipt(Receipt receipt) {
+        if (state == State.ASKING || state == State.REPLYING) {
+            putOff(nanos(receipt.serviceTimeout()));
+        }
+    }
+
+    void rejected(Rejection rejection) {
+        switch (state) {
+            case ASKING, ASKED, REPLYING, REPLIED -> {
+                var told =
+                        new ConversationEvent.Rejected(
+                                rejection.reason(), rejection.privateData());
+                end();
+                tell(told);
+            }
+            // The peer knows no such connection, whatever was agreed upon.
+            case ESTABLISHED, DISCONNECTING -> ended();
+            case DISCONNECT_REQUESTED, TIME_WAIT, ENDED -> {}
+        }
+    }
+
+    void disconnectRequested(DisconnectRequest message) {
+        if (own == null || message.remoteQueuePair() != own.queuePair()) {
+            return;
+        }
+        switch (state) {
+            case REPLYING, ESTABLISHED, DISCONNECTING -> {
+                wakeNoMore();
+                state = State.DISCONNECT_REQUESTED;
+                if (receiver == null) {
+                    disconnect();
+                } else {
+                    tellOfEnd();
+                }
+            }
+            case TIME_WAIT -> sendDisconnected();
+            default -> {}
+        }
+    }
+
+    void disconnectReplied() {
+        if (state == State.DISCONNECTING || state == State.DISCONNECT_REQUESTED) {
+            ended();
+        }
+    }
+
+    // ---- time, and the end
+
+    @Override
+    void expired() {
+        switch (state) {
+            case ASKING -> {
+                if (repeatsAgain()) {
+                    engine.send(remote, request);
+                } else {
+                    end();
+                    tell(new ConversationEvent.Unreachable());
+                }
+            }
+            case REPLYING -> {
+                if (reply != null && repeatsAgain()) {
+                    engine.send(remote, reply);
+                } else {
+                    end();
+                    tell(new ConversationEvent.Unreachable());
+                }
+            }
+            case DISCONNECTING -> {
+                if (repeatsAgain()) {
+                    sendDisconnect();
+                } else {
+                    ended();
+                }
+            }
+            case TIME_WAIT -> {
+                end();
+                tell(new ConversationEvent.TimeWaitExited());
+            }
+            default -> throw new IllegalStateException("nothing is timed in " + state);
+        }
+    }
+
+    private void ended() {
+        waitOut();
+        tellOfEnd();
+    }
+
+    private void waitOut() {
+        state = State.TIME_WAIT;
+        wakeIn(nanos(PACKET_LIFETIME + 1));
+    }
+
+    private void tellOfEnd() {
+        if (!toldOfEnd) {
+            toldOfEnd = true;
+            tell(new ConversationEvent.Disconnected());
+        }
+    }
+
+    private void end() {
+        state = State.ENDED;
+        engine.forget(this);
+    }
+
+    private void tell(ConversationEvent event) {
+        if (receiver != null) {
+            receiver.happened(event);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.packet.BigEndian;
+
+/**
+ * Ends a connection, DREQ. Its private data stays unread.
+ *
+ * @param remoteQueuePair the one of the side that it is sent to
+ */
+public record DisconnectRequest(
+        long transaction, int localId, int remoteId, int remoteQueuePair) implements Message {
+
+    static final int ATTRIBUTE = 0x15;
+
+    static DisconnectRequest decode(long transaction, MemorySegment body) {
+        return new DisconnectRequest(
+                transaction,
+                BigEndian.integer(body, 0),
+                BigEndian.integer(body, 4),
+                Fields.upper24(body, 8));
+    }
+
+    @Override
+    public int attribute() {
+        return ATTRIBUTE;
+    }
+
+    @Override
+    public void encodeBody(MemorySegment body) {
+        BigEndian.putInteger(body, 0, localId);
+        BigEndian.putInteger(body, 4, remoteId);
+        Fields.putUpper24(body, 8, remoteQueuePair);
+    }
+}

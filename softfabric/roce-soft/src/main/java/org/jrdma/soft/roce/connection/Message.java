@@ -1,0 +1,95 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.packet.BigEndian;
+import org.jrdma.soft.roce.packet.MalformedPacketException;
+
+/**
+ * A message between connection managers: a management datagram (MAD) of the class of communication
+ * management. Offsets in the messages' tables count from behind the header that all have.
+ */
+public sealed interface Message
+        permits ConnectRequest,
+                ConnectReply,
+                ReadyToUse,
+                Rejection,
+                Receipt,
+                DisconnectRequest,
+                DisconnectReply,
+                ServiceRequest,
+                ServiceReply {
+
+    /** The length of each. */
+    int BYTES = 256;
+
+    /** The length of the header. */
+    int HEADER_BYTES = 24;
+
+    /** Management's version, class 7, the class's version, method SEND, each a byte. */
+    int KIND = 0x01_07_02_03;
+
+    int TRANSACTION_OFFSET = 8;
+    int ATTRIBUTE_OFFSET = 16;
+
+    /** The number of its kind. */
+    int attribute();
+
+    /** What tells a sender's exchanges apart; an answer repeats it. */
+    long transaction();
+
+    /** Fills what is behind the header, which is zeros. */
+    void encodeBody(MemorySegment body);
+
+    /** All of it. */
+    default MemorySegment encode() {
+        var memory = MemorySegment.ofArray(new byte[BYTES]);
+        BigEndian.putInteger(memory, 0, KIND);
+        BigEndian.putLongInteger(memory, TRANSACTION_OFFSET, transaction());
+        BigEndian.putShort(memory, ATTRIBUTE_OFFSET, attribute());
+        encodeBody(memory.asSlice(HEADER_BYTES));
+        return memory;
+    }
+
+    /** Reads one. What it holds of the datagram are copies. */
+    static Message decode(MemorySegment datagram) throws MalformedPacketException {
+        if (datagram.byteSize() != BYTES) {
+            throw new MalformedPacketException("management datagram of another length");
+        }
+        if (BigEndian.integer(datagram, 0) != KIND) {
+            throw new MalformedPacketException("management datagram of another class");
+        }
+        var transaction = BigEndian.longInteger(datagram, TRANSACTION_OFFSET);
+        var body = datagram.asSlice(HEADER_BYTES);
+        return switch (BigEndian.unsignedShort(datagram, ATTRIBUTE_OFFSET)) {
+            case ConnectRequest.ATTRIBUTE -> ConnectRequest.decode(transaction, body);
+            case ConnectReply.ATTRIBUTE -> ConnectReply.decode(transaction, body);
+            case ReadyToUse.ATTRIBUTE -> ReadyToUse.decode(transaction, body);
+            case Rejection.ATTRIBUTE -> Rejection.decode(transaction, body);
+            case Receipt.ATTRIBUTE -> Receipt.decode(transaction, body);
+            case DisconnectRequest.ATTRIBUTE -> DisconnectRequest.decode(transaction, body);
+            case DisconnectReply.ATTRIBUTE -> DisconnectReply.decode(transaction, body);
+            case ServiceRequest.ATTRIBUTE -> ServiceRequest.decode(transaction, body);
+            case ServiceReply.ATTRIBUTE -> ServiceReply.decode(transaction, body);
+            default -> throw new MalformedPacketException("unknown management attribute");
+        };
+    }
+
+    /** The name that the specification gives a message in a datagram; empty for what is none. */
+    static String name(MemorySegment datagram) {
+        if (datagram.byteSize() != BYTES || BigEndian.integer(datagram, 0) != KIND) {
+            return "";
+        }
+        return switch (BigEndian.unsignedShort(datagram, ATTRIBUTE_OFFSET)) {
+            case ConnectRequest.ATTRIBUTE -> "REQ";
+            case ConnectReply.ATTRIBUTE -> "REP";
+            case ReadyToUse.ATTRIBUTE -> "RTU";
+            case Rejection.ATTRIBUTE -> "REJ";
+            case Receipt.ATTRIBUTE -> "MRA";
+            case DisconnectRequest.ATTRIBUTE -> "DREQ";
+            case DisconnectReply.ATTRIBUTE -> "DREP";
+            case ServiceRequest.ATTRIBUTE -> "SIDR_REQ";
+            case ServiceReply.ATTRIBUTE -> "SIDR_REP";
+            default -> "";
+        };
+    }
+}

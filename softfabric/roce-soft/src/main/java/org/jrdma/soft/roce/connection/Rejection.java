@@ -1,0 +1,55 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.packet.BigEndian;
+
+/**
+ * Refuses or abandons a connection, REJ. What it may say beside the reason stays unread.
+ *
+ * @param localId 0 where the sender has none for it
+ * @param remoteId 0 where the sender does not know it
+ * @param reason a code of the specification, see {@link Reason}
+ */
+public record Rejection(
+        long transaction,
+        int localId,
+        int remoteId,
+        Answered answered,
+        int reason,
+        MemorySegment privateData)
+        implements Message {
+
+    static final int ATTRIBUTE = 0x12;
+    public static final int PRIVATE_BYTES = 148;
+
+    private static final int PRIVATE_OFFSET = 84;
+
+    /** Checks the length of the private data. */
+    public Rejection {
+        Fields.checked(privateData, PRIVATE_BYTES);
+    }
+
+    static Rejection decode(long transaction, MemorySegment body) {
+        return new Rejection(
+                transaction,
+                BigEndian.integer(body, 0),
+                BigEndian.integer(body, 4),
+                Answered.of(BigEndian.unsignedByte(body, 8) >> 6),
+                BigEndian.unsignedShort(body, 10),
+                Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
+    }
+
+    @Override
+    public int attribute() {
+        return ATTRIBUTE;
+    }
+
+    @Override
+    public void encodeBody(MemorySegment body) {
+        BigEndian.putInteger(body, 0, localId);
+        BigEndian.putInteger(body, 4, remoteId);
+        BigEndian.putByte(body, 8, answered.code() << 6);
+        BigEndian.putShort(body, 10, reason);
+        Fields.putRest(body, PRIVATE_OFFSET, privateData);
+    }
+}

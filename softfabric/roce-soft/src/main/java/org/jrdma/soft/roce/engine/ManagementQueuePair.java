@@ -1,0 +1,100 @@
+package org.jrdma.soft.roce.engine;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.DatagramHeader;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.OpCode;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.PacketSequence;
+
+/**
+ * Queue pair 1: the datagrams of management, in and out. Has no work queues: what comes is handed
+ * on at once, and what goes waits in Java's memory.
+ */
+final class ManagementQueuePair {
+
+    /** More are lost, as datagrams may be. */
+    private static final int MOST_WAITING = 4_096;
+
+    private static final int PARTITION_KEY = 0xffff;
+    private static final int PARTITION = 0x7fff;
+
+    private final Engine engine;
+    private final Address local;
+    private final Management management;
+    private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
+    private int sequence;
+
+    private record Outgoing(Address remote, MemorySegment datagram) {}
+
+    ManagementQueuePair(Engine engine, Address local, Management management) {
+        this.engine = engine;
+        this.local = local;
+        this.management = management;
+    }
+
+    Management management() {
+        return management;
+    }
+
+    /** Whether a packet for this number is a datagram of management. */
+    boolean expects(IncomingPacket packet) {
+        return packet.opCode() == OpCode.UD_SEND_ONLY
+                && (packet.partitionKey() & PARTITION) == PARTITION
+                && packet.datagram()
+                        .equals(
+                                new DatagramHeader(
+                                        Management.QUEUE_KEY, Management.QUEUE_PAIR));
+    }
+
+    void receive(IncomingPacket packet) {
+        var buffer = packet.buffer();
+        management.received(
+                new Address(buffer.sourceHigh(), buffer.sourceLow()),
+                buffer.memory().asSlice(packet.payloadOffset(), packet.payloadBytes()));
+    }
+
+    /** Takes a datagram whose length is a multiple of 4, to be sent when there is room. */
+    void post(Address remote, MemorySegment datagram) {
+        if (waiting.size() < MOST_WAITING) {
+            waiting.addLast(new Outgoing(remote, datagram));
+        }
+    }
+
+    /** Sends what waits. False if the link had no buffer for some of it. */
+    boolean send() {
+        for (var next = waiting.peekFirst(); next != null; next = waiting.peekFirst()) {
+            var packet = engine.claim();
+            if (packet == null) {
+                return false;
+            }
+            waiting.removeFirst();
+            write(packet, next);
+            engine.send(packet);
+        }
+        return true;
+    }
+
+    private void write(PacketBuffer packet, Outgoing next) {
+        var memory = packet.memory();
+        BaseTransportHeader.encode(
+                memory,
+                PacketBuffer.START,
+                OpCode.UD_SEND_ONLY,
+                false,
+                0,
+                PARTITION_KEY,
+                Management.QUEUE_PAIR,
+                false,
+                sequence);
+        sequence = PacketSequence.plus(sequence, 1);
+        var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
+        new DatagramHeader(Management.QUEUE_KEY, Management.QUEUE_PAIR).encode(memory, headers);
+        var bytes = next.datagram.byteSize();
+        MemorySegment.copy(next.datagram, 0, memory, headers + DatagramHeader.BYTES, bytes);
+        packet.length(BaseTransportHeader.BYTES + DatagramHeader.BYTES + (int) bytes);
+        packet.addresses(local.high(), local.low(), next.remote.high(), next.remote.low());
+    }
+}

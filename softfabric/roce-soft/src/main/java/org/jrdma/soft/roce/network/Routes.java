@@ -1,0 +1,57 @@
+package org.jrdma.soft.roce.network;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.Address;
+
+/** What the kernel knows of the way to an address. */
+public final class Routes {
+
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOCK_CLOEXEC = 0x80000;
+
+    private Routes() {}
+
+    /**
+     * The address of this machine that packets to another would come from. None is sent for it.
+     *
+     * @throws FabricException if there is no route
+     */
+    public static Address sourceTo(Address destination) throws FabricException {
+        var calls = new SystemCalls();
+        var family = destination.isIpv4() ? SocketAddress.IPV4_FAMILY : SocketAddress.IPV6_FAMILY;
+        var descriptor = calls.socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (descriptor < 0) {
+            throw failure(destination, calls.errno());
+        }
+        try (var arena = Arena.ofConfined()) {
+            var name = arena.allocate(SocketAddress.IPV6_BYTES, Long.BYTES);
+            var bytes =
+                    SocketAddress.write(name, 0, destination.high(), destination.low(), 0);
+            if (calls.connect(descriptor, name.asSlice(0, bytes)) < 0) {
+                throw failure(destination, calls.errno());
+            }
+            var length = arena.allocateFrom(ValueLayout.JAVA_INT, SocketAddress.IPV6_BYTES);
+            if (calls.name(descriptor, name, length) < 0) {
+                throw failure(destination, calls.errno());
+            }
+            return new Address(SocketAddress.high(name, 0), SocketAddress.low(name, 0));
+        } finally {
+            calls.close(descriptor);
+        }
+    }
+
+    private static FabricException failure(Address destination, int errno) {
+        return new FabricException(
+                "There is no route to %s: %s".formatted(destination, Errno.describe(errno)),
+                errno,
+                null);
+    }
+
+    /** Whether two addresses of this machine belong to the same network interface. */
+    public static boolean shareInterface(Address one, Address other) throws FabricException {
+        return LocalInterface.of(one).index() == LocalInterface.of(other).index();
+    }
+}

@@ -1,0 +1,137 @@
+package org.jrdma.soft.roce.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import java.util.List;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.packet.MalformedPacketException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Messages as they stand on the wire. */
+class MessageTest {
+
+    private static final Offer OFFER = new Offer(0xa1b2c3, 0xd4e5f6, 16, 9, true, true, 5);
+
+    static List<Message> messages() {
+        return List.of(
+                new ConnectRequest(
+                        0x1122_3344_5566_7788L,
+                        0x0102_0304,
+                        0x0106_1d2fL,
+                        0x0a0b_0c0d_0e0f_1011L,
+                        OFFER,
+                        1,
+                        6,
+                        0xffff,
+                        20,
+                        21,
+                        15,
+                        new RequestedPath(
+                                Address.ipv4(0x0a00_0001),
+                                new Address(0xfe80L << 48, 0x55),
+                                4,
+                                0xabcde,
+                                0x7f,
+                                64,
+                                3,
+                                17),
+                        filled(ConnectRequest.PRIVATE_BYTES)),
+                new ConnectReply(1, 2, 3, 4, OFFER, 11, filled(ConnectReply.PRIVATE_BYTES)),
+                new ReadyToUse(1, 2, 3),
+                new Rejection(
+                        1, 2, 3, Answered.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
+                new Receipt(1, 2, 3, Answered.OTHER, 24),
+                new DisconnectRequest(1, 2, 3, 0xa1b2c3),
+                new DisconnectReply(1, 2, 3),
+                new ServiceRequest(
+                        1, 2, 0x8001, 0x0111_0007L, filled(ServiceRequest.PRIVATE_BYTES)),
+                new ServiceReply(
+                        1,
+                        2,
+                        3,
+                        0xa1b2c3,
+                        0x0111_0007L,
+                        0x8001_0000,
+                        filled(ServiceReply.PRIVATE_BYTES)));
+    }
+
+    private static MemorySegment filled(int bytes) {
+        return MemorySegment.ofArray(new byte[bytes]).fill((byte) 0x5a);
+    }
+
+    @ParameterizedTest
+    @MethodSource("messages")
+    void shouldBeReadAsItWasWritten(Message message) throws Exception {
+        var datagram = message.encode();
+
+        assertThat(datagram.byteSize()).isEqualTo(256);
+        var read = Message.decode(datagram);
+        assertThat(read.getClass()).isEqualTo(message.getClass());
+        assertThat(read.encode().mismatch(datagram)).isEqualTo(-1);
+    }
+
+    /** The specification's table of the request, byte by byte. */
+    @Test
+    void shouldStandWhereTheSpecificationSays() {
+        var datagram = messages().getFirst().encode();
+        var hex = HexFormat.of().formatHex(datagram.toArray(ValueLayout.JAVA_BYTE));
+
+        assertThat(hex)
+                .startsWith(
+                        "01070203" + "00000000" + "1122334455667788" + "0010" + "0000" + "00000000")
+                .contains(
+                        "01020304" + "00000000" + "0000000001061d2f" + "0a0b0c0d0e0f1011"
+                                + "00000000" + "00000000" // and the key
+                                + "a1b2c310" + "00000009" + "000000a3" + "d4e5f6ae"
+                                + "ffff" + "45" + "f8" + "ffffffff"
+                                + "00000000000000000000ffff0a000001"
+                                + "fe800000000000000000000000000055"
+                                + "abcde003" + "7f403088" + "00".repeat(44)
+                                + "5a".repeat(92));
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoSuchMessage() {
+        var good = new ReadyToUse(1, 2, 3).encode();
+        assertRefused(good.asSlice(0, 255), "length");
+        for (var offset : new int[] {0, 1, 2, 3}) {
+            assertRefused(with(good, offset, 0x7e), "class");
+        }
+        assertRefused(with(good, 17, 0x19), "attribute");
+    }
+
+    private static MemorySegment with(MemorySegment message, long offset, int value) {
+        var copy = MemorySegment.ofArray(message.toArray(ValueLayout.JAVA_BYTE));
+        copy.set(ValueLayout.JAVA_BYTE, offset, (byte) value);
+        return copy;
+    }
+
+    private static void assertRefused(MemorySegment datagram, String reason) {
+        assertThatThrownBy(() -> Message.decode(datagram))
+                .isInstanceOf(MalformedPacketException.class)
+                .hasMessageContaining(reason);
+    }
+
+    @Test
+    void shouldReadTheHeaderOfBothFamilies() throws Exception {
+        for (var header :
+                List.of(
+                        new PeerHeader(7, Address.ipv4(1), Address.ipv4(2)),
+                        new PeerHeader(65_535, new Address(1, 2), new Address(3, 4)))) {
+            var data = header.followedBy(World.bytes("x"));
+
+            assertThat(data.byteSize()).isEqualTo(37);
+            assertThat(PeerHeader.decode(data)).isEqualTo(header);
+            assertThatThrownBy(() -> PeerHeader.decode(with(data, 0, 1)))
+                    .isInstanceOf(MalformedPacketException.class);
+            assertThatThrownBy(() -> PeerHeader.decode(with(data, 1, 0x50)))
+                    .isInstanceOf(MalformedPacketException.class);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package org.jrdma.soft.roce.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.packet.MalformedPacketException;
+import org.jspecify.annotations.Nullable;
+
+/** Connection managers of two machines, a network that a test can spoil, and a clock it turns. */
+final class World {
+
+    static final int MTU_1024 = 3;
+    static final long SERVICE = 0x0106_0000L + 7471;
+
+    final Machine here = new Machine(Address.ipv4(0x0a00_0001), 1);
+    final Machine there = new Machine(Address.ipv4(0x0a00_0002), 2);
+
+    /** All that was sent, lost or not. */
+    final List<Sent> sent = new ArrayList<>();
+
+    private final ArrayDeque<Sent> underWay = new ArrayDeque<>();
+    private Predicate<Sent> lost = _ -> false;
+    private Predicate<Sent> doubled = _ -> false;
+    private long now;
+
+    /** A message on its way. */
+    record Sent(Address from, Address to, MemorySegment datagram) {
+
+        String name() {
+            return Message.name(datagram);
+        }
+
+        Message message() {
+            try {
+                return Message.decode(datagram);
+            } catch (MalformedPacketException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** One side. */
+    final class Machine implements Carrier {
+
+        final Address address;
+        final ConnectionEngine engine;
+
+        Machine(Address address, long seed) {
+            this.address = address;
+            this.engine = new ConnectionEngine(address, seed, MTU_1024, this, new Random(seed));
+        }
+
+        @Override
+        public long now() {
+            return now;
+        }
+
+        @Override
+        public void send(Address remote, MemorySegment message) {
+            var one = new Sent(address, remote, message);
+            sent.add(one);
+            if (lost.test(one)) {
+                return;
+            }
+            underWay.add(one);
+            if (doubled.test(one)) {
+                underWay.add(one);
+            }
+        }
+
+        /** Asks the other side for a connection. */
+        Party connect(Machine other, int queuePair, String data) {
+            var party = new Party();
+            party.conversation =
+                    engine.connect(
+                            other.address, options(other, queuePair, data), party.events::add);
+            return party;
+        }
+
+        private ConnectOptions options(Machine other, int queuePair, String data) {
+            return new ConnectOptions(
+                    SERVICE,
+                    new Offer(queuePair, 0, 4, 3, true, false, 6),
+                    5,
+                    0xffff,
+                    0x20,
+                    17,
+                    new PeerHeader(4711, address, other.address).followedBy(bytes(data)));
+        }
+
+        /** Listens, with room for some requests. */
+        Ear listen(int room) {
+            var ear = new Ear(room);
+            engine.listen(SERVICE, ear);
+            return ear;
+        }
+    }
+
+    /** One side of a connection, with what it was told. */
+    static final class Party {
+        final List<ConversationEvent> events = new ArrayList<>();
+        @Nullable Conversation conversation;
+        @Nullable PeerHeader header;
+        @Nullable String data;
+
+        Conversation conversation() {
+            if (conversation == null) {
+                throw new AssertionError("there is none");
+            }
+            return conversation;
+        }
+
+        boolean reply(int queuePair, String text) {
+            return conversation().reply(new Offer(queuePair, 0, 2, 1, true, true, 7), bytes(text));
+        }
+
+        List<String> told() {
+            return events.stream().map(event -> event.getClass().getSimpleName()).toList();
+        }
+    }
+
+    /** A service, with those who asked for it. */
+    static final class Ear implements Service {
+        final List<Party> requests = new ArrayList<>();
+        final List<Inquiry> inquiries = new ArrayList<>();
+        int room;
+
+        Ear(int room) {
+            this.room = room;
+        }
+
+        @Override
+        public ConversationEvent.@Nullable Receiver requested(
+                Conversation conversation, PeerHeader header, MemorySegment data) {
+            if (room == 0) {
+                return null;
+            }
+            room--;
+            var party = new Party();
+            party.conversation = conversation;
+            party.header = header;
+            party.data = text(data);
+            requests.add(party);
+            return party.events::add;
+        }
+
+        @Override
+        public boolean asked(Inquiry inquiry, PeerHeader header, MemorySegment data) {
+            return room-- > 0 && inquiries.add(inquiry);
+        }
+    }
+
+    /** From now on these get lost. */
+    void lose(Predicate<Sent> which) {
+        lost = which;
+    }
+
+    /** From now on these arrive twice. */
+    void duplicate(Predicate<Sent> which) {
+        doubled = which;
+    }
+
+    /** The first of a name. */
+    static Predicate<Sent> first(String name) {
+        var met = new boolean[1];
+        return message -> {
+            var isFirst = !met[0] && message.name().equals(name);
+            met[0] |= isFirst;
+            return isFirst;
+        };
+    }
+
+    /** Lets everything arrive that is under way, and all that it causes. */
+    void deliver() {
+        while (!underWay.isEmpty()) {
+            var next = underWay.remove();
+            var target = next.to().equals(here.address) ? here : there;
+            target.engine.received(next.from(), next.datagram());
+        }
+    }
+
+    /** Lets time pass, with all that happens meanwhile. */
+    void pass(long millis) {
+        var end = now + millis * 1_000_000;
+        deliver();
+        for (var next = next(); next <= end; next = next()) {
+            now = Math.max(now, next);
+            here.engine.expire(now);
+            there.engine.expire(now);
+            deliver();
+        }
+        now = end;
+    }
+
+    /** Lets time pass until something has happened, but no more than ten seconds. */
+    void passUntil(BooleanSupplier happened) {
+        for (var millis = 0; millis < 10_000 && !happened.getAsBoolean(); millis++) {
+            pass(1);
+        }
+        assertThat(happened.getAsBoolean()).isTrue();
+    }
+
+    private long next() {
+        return Math.min(here.engine.nextDeadline(), there.engine.nextDeadline());
+    }
+
+    /** How many messages of a name were sent. */
+    long count(String name) {
+        return sent.stream().filter(message -> message.name().equals(name)).count();
+    }
+
+    static MemorySegment bytes(String text) {
+        return MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** As it arrives: with zeros behind it. */
+    static String text(MemorySegment data) {
+        var bytes = data.toArray(ValueLayout.JAVA_BYTE);
+        return new String(bytes, StandardCharsets.UTF_8).replace("\0", "");
+    }
+}
