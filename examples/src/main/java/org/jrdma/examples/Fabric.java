@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
 
 /**
  * Which libibverbs the examples use: the machine's own, or the software fabric, which is RDMA in
@@ -22,12 +23,25 @@ public final class Fabric {
      *     decides, and without that the machine
      */
     public static Verbs choose(String wanted) throws IOException {
+        return choosesSoftware(wanted) ? Verbs.software() : Verbs.system();
+    }
+
+    /** The same, with the connection manager beside it. */
+    public static WithConnections chooseWithConnections(String wanted) throws IOException {
+        return choosesSoftware(wanted)
+                ? new WithConnections(Verbs.software(), ConnectionManager.software())
+                : new WithConnections(Verbs.system(), ConnectionManager.system());
+    }
+
+    /** Two libraries with the same devices. */
+    public record WithConnections(Verbs verbs, ConnectionManager connections) {}
+
+    private static boolean choosesSoftware(String wanted) throws IOException {
         var name = wanted.isEmpty() ? System.getProperty("jrdma.fabric", "") : wanted;
         return switch (name) {
-            case "system" -> Verbs.system();
+            case "system" -> false;
             case "software" -> software("as it was told to");
-            case "" ->
-                    hasDevice() ? Verbs.system() : software("as this machine has no RDMA device");
+            case "" -> !hasDevice() && software("as this machine has no RDMA device");
             default ->
                     throw new IllegalArgumentException(
                             "The fabric can be system or software, not \"%s\".".formatted(name));
@@ -45,8 +59,8 @@ public final class Fabric {
         }
     }
 
-    private static Verbs software(String reason) throws IOException {
+    private static boolean software(String reason) {
         IO.println("This runs on the software fabric, " + reason + ".");
-        return Verbs.software();
+        return true;
     }
 }

@@ -15,6 +15,7 @@ import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
+import org.jrdma.examples.rping.Rping;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.examples.udmulticast.UdMulticast;
 import org.jrdma.ffi.LibraryNotFoundException;
@@ -104,6 +105,32 @@ class SoftwareFabricTest {
         try (var socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
+    }
+
+    /** Each process has a device, at an address of its own, and finds the other by that. */
+    @Test
+    void shouldPingOverAConnectionByAddress() throws Exception {
+        var address = "127.0.0." + (100 + ProcessHandle.current().pid() % 150);
+        var options = List.of("-f", "software", "-a", address, "-v", "-C", "3", "-S", "100");
+        try (var server = rping(options, "-s")) {
+            server.awaitOutput("waiting at");
+            try (var client = rping(options, "-c", "-V")) {
+                assertThat(client.await()).as(client.output()).isZero();
+                assertThat(client.output())
+                        .startsWith(CHOSEN)
+                        .contains("\nping data: rdma-ping-2: CDEFGHIJ");
+            }
+            assertThat(server.await()).as(server.output()).isZero();
+            assertThat(server.output())
+                    .startsWith(CHOSEN)
+                    .contains("\nserver ping data: rdma-ping-2: CDEFGHIJ");
+        }
+    }
+
+    private static Program rping(List<String> options, String... more) throws IOException {
+        var arguments = new ArrayList<>(options);
+        arguments.addAll(List.of(more));
+        return Programs.example(Rping.class, arguments.toArray(String[]::new));
     }
 
     @Test

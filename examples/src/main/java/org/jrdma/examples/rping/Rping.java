@@ -15,6 +15,7 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
@@ -41,6 +42,7 @@ public final class Rping {
               -p PORT     (7174)
               -C COUNT    how many pings; without it, the client goes on for ever
               -S SIZE     the bytes of each (64), the same on both sides
+              -f FABRIC   system, or software: RDMA in Java, for a machine without a device
               -v          shows them
               -V          compares what comes back with what was sent\
             """;
@@ -60,6 +62,7 @@ public final class Rping {
     private int port = 7174;
     private int count = Integer.MAX_VALUE;
     private int size = 64;
+    private String fabric = "";
     private boolean shows;
     private boolean compares;
 
@@ -77,19 +80,19 @@ public final class Rping {
     }
 
     private void run() throws IOException {
-        var connections = ConnectionManager.system();
+        var chosen = Fabric.chooseWithConnections(fabric);
         if (serves) {
-            serve(connections);
+            serve(chosen.connections(), chosen.verbs());
         } else {
-            ping(connections);
+            ping(chosen.connections(), chosen.verbs());
         }
     }
 
-    private void serve(ConnectionManager connections) throws IOException {
+    private void serve(ConnectionManager connections, Verbs verbs) throws IOException {
         try (var listener = connections.listen(new InetSocketAddress(address, port))) {
             IO.println("waiting at " + listener.localAddress());
             try (var request = listener.next(PATIENCE);
-                    var device = Verbs.system().open(request.deviceName());
+                    var device = verbs.open(request.deviceName());
                     var domain = device.newProtectionDomain();
                     var buffers = new Buffers(domain, size);
                     var completions = device.newCompletionDispatcher(16)) {
@@ -136,9 +139,9 @@ public final class Rping {
         queuePair.send(buffers.sent.slice()).await(PATIENCE);
     }
 
-    private void ping(ConnectionManager connections) throws IOException {
+    private void ping(ConnectionManager connections, Verbs verbs) throws IOException {
         try (var route = connections.resolve(new InetSocketAddress(address, port), PATIENCE);
-                var device = Verbs.system().open(route.deviceName());
+                var device = verbs.open(route.deviceName());
                 var domain = device.newProtectionDomain();
                 var buffers = new Buffers(domain, size);
                 var completions = device.newCompletionDispatcher(16);
@@ -232,7 +235,7 @@ public final class Rping {
                 case "-c" -> connects = true;
                 case "-v" -> shows = true;
                 case "-V" -> compares = true;
-                case "-a", "-p", "-C", "-S" -> {
+                case "-a", "-p", "-C", "-S", "-f" -> {
                     if (!rest.hasNext()) {
                         throw new IllegalArgumentException(
                                 argument + " misses its value.\n\n" + USAGE);
@@ -240,6 +243,7 @@ public final class Rping {
                     var value = rest.next();
                     switch (argument) {
                         case "-a" -> address = value;
+                        case "-f" -> fabric = value;
                         case "-p" -> port = number(value);
                         case "-C" -> count = number(value);
                         default -> size = number(value);

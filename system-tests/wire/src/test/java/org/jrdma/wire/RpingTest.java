@@ -1,0 +1,76 @@
+package org.jrdma.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.processes.Program;
+import org.jrdma.verbs.Mtu;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The connection manager of the software fabric and the kernel's, with rping at both ends. */
+class RpingTest {
+
+    private static final String PINGS = "20";
+
+    /** Who waits for the other. */
+    enum Server {
+        C,
+        JAVA
+    }
+
+    @ParameterizedTest
+    @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
+    void shouldPing(Server server, Family family) throws Exception {
+        Wire.pathMtu(Mtu.BYTES_1024);
+        var address = server == Server.C ? family.kernel() : family.software();
+        var isC = server == Server.C;
+        try (var serving = start(isC, family, "-s", "-a", address)) {
+            serving.awaitOutput(isC ? "rdma_listen" : "waiting at");
+            try (var calling = start(!isC, family, "-c", "-V", "-a", address)) {
+                assertThat(calling.await()).as(calling + ": " + calling.output()).isZero();
+                assertThat(calling.output()).contains("ping data: rdma-ping-19: TUVWXYZ");
+                serving.awaitOutput("server ping data: rdma-ping-19: TUVWXYZ");
+                if (!isC) { // the C program ends with 0 or not, by chance
+                    assertThat(serving.await()).as(serving + ": " + serving.output()).isZero();
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"C, loss 10%", "JAVA, loss 10%"})
+    void shouldPingOnABadWire(Server server, String trouble) throws Exception {
+        Wire.trouble("wire0", trouble);
+        Wire.trouble("wire1", trouble);
+        try {
+            shouldPing(server, Family.IPV4);
+        } finally {
+            Wire.calm();
+        }
+    }
+
+    /** As the C program at the other end, or as the example at this one. */
+    private static Program start(boolean isC, Family family, String... options) throws IOException {
+        var command = new ArrayList<String>();
+        if (isC) {
+            // -d has it say that it listens, stdbuf when it does
+            command.addAll(Wire.atKernel("stdbuf", "-oL", "rping", "-d"));
+        } else {
+            command.addAll(
+                    List.of(System.getProperty("jrdma.root") + "/jrdma", "example", "rping"));
+        }
+        command.addAll(List.of(options));
+        command.addAll(List.of("-v", "-C", PINGS, "-S", "100"));
+        return Program.start(
+                Map.of(
+                        "JRDMA_JAVA_OPTIONS",
+                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djrdma.fabric=software"
+                                + " -Djrdma.soft.devices="
+                                + family.software()),
+                command);
+    }
+}
