@@ -1,0 +1,9 @@
+/** SISCI for Java: segments of memory that nodes share across PCIe, DMA and interrupts. */
+module org.jrdma.sisci {
+    requires transitive org.jrdma.ffi;
+    requires org.jrdma.abi.sisci;
+    requires org.slf4j;
+    requires static transitive org.jspecify;
+
+    exports org.jrdma.sisci;
+}

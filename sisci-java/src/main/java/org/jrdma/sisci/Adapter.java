@@ -1,0 +1,124 @@
+package org.jrdma.sisci;
+
+import org.jrdma.sisci.internal.Constant;
+
+/**
+ * One of this machine's adapters: a way into the fabric.
+ *
+ * <p>Usable as long as the {@link Node} is open that it was asked of. Safe for use by several
+ * threads.
+ */
+public final class Adapter {
+
+    private final Node node;
+    private final int number;
+    private final int nodeId;
+
+    Adapter(Node node, int number, int nodeId) {
+        this.node = node;
+        this.number = number;
+        this.nodeId = nodeId;
+    }
+
+    /** What can be asked of an adapter. */
+    public enum Query {
+        SERIAL_NUMBER(Constant.SCI_Q_ADAPTER_SERIAL_NUMBER),
+        CARD_TYPE(Constant.SCI_Q_ADAPTER_CARD_TYPE),
+        NODE_ID(Constant.SCI_Q_ADAPTER_NODEID),
+        /** 1 where the fabric's configuration knows it. */
+        CONFIGURED(Constant.SCI_Q_ADAPTER_CONFIGURED),
+        DMA_MTU(Constant.SCI_Q_ADAPTER_DMA_MTU),
+        MULTICAST_GROUPS(Constant.SCI_Q_ADAPTER_MCAST_MAX_GROUPS),
+        /** The bus number times 256, the device number times 8, and the function. */
+        BUS_DEVICE_FUNCTION(Constant.SCI_Q_ADAPTER_BDF),
+        LINKS(Constant.SCI_Q_ADAPTER_NUMBER_OF_LINKS);
+
+        private final Constant constant;
+
+        Query(Constant constant) {
+            this.constant = constant;
+        }
+    }
+
+    /** What can be asked of a link of an adapter. */
+    public enum LinkQuery {
+        /** 1 where it works. */
+        OPERATIONAL(Constant.SCI_Q_ADAPTER_LINK_OPERATIONAL),
+        /** In lanes. */
+        WIDTH(Constant.SCI_Q_ADAPTER_LINK_WIDTH),
+        /** A generation of PCIe. */
+        SPEED(Constant.SCI_Q_ADAPTER_LINK_SPEED),
+        /** In seconds. */
+        UPTIME(Constant.SCI_Q_ADAPTER_LINK_UPTIME),
+        /** In seconds. */
+        DOWNTIME(Constant.SCI_Q_ADAPTER_LINK_DOWNTIME),
+        /** 1 where there is a cable. */
+        CABLE_INSERTED(Constant.SCI_Q_ADAPTER_LINK_CABLE_INSERTED),
+        /** 1 where it is switched on. */
+        ENABLED(Constant.SCI_Q_ADAPTER_LINK_ENABLED),
+        /** The port at the other end. */
+        PARTNER_PORT(Constant.SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO);
+
+        private final Constant constant;
+
+        LinkQuery(Constant constant) {
+            this.constant = constant;
+        }
+    }
+
+    /** Its number; they count from 0. */
+    public int number() {
+        return number;
+    }
+
+    /** The id that it gives this node. */
+    public int nodeId() {
+        return nodeId;
+    }
+
+    /**
+     * Asks the adapter. In C: {@code SCIQuery} with {@code SCI_Q_ADAPTER}.
+     *
+     * @throws UnsupportedOperationException if the library does not tell the query's number, which
+     *     is not public
+     */
+    public int query(Query query) throws SisciException {
+        return query(query.constant, 0);
+    }
+
+    /** Asks one of its links; they count from 0. As {@link #query(Query)}. */
+    public int query(LinkQuery query, int link) throws SisciException {
+        return query(query.constant, link);
+    }
+
+    private int query(Constant what, int link) throws SisciException {
+        return node.inCall(() -> node.functions().nodes().queryAdapter(number, link, what));
+    }
+
+    /** Whether a link works. */
+    public boolean isLinkOperational(int link) throws SisciException {
+        return query(LinkQuery.OPERATIONAL, link) != 0;
+    }
+
+    /** Whether it has such a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
+    public boolean isDmaAvailable(DmaEngine engine) throws SisciException {
+        return node.inCall(() ->
+                node.functions()
+                        .nodes()
+                        .isDmaAvailable(number, engine.flags(node.functions().library())));
+    }
+
+    /** What its DMA engine can do. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
+    public DmaCapabilities dmaCapabilities(DmaEngine engine) throws SisciException {
+        return node.inCall(() ->
+                node.functions()
+                        .nodes()
+                        .dmaCapabilities(number, engine.flags(node.functions().library())));
+    }
+
+    /** The adapter and the node that it belongs to. */
+    @Override
+    public String toString() {
+        return "adapter %d of node %d".formatted(number, nodeId);
+    }
+}

@@ -1,0 +1,66 @@
+package org.jrdma.sisci;
+
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sisci.internal.Callbacks;
+
+/**
+ * An interrupt of this node by which peers send small messages.
+ *
+ * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
+ * sci_local_data_interrupt_t}; {@link #close()} is {@code SCIRemoveDataInterrupt}.
+ */
+public final class DataInterrupt extends SisciObject {
+
+    private final int number;
+    private final Events<byte[]> events;
+
+    private DataInterrupt(LocalInterrupt<byte[]> made) {
+        super(made.created().handle(), made.lifetime(), made.patience());
+        this.number = made.created().number();
+        this.events = made.events();
+    }
+
+    /** The node must be held. */
+    static DataInterrupt create(Node node, InterruptOptions options) throws SisciException {
+        if (options.shared() || options.counting()) {
+            throw new IllegalArgumentException(
+                    "An interrupt with data is neither shared nor counting: " + options);
+        }
+        return new DataInterrupt(
+                LocalInterrupt.create(
+                        node,
+                        options,
+                        true,
+                        events -> (Callbacks.DataListener) (data, _) -> events.put(data)));
+    }
+
+    /** The number by which peers connect to it. */
+    public int number() {
+        return number;
+    }
+
+    /**
+     * Waits for a message. Each goes to one caller, or to one listener, in the order in which they
+     * came.
+     *
+     * @throws FabricTimeoutException if none came in time
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if it is closed, before or meanwhile
+     */
+    public byte[] receive(Duration timeout) throws FabricException, InterruptedIOException {
+        return events.take(Deadline.after(timeout), "No message for " + this);
+    }
+
+    /**
+     * Calls {@code listener} for each message from now until the interrupt is closed, one after the
+     * other, on a virtual thread of its own. It may close the interrupt. What it throws is logged.
+     */
+    public void onMessage(Consumer<byte[]> listener) {
+        events.listen(listener);
+    }
+}

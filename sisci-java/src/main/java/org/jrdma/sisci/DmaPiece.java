@@ -1,0 +1,27 @@
+package org.jrdma.sisci;
+
+/**
+ * A piece of a transfer that has several. In C: {@code dis_dma_vec_t}, whose numbers have 32 bits.
+ *
+ * @param localOffset where in the local segment
+ * @param remoteOffset where in the remote segment
+ * @param bytes how long
+ */
+public record DmaPiece(long localOffset, long remoteOffset, long bytes) {
+
+    private static final long LIMIT = 1L << 32;
+
+    /** Checks the numbers. */
+    public DmaPiece {
+        if (localOffset < 0
+                || localOffset >= LIMIT
+                || remoteOffset < 0
+                || remoteOffset >= LIMIT
+                || bytes <= 0
+                || bytes >= LIMIT) {
+            throw new IllegalArgumentException(
+                    "%,d bytes from %,d to %,d: numbers of a piece have 32 bits"
+                            .formatted(bytes, localOffset, remoteOffset));
+        }
+    }
+}

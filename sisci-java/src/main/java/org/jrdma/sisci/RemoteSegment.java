@@ -1,0 +1,196 @@
+package org.jrdma.sisci;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.sisci.internal.Callbacks;
+import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.QueryStructure;
+
+/**
+ * A segment of a node, this one or another, that this side is connected to.
+ *
+ * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
+ * sci_remote_segment_t}; {@link #close()} is {@code SCIDisconnectSegment}.
+ */
+public final class RemoteSegment extends SisciObject {
+
+    private final Node node;
+    private final int peer;
+    private final int id;
+    private final long bytes;
+    private final State state;
+
+    private RemoteSegment(
+            Node node,
+            MemorySegment handle,
+            int peer,
+            int id,
+            long bytes,
+            Lifetime lifetime,
+            State state) {
+        super(handle, lifetime, state.patience);
+        this.node = node;
+        this.peer = peer;
+        this.id = id;
+        this.bytes = bytes;
+        this.state = state;
+    }
+
+    /** How it is with the connection. */
+    public enum Link {
+        /** Stores arrive. */
+        OPERATIONAL,
+        /** Stores are lost and loads give all ones, maybe for a while. */
+        NOT_OPERATIONAL,
+        /** The same for good: close it, and connect again. */
+        LOST
+    }
+
+    /** What its callbacks need. Apart from it, so that a forgotten one is found. */
+    private static final class State {
+
+        final Patience patience = new Patience();
+        final Events<SegmentEvent> events;
+        volatile Link link = Link.OPERATIONAL;
+
+        State(String name) {
+            this.events = new Events<>(name);
+        }
+
+        void event(int reason, int status) {
+            var type = SegmentEvent.Type.of(reason);
+            switch (type) {
+                case OPERATIONAL -> link = Link.OPERATIONAL;
+                case NOT_OPERATIONAL -> link = Link.NOT_OPERATIONAL;
+                case LOST -> link = Link.LOST;
+                case CONNECTED, DISCONNECTED, UNKNOWN -> {} // say nothing of the link
+            }
+            events.put(new SegmentEvent(type, OptionalInt.empty(), OptionalInt.empty(), status));
+        }
+    }
+
+    /** The node must be held. */
+    static RemoteSegment connect(Node node, int peer, int id, boolean isGroup)
+            throws SisciException {
+        var name =
+                isGroup
+                        ? "group %d from %s".formatted(id, node)
+                        : "segment %d of node %d from %s".formatted(id, peer, node);
+        var functions = node.functions();
+        var flags = isGroup ? functions.library().number(Constant.SCI_FLAG_BROADCAST) : 0;
+        var state = new State(name);
+        var listener = Callbacks.register((Callbacks.RemoteSegmentListener) state::event);
+        MemorySegment handle;
+        try {
+            handle =
+                    functions
+                            .segments()
+                            .connect(
+                                    node.address(),
+                                    peer,
+                                    id,
+                                    node.adapterNumber(),
+                                    listener,
+                                    flags,
+                                    () -> "for " + name);
+        } catch (SisciException | RuntimeException e) {
+            Callbacks.forget(listener);
+            throw e;
+        }
+        var lifetime =
+                new Lifetime(
+                        name,
+                        List.of(node.ownLifetime()),
+                        () -> {
+                            try {
+                                state.patience.undo(() ->
+                                        functions
+                                                .segments()
+                                                .disconnect(handle, () -> "for " + name));
+                            } finally {
+                                Callbacks.forget(listener);
+                            }
+                        });
+        lifetime.onClose(state.events::close);
+        return new RemoteSegment(
+                node, handle, peer, id, functions.segments().remoteSize(handle), lifetime, state);
+    }
+
+    /** The node that it belongs to. In C: {@code SCIGetRemoteSegmentNodeId}. */
+    public int nodeId() {
+        return peer;
+    }
+
+    /** Its number there. In C: {@code SCIGetRemoteSegmentId}. */
+    public int id() {
+        return id;
+    }
+
+    /** Its size. In C: {@code SCIGetRemoteSegmentSize}. */
+    public long byteSize() {
+        return bytes;
+    }
+
+    /** How it is with the connection, as far as the library has told. */
+    public Link link() {
+        return state.link;
+    }
+
+    /** Maps it whole. */
+    public RemoteMap map() throws SisciException {
+        return map(MapOptions.WHOLE);
+    }
+
+    /**
+     * Maps it, or a part. In C: {@code SCIMapRemoteSegment}.
+     *
+     * @throws SisciException if the adapter's window is full, or the driver wants another alignment
+     */
+    public RemoteMap map(MapOptions options) throws SisciException {
+        return inCall(() -> RemoteMap.create(this, options));
+    }
+
+    /** Its address on the I/O bus of this side. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */
+    public long ioAddress() throws SisciException {
+        return inCall(() ->
+                node.functions()
+                        .nodes()
+                        .query(
+                                Constant.SCI_Q_REMOTE_SEGMENT,
+                                Constant.SCI_Q_REMOTE_SEGMENT_IOADDR,
+                                address(),
+                                QueryStructure.REMOTE_SEGMENT,
+                                this::toString));
+    }
+
+    /**
+     * Waits for something to happen to it. Each event goes to one caller, or to one listener.
+     *
+     * @throws FabricTimeoutException if nothing happened in time
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if it is closed, before or meanwhile
+     */
+    public SegmentEvent nextEvent(Duration timeout) throws FabricException, InterruptedIOException {
+        return state.events.take(Deadline.after(timeout), "No event of " + this);
+    }
+
+    /**
+     * Calls {@code listener} for each event from now until the segment is closed, one after the
+     * other, on a virtual thread of its own. It may close the segment. What it throws is logged.
+     */
+    public void onEvent(Consumer<SegmentEvent> listener) {
+        state.events.listen(listener);
+    }
+
+    Node node() {
+        return node;
+    }
+}

@@ -1,0 +1,182 @@
+package org.jrdma.sisci;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.SharedMemory;
+import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.QueryStructure;
+import org.jrdma.sisci.internal.SegmentFunctions;
+import org.jrdma.sisci.internal.SisciFunctions;
+
+/**
+ * A segment, or a part of one, as memory of this process.
+ *
+ * <p>The loads and stores here are single ones: each is done as it stands, with its width, and
+ * neither left out, merged nor moved by the compiler, as the registers of a device want it. {@link
+ * #segment()} is for bulk. Offsets must be multiples of the width.
+ *
+ * <p>Owned by its segment; safe for use by several threads. Closing it makes its memory
+ * inaccessible, then unmaps it. In C: {@code sci_map_t}; {@link #close()} is {@code
+ * SCIUnmapSegment}.
+ */
+public abstract sealed class SegmentMap extends SisciObject permits LocalMap, RemoteMap {
+
+    private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+    private static final VarHandle SHORT = ValueLayout.JAVA_SHORT.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private final SisciFunctions functions;
+    private final MemorySegment segment;
+
+    SegmentMap(Mapping mapping) {
+        super(mapping.handle, mapping.lifetime, mapping.patience);
+        this.functions = mapping.functions;
+        this.segment = mapping.memory;
+    }
+
+    /** A map that has just been made. */
+    static final class Mapping {
+
+        private final SisciFunctions functions;
+        private final MemorySegment handle;
+        private final MemorySegment memory;
+        private final Patience patience = new Patience();
+        private final Lifetime lifetime;
+
+        Mapping(
+                SisciFunctions functions,
+                SegmentFunctions.Mapped mapped,
+                long bytes,
+                boolean readOnly,
+                SisciObject owner) {
+            var name = "map of %,d bytes of %s".formatted(bytes, owner);
+            var arena = Arena.ofShared();
+            var all = Downcalls.memoryAt(mapped.memory(), bytes, arena);
+            var unmapping = patience;
+            this.functions = functions;
+            this.handle = mapped.handle();
+            this.memory = readOnly ? all.asReadOnly() : all;
+            this.lifetime =
+                    new Lifetime(
+                            name,
+                            List.of(owner.ownLifetime()),
+                            () -> {
+                                SharedMemory.close(arena);
+                                unmapping.undo(() ->
+                                        functions
+                                                .segments()
+                                                .unmap(mapped.handle(), () -> "for " + name));
+                            });
+        }
+    }
+
+    /** The memory, bounded, and accessible until the map is closed. */
+    public final MemorySegment segment() {
+        return segment;
+    }
+
+    /** Its size. */
+    public final long byteSize() {
+        return segment.byteSize();
+    }
+
+    /** Loads. */
+    public final byte getByte(long offset) {
+        return (byte) BYTE.getOpaque(segment, offset);
+    }
+
+    /** Loads. */
+    public final short getShort(long offset) {
+        return (short) SHORT.getOpaque(segment, offset);
+    }
+
+    /** Loads. */
+    public final int getInt(long offset) {
+        return (int) INT.getOpaque(segment, offset);
+    }
+
+    /** Loads. */
+    public final long getLong(long offset) {
+        return (long) LONG.getOpaque(segment, offset);
+    }
+
+    /** Loads; what is loaded later is no older. */
+    public final int getIntAcquire(long offset) {
+        return (int) INT.getAcquire(segment, offset);
+    }
+
+    /** Loads; what is loaded later is no older. */
+    public final long getLongAcquire(long offset) {
+        return (long) LONG.getAcquire(segment, offset);
+    }
+
+    /** Stores. */
+    public final void putByte(long offset, byte value) {
+        BYTE.setOpaque(segment, offset, value);
+    }
+
+    /** Stores. */
+    public final void putShort(long offset, short value) {
+        SHORT.setOpaque(segment, offset, value);
+    }
+
+    /** Stores. */
+    public final void putInt(long offset, int value) {
+        INT.setOpaque(segment, offset, value);
+    }
+
+    /** Stores. */
+    public final void putLong(long offset, long value) {
+        LONG.setOpaque(segment, offset, value);
+    }
+
+    /** Stores, after all that was stored before by this thread. */
+    public void putIntRelease(long offset, int value) {
+        INT.setRelease(segment, offset, value);
+    }
+
+    /** Stores, after all that was stored before by this thread. */
+    public void putLongRelease(long offset, long value) {
+        LONG.setRelease(segment, offset, value);
+    }
+
+    /**
+     * Whether it leads to memory of this node, without the adapter. In C: {@code
+     * SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET}.
+     */
+    public final boolean isLocal() throws SisciException {
+        return query(Constant.SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET) != 0;
+    }
+
+    /** Its address on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
+    public final long ioAddress() throws SisciException {
+        return query(Constant.SCI_Q_MAP_IOADDR);
+    }
+
+    private long query(Constant what) throws SisciException {
+        return inCall(() ->
+                functions
+                        .nodes()
+                        .query(
+                                Constant.SCI_Q_MAP,
+                                what,
+                                address(),
+                                QueryStructure.MAP,
+                                this::toString));
+    }
+
+    final SisciFunctions functions() {
+        return functions;
+    }
+
+    final Supplier<String> subject() {
+        return () -> "for " + this;
+    }
+}

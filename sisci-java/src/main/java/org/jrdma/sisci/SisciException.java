@@ -1,0 +1,79 @@
+package org.jrdma.sisci;
+
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+
+/**
+ * A function of libsisci that failed: its name, what it was asked for, the error it answered with,
+ * and advice where there is some. {@link #code()} is the library's own number, whether known or
+ * not.
+ */
+public final class SisciException extends FabricException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String function;
+    private final SisciError error;
+
+    /**
+     * A function that the library refused.
+     *
+     * @param function the C function's name
+     * @param subject what it was asked for, as {@code for segment 7}; or empty
+     * @param code what the library answered
+     * @param errno what the operating system said, which counts where the library says {@code
+     *     SCI_ERR_SYSTEM}
+     * @param text what the library says of the code; or empty
+     */
+    public SisciException(String function, String subject, int code, int errno, String text) {
+        super(message(function, subject, code, errno, text), code, null);
+        this.function = function;
+        this.error = SisciError.of(function, code);
+    }
+
+    /** What became of something that the library took on. */
+    SisciException(String function, String message, int code) {
+        super(message, code, null);
+        this.function = function;
+        this.error = SisciError.of(function, code);
+    }
+
+    private static String message(
+            String function, String subject, int code, int errno, String text) {
+        var error = SisciError.of(function, code);
+        var message =
+                new StringBuilder(function)
+                        .append(" failed")
+                        .append(subject.isEmpty() ? "" : " " + subject)
+                        .append(": ")
+                        .append(describe(function, code));
+        if (error == SisciError.SYSTEM && errno != 0) {
+            message.append(", ").append(Errno.describe(errno));
+        }
+        message.append('.');
+        if (!text.isEmpty()) {
+            message.append(' ').append(text).append(text.endsWith(".") ? "" : ".");
+        }
+        if (!error.advice().isEmpty()) {
+            message.append(' ').append(error.advice());
+        }
+        return message.toString();
+    }
+
+    static String describe(String function, int code) {
+        var error = SisciError.of(function, code);
+        return error == SisciError.UNKNOWN
+                ? "error 0x%08X".formatted(code)
+                : "%s (0x%08X)".formatted(error, code);
+    }
+
+    /** The C function's name, as {@code SCIConnectSegment}. */
+    public String function() {
+        return function;
+    }
+
+    /** What the code means. */
+    public SisciError error() {
+        return error;
+    }
+}

@@ -1,0 +1,259 @@
+package org.jrdma.sisci.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jrdma.abi.sisci.dis_dma_vec_t;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.sisci.DmaPiece;
+import org.jrdma.sisci.SisciException;
+
+/** DMA queues and channels. */
+public final class DmaFunctions {
+
+    private static final MethodHandle CREATE_QUEUE =
+            capturingErrno(sisci_h.SCICreateDMAQueue$descriptor());
+    private static final MethodHandle REMOVE_QUEUE =
+            capturingErrno(sisci_h.SCIRemoveDMAQueue$descriptor());
+    private static final MethodHandle ABORT_QUEUE =
+            capturingErrno(sisci_h.SCIAbortDMAQueue$descriptor());
+    private static final MethodHandle QUEUE_STATE =
+            Downcalls.plain(sisci_h.SCIDMAQueueState$descriptor());
+    private static final MethodHandle START =
+            capturingErrno(sisci_h.SCIStartDmaTransfer$descriptor());
+    private static final MethodHandle START_MEMORY =
+            capturingErrno(sisci_h.SCIStartDmaTransferMem$descriptor());
+    private static final MethodHandle START_VECTOR =
+            capturingErrno(sisci_h.SCIStartDmaTransferVec$descriptor());
+    private static final MethodHandle REQUEST_CHANNEL =
+            capturingErrno(sisci_h.SCIRequestDMAChannel$descriptor());
+    private static final MethodHandle RETURN_CHANNEL =
+            capturingErrno(sisci_h.SCIReturnDMAChannel$descriptor());
+    private static final MethodHandle OF_CHANNEL =
+            capturingErrno(sisci_h.SCIAssignDMAChannel$descriptor());
+
+    private final SisciLibrary library;
+
+    /** The functions of a library. */
+    public DmaFunctions(SisciLibrary library) {
+        this.library = library;
+    }
+
+    /** Makes a queue. */
+    public MemorySegment createQueue(
+            MemorySegment node, int adapter, int maxEntries, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCICreateDMAQueue",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    CREATE_QUEUE.invokeExact(
+                            function, segment(), node, handle, adapter, maxEntries, 0, error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** Refused while a transfer is under way. */
+    public void removeQueue(MemorySegment queue, Supplier<String> subject) throws SisciException {
+        library.run(
+                "SCIRemoveDMAQueue",
+                subject,
+                (function, _, error) -> {
+                    REMOVE_QUEUE.invokeExact(function, segment(), queue, 0, error);
+                });
+    }
+
+    /** Ends the transfer under way. */
+    public void abortQueue(MemorySegment queue, Supplier<String> subject) throws SisciException {
+        library.run(
+                "SCIAbortDMAQueue",
+                subject,
+                (function, _, error) -> {
+                    ABORT_QUEUE.invokeExact(function, segment(), queue, 0, error);
+                });
+    }
+
+    /** Never waits. */
+    public int state(MemorySegment queue) {
+        var function = library.require("SCIDMAQueueState");
+        return Downcalls.call(() -> (int) QUEUE_STATE.invokeExact(function, queue));
+    }
+
+    /**
+     * Starts a transfer between segments.
+     *
+     * @param listener the key of a {@link Callbacks.StatusListener}, or 0 for a queue that is
+     *     polled
+     */
+    public void start(
+            MemorySegment queue,
+            MemorySegment local,
+            long localOffset,
+            MemorySegment remote,
+            long remoteOffset,
+            long bytes,
+            long listener,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCIStartDmaTransfer",
+                subject,
+                (function, _, error) -> {
+                    START.invokeExact(
+                            function,
+                            segment(),
+                            queue,
+                            local,
+                            remote,
+                            localOffset,
+                            bytes,
+                            remoteOffset,
+                            callback(listener),
+                            MemorySegment.ofAddress(listener),
+                            flags | callbackFlag(listener),
+                            error);
+                });
+    }
+
+    /** Starts a transfer between memory of this process and a segment; as {@link #start}. */
+    public void startMemory(
+            MemorySegment queue,
+            MemorySegment memory,
+            MemorySegment remote,
+            long remoteOffset,
+            long listener,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        var allFlags =
+                flags | callbackFlag(listener) | library.number(Constant.SCI_FLAG_DMA_USER_MEM);
+        library.run(
+                "SCIStartDmaTransferMem",
+                subject,
+                (function, _, error) -> {
+                    START_MEMORY.invokeExact(
+                            function,
+                            segment(),
+                            queue,
+                            memory,
+                            remote,
+                            memory.byteSize(),
+                            remoteOffset,
+                            callback(listener),
+                            MemorySegment.ofAddress(listener),
+                            allFlags,
+                            error);
+                });
+    }
+
+    /** Starts several transfers between the same segments; as {@link #start}. */
+    public void startVector(
+            MemorySegment queue,
+            MemorySegment local,
+            MemorySegment remote,
+            List<DmaPiece> pieces,
+            long listener,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCIStartDmaTransferVec",
+                subject,
+                (function, arena, error) -> {
+                    var vector = dis_dma_vec_t.allocateArray(pieces.size(), arena);
+                    for (var index = 0; index < pieces.size(); index++) {
+                        var element = dis_dma_vec_t.asSlice(vector, index);
+                        var piece = pieces.get(index);
+                        dis_dma_vec_t.size(element, (int) piece.bytes());
+                        dis_dma_vec_t.local_offset(element, (int) piece.localOffset());
+                        dis_dma_vec_t.remote_offset(element, (int) piece.remoteOffset());
+                    }
+                    START_VECTOR.invokeExact(
+                            function,
+                            segment(),
+                            queue,
+                            local,
+                            remote,
+                            (long) pieces.size(),
+                            vector,
+                            callback(listener),
+                            MemorySegment.ofAddress(listener),
+                            flags | callbackFlag(listener),
+                            error);
+                });
+    }
+
+    /** Takes a channel of an engine. */
+    public MemorySegment requestChannel(
+            MemorySegment node, int adapter, int type, int id, int flags, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCIRequestDMAChannel",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    REQUEST_CHANNEL.invokeExact(
+                            function, segment(), node, handle, adapter, type, id, flags, error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** Gives it back. */
+    public void returnChannel(MemorySegment channel, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCIReturnDMAChannel",
+                subject,
+                (function, _, error) -> {
+                    RETURN_CHANNEL.invokeExact(function, segment(), channel, error);
+                });
+    }
+
+    /** What a channel can be given, each by a function of its own. */
+    public enum ChannelUse {
+        /** A queue. */
+        ASSIGN("SCIAssignDMAChannel"),
+        /** A segment of this node. */
+        PREPARE_LOCAL("SCIPrepareLocalSegmentForDMA"),
+        /** A segment of another node. */
+        PREPARE_REMOTE("SCIPrepareRemoteSegmentForDMA"),
+        /** A segment of this node, no more. */
+        UNPREPARE_LOCAL("SCIUnprepareLocalSegmentForDMA"),
+        /** A segment of another node, no more. */
+        UNPREPARE_REMOTE("SCIUnprepareRemoteSegmentForDMA");
+
+        private final String function;
+
+        ChannelUse(String function) {
+            this.function = function;
+        }
+    }
+
+    /** Gives a channel a queue or a segment. All these functions have one shape. */
+    public void use(
+            MemorySegment channel, ChannelUse use, MemorySegment object, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                use.function,
+                subject,
+                (function, _, error) -> {
+                    OF_CHANNEL.invokeExact(function, segment(), channel, object, 0, error);
+                });
+    }
+
+    private static MemorySegment callback(long listener) {
+        return listener == 0 ? MemorySegment.NULL : Callbacks.status();
+    }
+
+    private int callbackFlag(long listener) {
+        return listener == 0 ? 0 : library.number(Constant.SCI_FLAG_USE_CALLBACK);
+    }
+}

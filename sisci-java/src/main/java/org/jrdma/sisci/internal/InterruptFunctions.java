@@ -1,0 +1,143 @@
+package org.jrdma.sisci.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.function.Supplier;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.sisci.SisciException;
+
+/** Interrupts, with and without data. */
+public final class InterruptFunctions {
+
+    /** Of both kinds: create, remove, connect, disconnect have the same shapes. */
+    private static final MethodHandle CREATE =
+            capturingErrno(sisci_h.SCICreateInterrupt$descriptor());
+
+    private static final MethodHandle CONNECT =
+            capturingErrno(sisci_h.SCIConnectInterrupt$descriptor());
+    private static final MethodHandle OF_INTERRUPT =
+            capturingErrno(sisci_h.SCIRemoveInterrupt$descriptor());
+    private static final MethodHandle TRIGGER_DATA =
+            capturingErrno(sisci_h.SCITriggerDataInterrupt$descriptor());
+
+    private final SisciLibrary library;
+
+    /** The functions of a library. */
+    public InterruptFunctions(SisciLibrary library) {
+        this.library = library;
+    }
+
+    /** An interrupt, and the number that peers know it by. */
+    public record Created(MemorySegment handle, int number) {}
+
+    /**
+     * Makes an interrupt.
+     *
+     * @param number the number wanted, where the flags say that one is
+     * @param listener the key of a {@link Callbacks.StatusListener}, or of a {@link
+     *     Callbacks.DataListener}
+     */
+    public Created create(
+            boolean withData,
+            MemorySegment node,
+            int adapter,
+            int number,
+            long listener,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        var callback = withData ? Callbacks.data() : Callbacks.status();
+        var allFlags = flags | library.number(Constant.SCI_FLAG_USE_CALLBACK);
+        return library.call(
+                withData ? "SCICreateDataInterrupt" : "SCICreateInterrupt",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    var numbered = arena.allocate(JAVA_INT);
+                    numbered.set(JAVA_INT, 0, number);
+                    CREATE.invokeExact(
+                            function,
+                            segment(),
+                            node,
+                            handle,
+                            adapter,
+                            numbered,
+                            callback,
+                            MemorySegment.ofAddress(listener),
+                            allFlags,
+                            error);
+                    return new Created(handle.get(ADDRESS, 0), numbered.get(JAVA_INT, 0));
+                });
+    }
+
+    /** Removes it; a callback may be running. */
+    public void remove(boolean withData, MemorySegment interrupt, Supplier<String> subject)
+            throws SisciException {
+        ofInterrupt(withData ? "SCIRemoveDataInterrupt" : "SCIRemoveInterrupt", interrupt, subject);
+    }
+
+    /** Connects at once or not at all: no release implements the timeout. */
+    public MemorySegment connect(
+            boolean withData,
+            MemorySegment node,
+            int peer,
+            int adapter,
+            int number,
+            Supplier<String> subject)
+            throws SisciException {
+        var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
+        return library.call(
+                withData ? "SCIConnectDataInterrupt" : "SCIConnectInterrupt",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    CONNECT.invokeExact(
+                            function, segment(), node, handle, peer, adapter, number, timeout, 0,
+                            error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** Ends a connection. */
+    public void disconnect(boolean withData, MemorySegment interrupt, Supplier<String> subject)
+            throws SisciException {
+        ofInterrupt(
+                withData ? "SCIDisconnectDataInterrupt" : "SCIDisconnectInterrupt",
+                interrupt,
+                subject);
+    }
+
+    /** Interrupts the peer. */
+    public void trigger(MemorySegment interrupt, Supplier<String> subject) throws SisciException {
+        ofInterrupt("SCITriggerInterrupt", interrupt, subject);
+    }
+
+    /** Interrupts the peer with a message. Answers NOSPC when the peer is behind. */
+    public void trigger(MemorySegment interrupt, byte[] message, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCITriggerDataInterrupt",
+                subject,
+                (function, arena, error) -> {
+                    var data = arena.allocate(message.length, 8);
+                    data.copyFrom(MemorySegment.ofArray(message));
+                    TRIGGER_DATA.invokeExact(
+                            function, segment(), interrupt, data, message.length, 0, error);
+                });
+    }
+
+    private void ofInterrupt(String name, MemorySegment interrupt, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                name,
+                subject,
+                (function, _, error) -> {
+                    OF_INTERRUPT.invokeExact(function, segment(), interrupt, 0, error);
+                });
+    }
+}

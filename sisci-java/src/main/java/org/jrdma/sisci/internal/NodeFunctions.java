@@ -1,0 +1,283 @@
+package org.jrdma.sisci.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jrdma.abi.sisci.sci_dma_capabilities_t;
+import org.jrdma.abi.sisci.sci_query_adapter_t;
+import org.jrdma.abi.sisci.sci_query_dma_t;
+import org.jrdma.abi.sisci.sci_query_string_t;
+import org.jrdma.abi.sisci.sci_query_system_t;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.sisci.DmaCapabilities;
+import org.jrdma.sisci.SisciException;
+
+/** The library itself, descriptors, nodes, adapters, queries, requesters. */
+public final class NodeFunctions {
+
+    private static final MethodHandle INITIALIZE =
+            capturingErrno(sisci_h.SCIInitialize$descriptor());
+    private static final MethodHandle TERMINATE =
+            Downcalls.plain(sisci_h.SCITerminate$descriptor());
+    private static final MethodHandle OPEN = capturingErrno(sisci_h.SCIOpen$descriptor());
+    private static final MethodHandle CLOSE = capturingErrno(sisci_h.SCIClose$descriptor());
+    private static final MethodHandle PROBE_NODE =
+            capturingErrno(sisci_h.SCIProbeNode$descriptor());
+    private static final MethodHandle GET_LOCAL_NODE_ID =
+            capturingErrno(sisci_h.SCIGetLocalNodeId$descriptor());
+    private static final MethodHandle GET_NODE_ID_BY_ADAPTER_NAME =
+            capturingErrno(sisci_h.SCIGetNodeIdByAdapterName$descriptor());
+    private static final MethodHandle QUERY = capturingErrno(sisci_h.SCIQuery$descriptor());
+    private static final MethodHandle REGISTER_REQUESTER =
+            capturingErrno(sisci_h.SCIRegisterPCIeRequester$descriptor());
+    private static final MethodHandle UNREGISTER_REQUESTER =
+            capturingErrno(sisci_h.SCIUnregisterPCIeRequester$descriptor());
+
+    /** How long a list of nodes can be is not public; this is more than a fabric can have. */
+    private static final int NODE_LIST = 4_096;
+
+    private static final int TEXT_BYTES = 1_024;
+
+    private final SisciLibrary library;
+
+    /** The functions of a library. */
+    public NodeFunctions(SisciLibrary library) {
+        this.library = library;
+    }
+
+    /** Must come before all else. */
+    public void initialize() throws SisciException {
+        library.run(
+                "SCIInitialize",
+                () -> "",
+                (function, _, error) -> {
+                    INITIALIZE.invokeExact(function, segment(), 0, error);
+                });
+    }
+
+    /** Must come after all else. Reports nothing. */
+    public void terminate() {
+        library.find("SCITerminate")
+                .ifPresent(function ->
+                        Downcalls.run(() -> {
+                            TERMINATE.invokeExact(function);
+                        }));
+    }
+
+    /** Makes a descriptor. */
+    public MemorySegment open() throws SisciException {
+        return library.call(
+                "SCIOpen",
+                () -> "",
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    OPEN.invokeExact(function, segment(), handle, 0, error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** Answers BUSY while something of it remains. */
+    public void close(MemorySegment node, Supplier<String> subject) throws SisciException {
+        library.run(
+                "SCIClose",
+                subject,
+                (function, _, error) -> {
+                    CLOSE.invokeExact(function, segment(), node, 0, error);
+                });
+    }
+
+    /** Whether a node answers. A node that does not may be reported as an error. */
+    public boolean probe(MemorySegment node, int adapter, int peer, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCIProbeNode",
+                subject,
+                (function, _, error) ->
+                        (int)
+                                        PROBE_NODE.invokeExact(
+                                                function, segment(), node, adapter, peer, 0, error)
+                                != 0);
+    }
+
+    /** The id that an adapter gives this node. */
+    public int localNodeId(int adapter, Supplier<String> subject) throws SisciException {
+        return library.call(
+                "SCIGetLocalNodeId",
+                subject,
+                (function, arena, error) -> {
+                    var id = arena.allocate(JAVA_INT);
+                    GET_LOCAL_NODE_ID.invokeExact(function, segment(), adapter, id, 0, error);
+                    return id.get(JAVA_INT, 0);
+                });
+    }
+
+    /** The ids of the node that the fabric's configuration calls so. */
+    public List<Integer> nodeIds(String name, Supplier<String> subject) throws SisciException {
+        return library.call(
+                "SCIGetNodeIdByAdapterName",
+                subject,
+                (function, arena, error) -> {
+                    var ids = arena.allocate(JAVA_INT, NODE_LIST);
+                    var type = arena.allocate(JAVA_INT);
+                    GET_NODE_ID_BY_ADAPTER_NAME.invokeExact(
+                            function, segment(), arena.allocateFrom(name), ids, type, 0, error);
+                    var list = new ArrayList<Integer>();
+                    for (var i = 0; i < NODE_LIST && ids.getAtIndex(JAVA_INT, i) != 0; i++) {
+                        list.add(ids.getAtIndex(JAVA_INT, i));
+                    }
+                    return List.copyOf(list);
+                });
+    }
+
+    /** Asks for a text. */
+    public String queryText(Constant command) throws SisciException {
+        var number = library.number(command);
+        return library.call(
+                "SCIQuery",
+                () -> "for " + command,
+                (function, arena, error) -> {
+                    var text = arena.allocate(TEXT_BYTES);
+                    var query = sci_query_string_t.allocate(arena);
+                    sci_query_string_t.str(query, text);
+                    sci_query_string_t.length(query, TEXT_BYTES);
+                    QUERY.invokeExact(function, segment(), number, query, 0, error);
+                    return error.get(JAVA_INT, 0) == 0 ? text.getString(0) : "";
+                });
+    }
+
+    /** Asks an adapter, or a link of it. */
+    public int queryAdapter(int adapter, int link, Constant what) throws SisciException {
+        var command = library.number(Constant.SCI_Q_ADAPTER);
+        var subcommand = library.number(what);
+        return library.call(
+                "SCIQuery",
+                () -> "for %s of adapter %d".formatted(what, adapter),
+                (function, arena, error) -> {
+                    var data = arena.allocate(JAVA_INT);
+                    var query = sci_query_adapter_t.allocate(arena);
+                    sci_query_adapter_t.localAdapterNo(query, adapter);
+                    sci_query_adapter_t.portNo(query, link);
+                    sci_query_adapter_t.subcommand(query, subcommand);
+                    sci_query_adapter_t.data(query, data);
+                    QUERY.invokeExact(function, segment(), command, query, 0, error);
+                    return data.get(JAVA_INT, 0);
+                });
+    }
+
+    /** The size of a cache line of the CPU, in bytes. */
+    public int cacheLineBytes() throws SisciException {
+        var command = library.number(Constant.SCI_Q_SYSTEM);
+        var subcommand = library.number(Constant.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE);
+        return library.call(
+                "SCIQuery",
+                () -> "for the cache line",
+                (function, arena, error) -> {
+                    var data = arena.allocate(JAVA_INT);
+                    var query = sci_query_system_t.allocate(arena);
+                    sci_query_system_t.subcommand(query, subcommand);
+                    sci_query_system_t.data(query, data);
+                    QUERY.invokeExact(function, segment(), command, query, 0, error);
+                    return data.get(JAVA_INT, 0);
+                });
+    }
+
+    /** Whether an adapter has a DMA engine. */
+    public boolean isDmaAvailable(int adapter, int engine) throws SisciException {
+        var command = library.number(Constant.SCI_Q_DMA);
+        var subcommand = library.number(Constant.SCI_Q_DMA_AVAILABLE);
+        return library.call(
+                "SCIQuery",
+                () -> "for a DMA engine of adapter " + adapter,
+                (function, arena, error) -> {
+                    var data = arena.allocate(JAVA_INT);
+                    var query = sci_query_dma_t.allocate(arena);
+                    sci_query_dma_t.localAdapterNo(query, adapter);
+                    sci_query_dma_t.subcommand(query, subcommand);
+                    sci_query_dma_t.data(query, data);
+                    QUERY.invokeExact(function, segment(), command, query, engine, error);
+                    return data.get(JAVA_INT, 0) != 0;
+                });
+    }
+
+    /** What a DMA engine of an adapter can do. */
+    public DmaCapabilities dmaCapabilities(int adapter, int engine) throws SisciException {
+        var command = library.number(Constant.SCI_Q_DMA);
+        var subcommand = library.number(Constant.SCI_Q_DMA_CAPABILITIES);
+        return library.call(
+                "SCIQuery",
+                () -> "for the DMA capabilities of adapter " + adapter,
+                (function, arena, error) -> {
+                    var data = sci_dma_capabilities_t.allocate(arena);
+                    var query = sci_query_dma_t.allocate(arena);
+                    sci_query_dma_t.localAdapterNo(query, adapter);
+                    sci_query_dma_t.subcommand(query, subcommand);
+                    sci_query_dma_t.data(query, data);
+                    QUERY.invokeExact(function, segment(), command, query, engine, error);
+                    return new DmaCapabilities(
+                            sci_dma_capabilities_t.num_channels(data),
+                            Integer.toUnsignedLong(sci_dma_capabilities_t.max_transfer_size(data)),
+                            sci_dma_capabilities_t.max_vector_length(data),
+                            sci_dma_capabilities_t.support_mem2io(data) != 0,
+                            sci_dma_capabilities_t.support_io2mem(data) != 0,
+                            sci_dma_capabilities_t.support_io2io(data) != 0,
+                            sci_dma_capabilities_t.min_align_bytes(data),
+                            sci_dma_capabilities_t.suggested_align_bytes(data));
+                });
+    }
+
+    /** Asks for something that a structure with a handle first describes; the answer is in it. */
+    public long query(
+            Constant command,
+            Constant what,
+            MemorySegment handle,
+            QueryStructure structure,
+            Supplier<String> subject)
+            throws SisciException {
+        var number = library.number(command);
+        var subcommand = library.number(what);
+        return library.call(
+                "SCIQuery",
+                () -> "for %s of %s".formatted(what, subject.get()),
+                (function, arena, error) -> {
+                    var query = structure.allocate(arena, handle, subcommand);
+                    QUERY.invokeExact(function, segment(), number, query, 0, error);
+                    return structure.answer(query);
+                });
+    }
+
+    /** Lets a device of this node's PCIe bus reach through the adapter. */
+    public void registerRequester(
+            MemorySegment node, int adapter, int bus, int deviceFunction, Supplier<String> subject)
+            throws SisciException {
+        var flags = library.number(Constant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
+        library.run(
+                "SCIRegisterPCIeRequester",
+                subject,
+                (function, _, error) -> {
+                    REGISTER_REQUESTER.invokeExact(
+                            function, segment(), node, adapter, bus, deviceFunction, flags, error);
+                });
+    }
+
+    /** Ends that. */
+    public void unregisterRequester(
+            MemorySegment node, int adapter, int bus, int deviceFunction, Supplier<String> subject)
+            throws SisciException {
+        var flags = library.number(Constant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
+        library.run(
+                "SCIUnregisterPCIeRequester",
+                subject,
+                (function, _, error) -> {
+                    UNREGISTER_REQUESTER.invokeExact(
+                            function, segment(), node, adapter, bus, deviceFunction, flags, error);
+                });
+    }
+}

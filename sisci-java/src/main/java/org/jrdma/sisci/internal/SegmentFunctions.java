@@ -1,0 +1,365 @@
+package org.jrdma.sisci.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.function.Supplier;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.sisci.SisciException;
+
+/** Segments of this node and of others, and maps of both. */
+public final class SegmentFunctions {
+
+    private static final MethodHandle CREATE_SEGMENT =
+            capturingErrno(sisci_h.SCICreateSegment$descriptor());
+    private static final MethodHandle REMOVE_SEGMENT =
+            capturingErrno(sisci_h.SCIRemoveSegment$descriptor());
+    private static final MethodHandle PREPARE_SEGMENT =
+            capturingErrno(sisci_h.SCIPrepareSegment$descriptor());
+    private static final MethodHandle SET_AVAILABLE =
+            capturingErrno(sisci_h.SCISetSegmentAvailable$descriptor());
+    private static final MethodHandle SET_UNAVAILABLE =
+            capturingErrno(sisci_h.SCISetSegmentUnavailable$descriptor());
+    private static final MethodHandle LOCAL_SEGMENT_ID =
+            Downcalls.plain(sisci_h.SCIGetLocalSegmentId$descriptor());
+    private static final MethodHandle SHARE_SEGMENT =
+            capturingErrno(sisci_h.SCIShareSegment$descriptor());
+    private static final MethodHandle ATTACH_LOCAL_SEGMENT =
+            capturingErrno(sisci_h.SCIAttachLocalSegment$descriptor());
+    private static final MethodHandle REGISTER_MEMORY =
+            capturingErrno(sisci_h.SCIRegisterSegmentMemory$descriptor());
+    private static final MethodHandle ATTACH_PHYSICAL_MEMORY =
+            capturingErrno(sisci_h.SCIAttachPhysicalMemory$descriptor());
+    private static final MethodHandle CONNECT_SEGMENT =
+            capturingErrno(sisci_h.SCIConnectSegment$descriptor());
+    private static final MethodHandle DISCONNECT_SEGMENT =
+            capturingErrno(sisci_h.SCIDisconnectSegment$descriptor());
+    private static final MethodHandle REMOTE_SEGMENT_SIZE =
+            Downcalls.plain(sisci_h.SCIGetRemoteSegmentSize$descriptor());
+    private static final MethodHandle MAP_LOCAL_SEGMENT =
+            capturingErrno(sisci_h.SCIMapLocalSegment$descriptor());
+    private static final MethodHandle MAP_REMOTE_SEGMENT =
+            capturingErrno(sisci_h.SCIMapRemoteSegment$descriptor());
+    private static final MethodHandle UNMAP_SEGMENT =
+            capturingErrno(sisci_h.SCIUnmapSegment$descriptor());
+    private static final MethodHandle CREATE_SEQUENCE =
+            capturingErrno(sisci_h.SCICreateMapSequence$descriptor());
+    private static final MethodHandle REMOVE_SEQUENCE =
+            capturingErrno(sisci_h.SCIRemoveSequence$descriptor());
+
+    private final SisciLibrary library;
+
+    /** The functions of a library. */
+    public SegmentFunctions(SisciLibrary library) {
+        this.library = library;
+    }
+
+    /**
+     * Makes a segment.
+     *
+     * @param listener the key of a {@link Callbacks.LocalSegmentListener}, or 0
+     */
+    public MemorySegment create(
+            MemorySegment node,
+            int id,
+            long bytes,
+            long listener,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCICreateSegment",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    CREATE_SEGMENT.invokeExact(
+                            function,
+                            segment(),
+                            node,
+                            handle,
+                            id,
+                            bytes,
+                            callback(Callbacks.localSegment(), listener),
+                            MemorySegment.ofAddress(listener),
+                            flags | callbackFlag(listener),
+                            error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** A segment of another process of this node, and its size. */
+    public record Attached(MemorySegment handle, long bytes) {}
+
+    /** Attaches to a shared segment; as {@link #create}. */
+    public Attached attach(MemorySegment node, int id, long listener, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCIAttachLocalSegment",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    var bytes = arena.allocate(JAVA_LONG);
+                    ATTACH_LOCAL_SEGMENT.invokeExact(
+                            function,
+                            segment(),
+                            node,
+                            handle,
+                            id,
+                            bytes,
+                            callback(Callbacks.localSegment(), listener),
+                            MemorySegment.ofAddress(listener),
+                            callbackFlag(listener),
+                            error);
+                    return new Attached(handle.get(ADDRESS, 0), bytes.get(JAVA_LONG, 0));
+                });
+    }
+
+    /** Answers BUSY while it is mapped or connected. */
+    public void remove(MemorySegment segment, Supplier<String> subject) throws SisciException {
+        library.run(
+                "SCIRemoveSegment",
+                subject,
+                (function, _, error) -> {
+                    REMOVE_SEGMENT.invokeExact(function, segment(), segment, 0, error);
+                });
+    }
+
+    /** Makes it known to an adapter. */
+    public void prepare(MemorySegment segment, int adapter, int flags, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCIPrepareSegment",
+                subject,
+                (function, _, error) -> {
+                    PREPARE_SEGMENT.invokeExact(
+                            function, segment(), segment, adapter, flags, error);
+                });
+    }
+
+    /** Lets peers connect. */
+    public void setAvailable(MemorySegment segment, int adapter, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCISetSegmentAvailable",
+                subject,
+                (function, _, error) -> {
+                    SET_AVAILABLE.invokeExact(function, segment(), segment, adapter, 0, error);
+                });
+    }
+
+    /** Lets no more peers connect. May answer BUSY. */
+    public void setUnavailable(
+            MemorySegment segment, int adapter, int flags, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCISetSegmentUnavailable",
+                subject,
+                (function, _, error) -> {
+                    SET_UNAVAILABLE.invokeExact(
+                            function, segment(), segment, adapter, flags, error);
+                });
+    }
+
+    /** The id, which the library may have chosen. */
+    public int id(MemorySegment segment) {
+        var function = library.require("SCIGetLocalSegmentId");
+        return Downcalls.call(() -> (int) LOCAL_SEGMENT_ID.invokeExact(function, segment));
+    }
+
+    /** Lets other processes of this node attach. */
+    public void share(MemorySegment segment, Supplier<String> subject) throws SisciException {
+        library.run(
+                "SCIShareSegment",
+                subject,
+                (function, _, error) -> {
+                    SHARE_SEGMENT.invokeExact(function, segment(), segment, 0, error);
+                });
+    }
+
+    /** Gives an empty segment memory of this process, which gets locked. */
+    public void register(MemorySegment segment, MemorySegment memory, Supplier<String> subject)
+            throws SisciException {
+        var flags = library.number(Constant.SCI_FLAG_LOCK_USER_MEM);
+        library.run(
+                "SCIRegisterSegmentMemory",
+                subject,
+                (function, _, error) -> {
+                    REGISTER_MEMORY.invokeExact(
+                            function, segment(), memory, memory.byteSize(), segment, flags, error);
+                });
+    }
+
+    /** Gives an empty segment memory outside of this process. */
+    public void attachPhysical(
+            MemorySegment segment,
+            long ioAddress,
+            long address,
+            long bytes,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCIAttachPhysicalMemory",
+                subject,
+                (function, _, error) -> {
+                    ATTACH_PHYSICAL_MEMORY.invokeExact(
+                            function,
+                            segment(),
+                            ioAddress,
+                            MemorySegment.ofAddress(address),
+                            0,
+                            bytes,
+                            segment,
+                            flags,
+                            error);
+                });
+    }
+
+    /**
+     * Connects to a segment of a node, at once or not at all: no release implements the timeout.
+     *
+     * @param listener the key of a {@link Callbacks.RemoteSegmentListener}
+     */
+    public MemorySegment connect(
+            MemorySegment node,
+            int peer,
+            int id,
+            int adapter,
+            long listener,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
+        return library.call(
+                "SCIConnectSegment",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    CONNECT_SEGMENT.invokeExact(
+                            function,
+                            segment(),
+                            node,
+                            handle,
+                            peer,
+                            id,
+                            adapter,
+                            callback(Callbacks.remoteSegment(), listener),
+                            MemorySegment.ofAddress(listener),
+                            timeout,
+                            flags | callbackFlag(listener),
+                            error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** Answers BUSY while it is mapped. */
+    public void disconnect(MemorySegment segment, Supplier<String> subject) throws SisciException {
+        library.run(
+                "SCIDisconnectSegment",
+                subject,
+                (function, _, error) -> {
+                    DISCONNECT_SEGMENT.invokeExact(function, segment(), segment, 0, error);
+                });
+    }
+
+    /** The size that the owner gave it. */
+    public long remoteSize(MemorySegment segment) {
+        var function = library.require("SCIGetRemoteSegmentSize");
+        return Downcalls.call(() -> (long) REMOTE_SEGMENT_SIZE.invokeExact(function, segment));
+    }
+
+    /** A map, and where its first byte is. */
+    public record Mapped(MemorySegment handle, MemorySegment memory) {}
+
+    /** Maps a part of a segment of this node. */
+    public Mapped mapLocal(
+            MemorySegment segment, long offset, long bytes, int flags, Supplier<String> subject)
+            throws SisciException {
+        return map("SCIMapLocalSegment", MAP_LOCAL_SEGMENT, segment, offset, bytes, flags, subject);
+    }
+
+    /** Maps a part of a segment of another node. */
+    public Mapped mapRemote(
+            MemorySegment segment, long offset, long bytes, int flags, Supplier<String> subject)
+            throws SisciException {
+        return map(
+                "SCIMapRemoteSegment", MAP_REMOTE_SEGMENT, segment, offset, bytes, flags, subject);
+    }
+
+    private Mapped map(
+            String name,
+            MethodHandle function,
+            MemorySegment segment,
+            long offset,
+            long bytes,
+            int flags,
+            Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                name,
+                subject,
+                (address, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    var memory =
+                            (MemorySegment)
+                                    function.invokeExact(
+                                            address,
+                                            segment(),
+                                            segment,
+                                            handle,
+                                            offset,
+                                            bytes,
+                                            MemorySegment.NULL,
+                                            flags,
+                                            error);
+                    return new Mapped(handle.get(ADDRESS, 0), memory);
+                });
+    }
+
+    /** Answers BUSY while it has a sequence. */
+    public void unmap(MemorySegment map, Supplier<String> subject) throws SisciException {
+        library.run(
+                "SCIUnmapSegment",
+                subject,
+                (function, _, error) -> {
+                    UNMAP_SEGMENT.invokeExact(function, segment(), map, 0, error);
+                });
+    }
+
+    /** Makes a sequence of a map. */
+    public MemorySegment createSequence(MemorySegment map, int flags, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCICreateMapSequence",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    CREATE_SEQUENCE.invokeExact(function, segment(), map, handle, flags, error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** Removes it. */
+    public void removeSequence(MemorySegment sequence, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCIRemoveSequence",
+                subject,
+                (function, _, error) -> {
+                    REMOVE_SEQUENCE.invokeExact(function, segment(), sequence, 0, error);
+                });
+    }
+
+    private static MemorySegment callback(MemorySegment stub, long listener) {
+        return listener == 0 ? MemorySegment.NULL : stub;
+    }
+
+    private int callbackFlag(long listener) {
+        return listener == 0 ? 0 : library.number(Constant.SCI_FLAG_USE_CALLBACK);
+    }
+}

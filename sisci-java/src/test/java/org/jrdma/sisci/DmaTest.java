@@ -1,0 +1,258 @@
+package org.jrdma.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sisci.TinyLibrary.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class DmaTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private TinyLibrary library;
+    private Node node;
+    private LocalSegment local;
+    private LocalMap here;
+    private RemoteSegment remote;
+    private LocalMap there;
+    private DmaQueue queue;
+
+    @BeforeEach
+    void open() throws Exception {
+        library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        node = library.sisci.open();
+        local = node.newSegment(SegmentOptions.of(1, 4096).forThisSideOnly());
+        local.prepare();
+        here = local.map();
+        var target = node.newSegment(2, 4096);
+        target.offer();
+        there = target.map();
+        remote = node.connect(4, 2, SOON);
+        queue = node.newDmaQueue(4);
+    }
+
+    @AfterEach
+    void close() {
+        library.hold(false);
+        node.close();
+    }
+
+    @Test
+    void shouldPushAndPull() throws Exception {
+        here.putLong(8, 42);
+        queue.transfer(DmaTransfer.push(local, 8, remote, 16, 8), SOON);
+        assertThat(there.getLong(16)).isEqualTo(42);
+        assertThat(queue.state()).isEqualTo(DmaState.DONE);
+
+        there.putLong(24, 43);
+        queue.transfer(DmaTransfer.pull(local, 0, remote, 24, 8), SOON);
+        assertThat(here.getLong(0)).isEqualTo(43);
+    }
+
+    @Test
+    void shouldMovePieces() throws Exception {
+        here.putLong(0, 1);
+        here.putLong(512, 2);
+
+        queue.transfer(
+                DmaTransfer.pushPieces(
+                        local, remote, List.of(new DmaPiece(0, 8, 8), new DmaPiece(512, 0, 8))),
+                SOON);
+
+        assertThat(there.getLong(8)).isOne();
+        assertThat(there.getLong(0)).isEqualTo(2);
+
+        queue.transfer(
+                DmaTransfer.pullPieces(local, remote, List.of(new DmaPiece(1024, 0, 16))), SOON);
+        assertThat(here.getLong(1024)).isEqualTo(2);
+    }
+
+    @Test
+    void shouldMoveMemoryOfTheCallers() throws Exception {
+        try (var arena = Arena.ofShared()) {
+            var memory = arena.allocate(16, 8);
+            memory.fill((byte) 5);
+
+            queue.transfer(DmaTransfer.pushForeign(memory, remote, 32), SOON);
+            assertThat(there.getLong(40)).isEqualTo(0x0505050505050505L);
+
+            there.putLong(32, 6);
+            queue.transfer(DmaTransfer.pullForeign(memory, remote, 32), SOON);
+            assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(6);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> DmaTransfer.pullForeign(memory.asReadOnly(), remote, 0));
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        DmaTransfer.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
+    }
+
+    @Test
+    void shouldTellTheEndOnAThreadOfJavas() throws Exception {
+        library.hold(true);
+        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var thread = future.thenApply(_ -> Thread.currentThread().isVirtual());
+        assertThat(future).isNotDone();
+
+        library.hold(false);
+
+        assertThat(thread.get(5, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldBePolled() throws Exception {
+        assertThat(queue.state()).isEqualTo(DmaState.IDLE);
+        library.hold(true);
+        queue.post(DmaTransfer.push(local, 0, remote, 0, 8));
+        assertThat(queue.state()).isEqualTo(DmaState.POSTED);
+
+        library.hold(false);
+        while (queue.state() == DmaState.POSTED) {
+            Thread.onSpinWait();
+        }
+
+        assertThat(queue.state()).isEqualTo(DmaState.DONE);
+    }
+
+    @Test
+    void shouldTellWhyATransferFailed() throws Exception {
+        library.fail("the transfer", sisci_h.SCI_ERR_TRANSFER_FAILED(), 2);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), SOON))
+                .withMessage(
+                        "push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06).")
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.TRANSFER_FAILED));
+        assertThat(queue.state()).isEqualTo(DmaState.ERROR);
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() ->
+                        queue.start(DmaTransfer.push(local, 0, remote, 0, 8))
+                                .get(5, TimeUnit.SECONDS))
+                .withCauseInstanceOf(SisciException.class);
+    }
+
+    @Test
+    void shouldRefuseASecondTransferWhileOneIsUnderWay() throws Exception {
+        library.hold(true);
+        var first = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 8, remote, 8, 8)))
+                .withMessageContaining("is still making a push of 8 bytes");
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> queue.post(DmaTransfer.push(local, 8, remote, 8, 8)));
+        library.hold(false);
+        first.get(5, TimeUnit.SECONDS);
+        queue.transfer(DmaTransfer.push(local, 8, remote, 8, 8), SOON);
+    }
+
+    @Test
+    void shouldEndAFutureWhoseTransferIsAborted() throws Exception {
+        library.hold(true);
+        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+
+        queue.abort();
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> future.get(5, TimeUnit.SECONDS))
+                .withMessageContaining("was aborted");
+        assertThat(queue.state()).isEqualTo(DmaState.ABORTED);
+    }
+
+    @Test
+    void shouldAbortATransferThatTakesTooLongOrWhoseThreadIsInterrupted() {
+        library.hold(true);
+
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() ->
+                        queue.transfer(
+                                DmaTransfer.push(local, 0, remote, 0, 8), Duration.ofMillis(20)))
+                .withMessageStartingWith("No end of push of 8 bytes");
+        assertThat(queue.state()).isEqualTo(DmaState.ABORTED);
+
+        Thread.currentThread().interrupt();
+        assertThatExceptionOfType(InterruptedIOException.class)
+                .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), SOON));
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(library.calls("SCIAbortDMAQueue")).isEqualTo(2);
+    }
+
+    @Test
+    void shouldAbortWhatIsUnderWayWhenItIsClosed() throws Exception {
+        library.hold(true);
+        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+
+        queue.close();
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> future.get(5, TimeUnit.SECONDS));
+        assertThat(library.calls("SCIRemoveDMAQueue")).isOne();
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 0, remote, 0, 8)));
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::state);
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::abort);
+    }
+
+    @Test
+    void shouldGiveAChannelItsQueueAndItsSegments() throws Exception {
+        try (var channel = node.requestDmaChannel(DmaChannel.Engine.GLOBAL, 5, true)) {
+            channel.assign(queue);
+            assertThat(library.channel()).isEqualTo(0x01_01_03_05);
+            channel.prepare(local);
+            assertThat(library.channel() >>> 24).isEqualTo(0b00011);
+            channel.prepare(remote);
+            assertThat(library.channel() >>> 24).isEqualTo(0b00111);
+            channel.unprepare(local);
+            assertThat(library.channel() >>> 24).isEqualTo(0b01111);
+            channel.unprepare(remote);
+            assertThat(library.channel() >>> 24).isEqualTo(0b11111);
+            queue.close();
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> channel.assign(queue));
+        }
+        assertThat(library.calls("SCIReturnDMAChannel")).isOne();
+        var any = node.requestDmaChannel(DmaChannel.Engine.ANY);
+        assertThat(library.channel() & 0xffff).isEqualTo(0xffff);
+        any.close();
+    }
+
+    @Test
+    void shouldRefuseTransfersThatMakeNoSense() throws Exception {
+        var unprepared = node.newSegment(3, 4096);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> queue.start(DmaTransfer.push(unprepared, 0, remote, 0, 8)))
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.SEGMENT_NOT_PREPARED));
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 4089, remote, 0, 8)))
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.OUT_OF_RANGE));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> DmaTransfer.push(local, 0, remote, 0, 0));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> DmaTransfer.pull(local, -1, remote, 0, 8));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> DmaTransfer.pushPieces(local, remote, List.of()));
+        assertThatIllegalArgumentException().isThrownBy(() -> new DmaPiece(0, 0, 1L << 32));
+        local.close();
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 0, remote, 0, 8)))
+                .withMessage("segment 1 of node 4 is closed");
+    }
+}

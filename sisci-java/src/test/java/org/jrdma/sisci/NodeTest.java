@@ -1,0 +1,240 @@
+package org.jrdma.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sisci.TinyLibrary.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class NodeTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private TinyLibrary library;
+    private Node node;
+
+    @BeforeEach
+    void open() throws Exception {
+        library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        node = library.sisci.open();
+    }
+
+    @AfterEach
+    void close() {
+        node.close();
+    }
+
+    @Test
+    void shouldListTheAdaptersThatThereAre() throws Exception {
+        assertThat(node.adapters())
+                .singleElement()
+                .hasToString("adapter 0 of node 4")
+                .returns(0, Adapter::number)
+                .returns(4, Adapter::nodeId);
+        assertThatExceptionOfType(SisciException.class).isThrownBy(() -> node.adapter(3));
+    }
+
+    @Test
+    void shouldProbeNodes() throws Exception {
+        assertThat(node.probe(4)).isTrue();
+        assertThat(node.probe(8)).as("answered by 0").isFalse();
+        assertThat(node.probe(12)).as("answered by an error").isFalse();
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.probe(5))
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.ILLEGAL_NODE));
+    }
+
+    @Test
+    void shouldFindTheIdsOfANodeByItsName() throws Exception {
+        assertThat(node.nodeIds("storage01")).containsExactly(4, 8);
+        assertThat(node.nodeIds("nobody")).isEmpty();
+    }
+
+    @Test
+    void shouldAskAnAdapterItsLinksAndItsEngines() throws Exception {
+        var adapter = node.adapter();
+
+        assertThat(adapter.isLinkOperational(0)).isFalse();
+        assertThat(adapter.isLinkOperational(1)).isTrue();
+        assertThat(adapter.isDmaAvailable(DmaEngine.ADAPTER)).isTrue();
+        assertThat(adapter.isDmaAvailable(DmaEngine.SYSTEM)).isFalse();
+        assertThat(adapter.dmaCapabilities(DmaEngine.ADAPTER))
+                .isEqualTo(new DmaCapabilities(1, 1L << 31, 3, true, false, true, 8, 64));
+    }
+
+    @Test
+    void shouldKnowTheCacheLine() throws Exception {
+        assertThat(node.cacheLineBytes()).isEqualTo(64);
+    }
+
+    @Test
+    void shouldLetADeviceReachThroughTheAdapterUntilItsClose() throws Exception {
+        try (var requester = node.registerRequester(0x3b, 0x11)) {
+            assertThat(requester).hasToString("device 3b:02.1 as requester of node 4");
+            assertThatExceptionOfType(SisciException.class)
+                    .isThrownBy(() -> node.registerRequester(0x3b, 0x11))
+                    .withMessageContaining("for device 3b:02.1");
+        }
+        node.registerRequester(0x3b, 0x11).close();
+        assertThat(library.calls("SCIUnregisterPCIeRequester")).isEqualTo(2);
+    }
+
+    @Test
+    void shouldKeepTheCodeAndTheTextOfAnErrorThatNobodyKnows() {
+        library.fail("SCICreateSegment", 0x40000999, 1);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.newSegment(7, 4096))
+                .withMessage(
+                        "SCICreateSegment failed for segment 7 of 4,096 bytes: error 0x40000999. Something that no header tells.")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(0x40000999))
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.UNKNOWN));
+    }
+
+    @Test
+    void shouldSayWhatTheOperatingSystemSaid() {
+        library.fail("SCICreateSegment", sisci_h.SCI_ERR_SYSTEM(), 1);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.newSegment(7, 4096))
+                .withMessageEndingWith("SYSTEM (0x40000919), ENODEV (19).");
+    }
+
+    @Test
+    void shouldTakeTheMeaningOfASharedNumberFromTheCall() {
+        var code = sisci_h.SCI_ERR_NO_SUCH_SEGMENT();
+
+        assertThat(SisciError.of("SCIConnectSegment", code)).isEqualTo(SisciError.NO_SUCH_SEGMENT);
+        assertThat(SisciError.of("SCIConnectDataInterrupt", code))
+                .isEqualTo(SisciError.NO_SUCH_INTERRUPT);
+        code = sisci_h.SCI_ERR_SEGMENTID_USED();
+        assertThat(SisciError.of("SCICreateSegment", code)).isEqualTo(SisciError.SEGMENT_ID_USED);
+        assertThat(SisciError.of("SCICreateInterrupt", code))
+                .isEqualTo(SisciError.INTERRUPT_NUMBER_USED);
+    }
+
+    @Test
+    void shouldConnectAsSoonAsTheSegmentIsThere() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.prepare();
+        library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_LINK_ACCESS(), 3);
+        var offering =
+                Thread.startVirtualThread(() -> {
+                    try {
+                        while (library.calls("SCIConnectSegment") < 5) {
+                            Thread.sleep(1);
+                        }
+                        segment.makeAvailable();
+                    } catch (SisciException | InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+
+        try (var remote = node.connect(4, 7, SOON)) {
+            assertThat(remote.byteSize()).isEqualTo(4096);
+            assertThat(remote).hasToString("segment 7 of node 4 from node 4");
+        }
+        offering.join();
+        assertThat(library.calls("SCIConnectSegment")).isGreaterThan(5);
+    }
+
+    @Test
+    void shouldEndAtItsDeadlineWithTheLastAnswer() {
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> node.connect(4, 7, Duration.ofMillis(20)))
+                .withMessage(
+                        "No connection to segment 7 of node 4 (the last answer was NO_SUCH_SEGMENT (0x4000090C)) within 0.02s");
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> node.connectInterrupt(4, 7, Duration.ofMillis(20)))
+                .withMessageContaining("NO_SUCH_INTERRUPT (0x4000090C)");
+    }
+
+    @Test
+    void shouldNotTryAgainWhatCanNeverBe() {
+        library.fail("SCIConnectSegment", sisci_h.SCI_ERR_ILLEGAL_NODEID(), 1);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.connect(5, 7, SOON))
+                .withMessageContaining("Node ids are multiples of 4.");
+        assertThat(library.calls("SCIConnectSegment")).isOne();
+    }
+
+    @Test
+    void shouldEndAConnectByAnInterrupt() {
+        Thread.currentThread().interrupt();
+
+        assertThatExceptionOfType(InterruptedIOException.class)
+                .isThrownBy(() -> node.connect(4, 7, SOON));
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void shouldEndAConnectByTheNodesClose() throws Exception {
+        Thread.startVirtualThread(() -> {
+            while (library.calls("SCIConnectSegment") < 3) {
+                Thread.onSpinWait();
+            }
+            node.close();
+        });
+
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> node.connect(4, 7, SOON))
+                .withMessage("node 4 is closed");
+    }
+
+    @Test
+    void shouldReachAGroupUnderItsFlagOnly() throws Exception {
+        try (var member = node.newSegment(SegmentOptions.inGroup(1, 4096))) {
+            member.offer();
+
+            try (var group = node.connectGroup(1, SOON);
+                    var map = group.map()) {
+                map.putInt(0, 42);
+                assertThat(member.map().getInt(0)).isEqualTo(42);
+            }
+            assertThatExceptionOfType(FabricTimeoutException.class)
+                    .isThrownBy(() -> node.connect(4, 1, Duration.ZERO));
+        }
+    }
+
+    @Test
+    void shouldRefuseEverythingAfterItsClose() {
+        node.close();
+
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> node.newSegment(7, 4096))
+                .withMessage("node 4 is closed");
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> node.connect(4, 7, SOON));
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> node.probe(4));
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> node.adapter().query(Adapter.Query.LINKS));
+    }
+
+    @Test
+    void shouldCloseAllThatWasMadeFromItInOrder() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var local = segment.map();
+        var sequence = node.connect(4, 7, SOON).map().newSequence();
+
+        node.close();
+
+        assertThat(local.isOpen()).isFalse();
+        assertThat(sequence.isOpen()).isFalse();
+        assertThat(library.calls("SCIRemoveSequence")).isOne();
+        assertThat(library.calls("SCIUnmapSegment")).isEqualTo(2);
+        assertThat(library.calls("SCIDisconnectSegment")).isOne();
+        assertThat(library.calls("SCISetSegmentUnavailable")).isOne();
+        assertThat(library.calls("SCIRemoveSegment")).as("never BUSY").isOne();
+        assertThat(library.calls("SCIClose")).isOne();
+    }
+}

@@ -1,0 +1,421 @@
+package org.jrdma.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sisci.TinyLibrary.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class SegmentTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private TinyLibrary library;
+    private Node node;
+
+    @BeforeEach
+    void open() throws Exception {
+        library = new TinyLibrary(Kind.WITH_CONSTANTS);
+        node = library.sisci.open();
+    }
+
+    @AfterEach
+    void close() {
+        node.close();
+    }
+
+    @Test
+    void shouldRefuseToBeOfferedBeforeItIsPrepared() throws Exception {
+        var segment = node.newSegment(7, 4096);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(segment::makeAvailable)
+                .withMessageStartingWith(
+                        "SCISetSegmentAvailable failed for segment 7 of node 4: SEGMENT_NOT_PREPARED");
+    }
+
+    @Test
+    void shouldRefuseAnIdThatIsInUseAndASizeThatIsNone() throws Exception {
+        var segment = node.newSegment(7, 4096);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.newSegment(segment.id(), 4096))
+                .withMessageContaining("unique among all processes")
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.SEGMENT_ID_USED));
+        assertThatIllegalArgumentException().isThrownBy(() -> node.newSegment(8, 0));
+    }
+
+    @Test
+    void shouldLetNobodyInWhenItIsMadeUnavailable() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        segment.makeUnavailable();
+
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> node.connect(4, 7, Duration.ZERO));
+        segment.close();
+        assertThat(library.calls("SCISetSegmentUnavailable")).as("not once more").isOne();
+    }
+
+    @Test
+    void shouldPassAFlagWhoseNumberOnlyTheLibraryKnows() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var remote = node.connect(4, 7, SOON);
+
+        segment.makeUnavailable(0, LocalSegment.Parting.FORCE_DISCONNECT);
+
+        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.LOST);
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> segment.makeUnavailable(0, LocalSegment.Parting.NOTIFY))
+                .withMessageContaining("SCI_FLAG_NOTIFY");
+    }
+
+    @Test
+    void shouldNotListenForPeersOfASegmentThatNoneCanReach() throws Exception {
+        var segment = node.newSegment(SegmentOptions.of(7, 4096).forThisSideOnly());
+        segment.prepare();
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(segment::makeAvailable)
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.ILLEGAL_OPERATION));
+    }
+
+    @Test
+    void shouldLieOnMemoryOfTheCallers() throws Exception {
+        try (var arena = Arena.ofShared();
+                var segment =
+                        node.newSegment(
+                                SegmentOptions.of(7, 1)
+                                        .onForeignMemory(arena.allocate(8192, 4096)))) {
+            segment.offer();
+            try (var remote = node.connect(4, 7, SOON);
+                    var map = remote.map()) {
+                assertThat(map.byteSize()).isEqualTo(8192);
+                map.putLong(8184, 42);
+            }
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        SegmentOptions.of(7, 1).onForeignMemory(MemorySegment.ofArray(new int[9])));
+    }
+
+    @Test
+    void shouldLeaveNothingBehindWhereTheCallersMemoryIsRefused() throws Exception {
+        try (var arena = Arena.ofShared()) {
+            var memory = arena.allocate(8192, 4096).asSlice(8, 4096);
+
+            assertThatExceptionOfType(SisciException.class)
+                    .isThrownBy(
+                            () -> node.newSegment(SegmentOptions.of(7, 1).onForeignMemory(memory)))
+                    .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.ILLEGAL_ADDRESS));
+        }
+        assertThat(library.calls("SCIRemoveSegment")).isOne();
+    }
+
+    @Test
+    void shouldShareItsMemoryWithOtherProcessesOfItsNode() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.attach(7))
+                .withMessage(
+                        "SCIAttachLocalSegment failed for shared segment 7: ACCESS (0x40000921). Its owner must have shared it, and it must exist.");
+        segment.share();
+
+        var attached = node.attach(7);
+
+        assertThat(attached.byteSize()).isEqualTo(4096);
+        attached.map().putLong(0, 42);
+        assertThat(segment.map().getLong(0)).isEqualTo(42);
+    }
+
+    @Test
+    void shouldTakeMemoryFromOutsideOfTheProcess() throws Exception {
+        var physical = node.newSegment(SegmentOptions.of(7, 4096).empty());
+        physical.attachForeignPhysicalMemory(0x10000);
+        physical.map().putLong(0, 42);
+
+        var device = node.newSegment(SegmentOptions.of(8, 4096).empty());
+        device.attachForeignDeviceMemory(0x20000);
+        assertThat(device.map().getLong(0)).isEqualTo(42);
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> device.attachForeignDeviceMemory(0x20001));
+    }
+
+    @Test
+    void shouldNotBeOfferedWhenItIsPreparedToBeReadByDmaOnly() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.prepareAsDmaSource(0);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(segment::makeAvailable)
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.SEGMENT_NOT_PREPARED));
+    }
+
+    @Test
+    void shouldHaveAnAddressOnTheBus() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+
+        assertThat(segment.ioAddress()).isEqualTo(0x100000007L);
+        assertThat(node.connect(4, 7, SOON).ioAddress()).isEqualTo(0x200000007L);
+    }
+
+    @Test
+    void shouldStoreAndLoadWithEveryWidth() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var there = segment.map();
+
+        try (var remote = node.connect(4, 7, SOON);
+                var map = remote.map()) {
+            map.putByte(1, (byte) 1);
+            map.putShort(2, (short) 2);
+            map.putInt(4, 3);
+            map.putLong(8, 4);
+            map.putIntRelease(16, 5);
+            map.putLongRelease(24, 6);
+
+            assertThat(there.getByte(1)).isEqualTo((byte) 1);
+            assertThat(there.getShort(2)).isEqualTo((short) 2);
+            assertThat(there.getInt(4)).isEqualTo(3);
+            assertThat(there.getLong(8)).isEqualTo(4);
+            assertThat(there.getIntAcquire(16)).isEqualTo(5);
+            assertThat(there.getLongAcquire(24)).isEqualTo(6);
+            assertThat(library.calls("SCIFlush")).as("before each release").isEqualTo(2);
+        }
+        there.putLongRelease(0, 1); // no remote memory, so nothing to flush
+        there.putIntRelease(0, 1);
+        assertThat(library.calls("SCIFlush")).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseWhatLiesBeyondAMap() throws Exception {
+        var segment = node.newSegment(7, 8192);
+        var map = segment.map(MapOptions.part(4096, 4096));
+        map.putLong(4088, 42);
+
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> map.putLong(4089, 1));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> map.getByte(-1));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> segment.map(MapOptions.part(4096, 4097)));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> segment.map(MapOptions.part(8192, MapOptions.TO_THE_END)));
+        assertThatIllegalArgumentException().isThrownBy(() -> MapOptions.part(-1, 8));
+        assertThatIllegalArgumentException().isThrownBy(() -> MapOptions.part(0, 0));
+        assertThat(segment.map().getLong(8184)).isEqualTo(42);
+    }
+
+    @Test
+    void shouldRefuseToStoreIntoAReadOnlyMap() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        var map = segment.map(MapOptions.WHOLE.with(MapOptions.Flag.READ_ONLY));
+
+        assertThat(map.getLong(0)).isZero();
+        assertThat(map.segment().isReadOnly()).isTrue();
+        assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> map.putLong(0, 1));
+    }
+
+    @Test
+    void shouldMakeTheMemoryInaccessibleWhenTheMapIsClosed() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var map = node.connect(4, 7, SOON).map();
+        var memory = map.segment();
+
+        map.close();
+
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> memory.fill((byte) 1));
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> map.putLong(0, 1));
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> map.putLongRelease(0, 1))
+                .withMessageEndingWith("is closed");
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(map::flush);
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(map::newSequence);
+    }
+
+    @Test
+    void shouldAskAMapForItsAddressOnTheBus() throws Exception {
+        var map = node.newSegment(7, 4096).map();
+
+        assertThat(map.ioAddress()).isEqualTo(0x123456789aL);
+    }
+
+    @Test
+    void shouldCloseAgainAndAgainWhileTheLibraryIsBusy() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        library.fail("SCISetSegmentUnavailable", sisci_h.SCI_ERR_BUSY(), 3);
+        library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), 5);
+
+        segment.close();
+
+        assertThat(library.calls("SCISetSegmentUnavailable")).isEqualTo(4);
+        assertThat(library.calls("SCIRemoveSegment")).isEqualTo(6);
+    }
+
+    @Test
+    void shouldGiveUpClosingWhenItsPatienceEnds() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), Integer.MAX_VALUE);
+
+        var begin = System.nanoTime();
+        segment.close(Duration.ofMillis(50));
+
+        assertThat(System.nanoTime() - begin).isBetween(50_000_000L, 4_000_000_000L);
+        assertThat(segment.isOpen()).isFalse();
+    }
+
+    @Test
+    void shouldKeepAnInterruptThatComesWhileItWaitsForALibraryThatIsBusy() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), 4);
+
+        Thread.currentThread().interrupt();
+        segment.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(library.calls("SCIRemoveSegment")).as("no spin").isEqualTo(5);
+    }
+
+    @Test
+    void shouldTellOfPeersThatComeAndGo() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        node.connect(4, 7, SOON).close();
+
+        var connected = segment.nextEvent(SOON);
+        var disconnected = segment.nextEvent(SOON);
+
+        assertThat(connected.type()).isEqualTo(SegmentEvent.Type.CONNECTED);
+        assertThat(connected.node()).hasValue(4);
+        assertThat(connected.adapter()).hasValue(0);
+        assertThat(disconnected.type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> segment.nextEvent(Duration.ofMillis(1)))
+                .withMessage("No event of segment 7 of node 4 within 0.001s");
+    }
+
+    @Test
+    void shouldTellHowItIsWithTheLink() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var remote = node.connect(4, 7, SOON);
+        assertThat(remote.link()).isEqualTo(RemoteSegment.Link.OPERATIONAL);
+
+        library.tellRemote(sisci_h.SCI_CB_NOT_OPERATIONAL());
+        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.NOT_OPERATIONAL);
+        assertThat(remote.link()).isEqualTo(RemoteSegment.Link.NOT_OPERATIONAL);
+
+        library.tellRemote(sisci_h.SCI_CB_OPERATIONAL());
+        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.OPERATIONAL);
+        assertThat(remote.link()).isEqualTo(RemoteSegment.Link.OPERATIONAL);
+
+        library.tellRemote(sisci_h.SCI_CB_LOST());
+        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.LOST);
+        assertThat(remote.link()).isEqualTo(RemoteSegment.Link.LOST);
+
+        library.tellRemote(99);
+        assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.UNKNOWN);
+    }
+
+    @Test
+    void shouldCallListenersOnAThreadOfJavasAndInOrder() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var heard = new ArrayBlockingQueue<String>(10);
+        segment.onEvent(
+                event -> heard.add(event.type() + " " + Thread.currentThread().isVirtual()));
+
+        node.connect(4, 7, SOON).close();
+
+        assertThat(heard.poll(5, TimeUnit.SECONDS)).isEqualTo("CONNECTED true");
+        assertThat(heard.poll(5, TimeUnit.SECONDS)).isEqualTo("DISCONNECTED true");
+    }
+
+    @Test
+    void shouldGoOnAfterAListenerThatThrows() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var heard = new CountDownLatch(2);
+        segment.onEvent(_ -> {
+            heard.countDown();
+            throw new IllegalArgumentException("thrown by a listener");
+        });
+
+        node.connect(4, 7, SOON).close();
+
+        assertThat(heard.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldLetAListenerCloseItsSegment() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var remote = node.connect(4, 7, SOON);
+        var closed = new CountDownLatch(1);
+        remote.onEvent(_ -> {
+            remote.close();
+            closed.countDown();
+        });
+
+        library.tellRemote(sisci_h.SCI_CB_LOST());
+
+        assertThat(closed.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(library.calls("SCIDisconnectSegment")).isOne();
+    }
+
+    @Test
+    void shouldDropEventsThatComeAfterItsClose() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var remote = node.connect(4, 7, SOON);
+        var other = node.connect(4, 7, SOON);
+        library.hold(true);
+        library.tellRemote(sisci_h.SCI_CB_LOST());
+        remote.close();
+        library.hold(false);
+
+        assertThat(other.nextEvent(SOON).type())
+                .isEqualTo(SegmentEvent.Type.LOST); // after the dropped one
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> remote.nextEvent(SOON));
+    }
+
+    @Test
+    void shouldEndAWaitByAnInterruptAndByTheClose() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        Thread.currentThread().interrupt();
+        assertThatExceptionOfType(InterruptedIOException.class)
+                .isThrownBy(() -> segment.nextEvent(SOON));
+        assertThat(Thread.interrupted()).isTrue();
+
+        var waiting = Thread.currentThread();
+        Thread.startVirtualThread(() -> {
+            while (waiting.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            segment.close();
+        });
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> segment.nextEvent(SOON))
+                .withMessageContaining("is closed");
+    }
+}

@@ -1,0 +1,230 @@
+package org.jrdma.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sisci.TinyLibrary.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class SequenceTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment message = arena.allocateFrom(ValueLayout.JAVA_LONG, 1, 2, 3, 4);
+
+    private TinyLibrary library;
+    private Node node;
+    private LocalMap there;
+    private RemoteMap map;
+    private Sequence sequence;
+
+    @BeforeEach
+    void open() throws Exception {
+        open(Kind.WITH_CONSTANTS);
+    }
+
+    private void open(Kind kind) throws Exception {
+        library = new TinyLibrary(kind);
+        node = library.sisci.open();
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        there = segment.map();
+        map = node.connect(4, 7, SOON).map();
+        sequence = map.newSequence();
+    }
+
+    @AfterEach
+    void close() {
+        node.close();
+        arena.close();
+    }
+
+    @Test
+    void shouldNumberItsStatusesAsCDoes() {
+        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_OK())).isEqualTo(SequenceStatus.OK);
+        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_RETRIABLE()))
+                .isEqualTo(SequenceStatus.RETRIABLE);
+        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_NOT_RETRIABLE()))
+                .isEqualTo(SequenceStatus.NOT_RETRIABLE);
+        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_PENDING())).isEqualTo(SequenceStatus.PENDING);
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> SequenceStatus.of(4));
+    }
+
+    @Test
+    void shouldWriteWithOneCallWhereAllIsWell() throws Exception {
+        assertThat(sequence.write(64, message, SOON)).isOne();
+        var starts = library.calls("SCIStartSequence");
+        var checks = library.calls("SCICheckSequence");
+
+        assertThat(sequence.write(128, message, SOON)).isOne();
+        assertThat(sequence.tryWrite(192, message)).isEqualTo(SequenceStatus.OK);
+
+        assertThat(starts).isOne();
+        assertThat(library.calls("SCIStartSequence")).isEqualTo(starts);
+        assertThat(library.calls("SCICheckSequence")).isEqualTo(checks + 2);
+        assertThat(there.segment().asSlice(128, 32).mismatch(message)).isEqualTo(-1);
+        assertThat(there.segment().asSlice(192, 32).mismatch(message)).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldWriteAgainAtOnceWhatIsRetriable() throws Exception {
+        library.sequence("", "11");
+
+        assertThat(sequence.write(0, message, SOON)).isEqualTo(3);
+        assertThat(library.calls("SCIStartSequence")).isOne();
+        assertThat(library.calls("SCICheckSequence")).isEqualTo(3);
+    }
+
+    @Test
+    void shouldStartAnewBeforeItWritesAgainWhatIsNotRetriable() throws Exception {
+        library.sequence("0" + "23", "2"); // OK; then NOT_RETRIABLE and PENDING until it is OK
+
+        assertThat(sequence.write(0, message, SOON)).isEqualTo(4);
+        assertThat(library.calls("SCIStartSequence")).isEqualTo(4);
+        assertThat(library.calls("SCICheckSequence")).isEqualTo(2);
+    }
+
+    @Test
+    void shouldStoreNothingWhileItCannotBeStarted() throws Exception {
+        library.sequence("32", "");
+
+        assertThat(sequence.tryWrite(0, message)).isEqualTo(SequenceStatus.PENDING);
+        assertThat(sequence.tryWrite(0, message)).isEqualTo(SequenceStatus.NOT_RETRIABLE);
+        assertThat(there.getLong(0)).isZero();
+        assertThat(library.calls("SCICheckSequence")).isZero();
+
+        assertThat(sequence.tryWrite(0, message)).isEqualTo(SequenceStatus.OK);
+        assertThat(there.getLong(0)).isOne();
+    }
+
+    @Test
+    void shouldReportTheLastStatusWhenItDidNotArriveInTime() {
+        library.sequence("0" + "2".repeat(10_000), "2");
+
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> sequence.write(0, message, Duration.ofMillis(20)))
+                .withMessageStartingWith("32 bytes did not arrive through sequence of map of 4,096")
+                .withMessageEndingWith("(the last status was NOT_RETRIABLE) within 0.02s");
+    }
+
+    @Test
+    void shouldEndAWriteByAnInterrupt() {
+        library.sequence("0" + "2".repeat(10_000), "2");
+        Thread.currentThread().interrupt();
+
+        assertThatExceptionOfType(InterruptedIOException.class)
+                .isThrownBy(() -> sequence.write(0, message, SOON));
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void shouldStartAnewAfterACheckThatFailed() throws Exception {
+        library.fail("SCICheckSequence", sisci_h.SCI_ERR_ILLEGAL_OPERATION(), 1);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> sequence.write(0, message, SOON))
+                .withMessageStartingWith("SCICheckSequence failed: ILLEGAL_OPERATION");
+        assertThat(sequence.write(0, message, SOON)).isOne();
+        assertThat(library.calls("SCIStartSequence")).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseToWriteBeyondItsMap() {
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> sequence.tryWrite(4096 - 31, message));
+        assertThat(library.calls("SCICheckSequence")).isZero();
+    }
+
+    @Test
+    void shouldFlushAndWaitForItsStores() {
+        sequence.flush();
+        sequence.storeBarrier();
+
+        assertThat(library.calls("SCIFlush of a sequence")).isOne();
+        assertThat(library.calls("SCIStoreBarrier")).isOne();
+    }
+
+    @Test
+    void shouldCopyBothWays() throws Exception {
+        map.copyFrom(message, 8);
+        assertThat(there.getLong(16)).isEqualTo(2);
+
+        var target = arena.allocate(32);
+        map.copyTo(target, 8);
+        assertThat(target.mismatch(message)).isEqualTo(-1);
+
+        sequence.copyFrom(message, 512);
+        assertThat(there.getLong(512)).isOne();
+    }
+
+    @Test
+    void shouldTellThatACheckedCopyDidNotArrive() {
+        library.fail("SCIMemCpy", sisci_h.SCI_ERR_TRANSFER_FAILED(), 1);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> sequence.copyFrom(message, 0))
+                .withMessageStartingWith("SCIMemCpy failed for map of 4,096 bytes of segment 7")
+                .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.TRANSFER_FAILED));
+    }
+
+    @Test
+    void shouldRefuseToCopyWhatIsNotNativeOrBeyondTheMap() {
+        var heap = MemorySegment.ofArray(new long[4]);
+
+        assertThatIllegalArgumentException().isThrownBy(() -> map.copyFrom(heap, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> map.copyTo(message.asReadOnly(), 0));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> map.copyFrom(message, 4096 - 31));
+        assertThat(library.calls("SCIMemCpy")).isZero();
+    }
+
+    @Test
+    void shouldRefuseACopyWhoseFlagHasNoPublicNumber() throws Exception {
+        node.close();
+        open(Kind.SINGLE_THREADED);
+
+        map.copyFrom(message, 0);
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> map.copyTo(arena.allocate(32), 0))
+                .withMessageContaining("SCI_FLAG_BLOCK_READ");
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> sequence.copyFrom(message, 0))
+                .withMessageContaining("SCI_FLAG_ERROR_CHECK");
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(map::flushCpuBuffers)
+                .withMessageContaining("SCI_FLAG_FLUSH_CPU_BUFFERS_ONLY");
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> map.newSequence(true))
+                .withMessageContaining("SCI_FLAG_FAST_BARRIER");
+    }
+
+    @Test
+    void shouldRefuseEverythingAfterItsClose() {
+        sequence.close();
+
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(sequence::start)
+                .withMessageEndingWith("is closed");
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(sequence::check);
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(sequence::flush);
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(sequence::storeBarrier);
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> sequence.tryWrite(0, message));
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> sequence.copyFrom(message, 0));
+    }
+}

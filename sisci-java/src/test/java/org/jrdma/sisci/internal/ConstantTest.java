@@ -1,0 +1,38 @@
+package org.jrdma.sisci.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.regex.Pattern;
+import org.jrdma.abi.sisci.sisci_h;
+import org.junit.jupiter.api.Test;
+
+class ConstantTest {
+
+    /** A name that is misspelt would never be found in a library. */
+    @Test
+    void shouldNameWhatTheHeaderSaysIsExported() throws Exception {
+        var exported =
+                Pattern.compile("(?m)^SISCI_DATA\\((\\w+)\\)")
+                        .matcher(Files.readString(Path.of("../headers/sisci/sisci.h")))
+                        .results()
+                        .map(match -> match.group(1))
+                        .toList();
+
+        assertThat(Arrays.stream(Constant.values()).map(Enum::name)).isEqualTo(exported);
+    }
+
+    @Test
+    void shouldKnowTheNumbersThatTheHeaderHas() {
+        for (var constant : Constant.values()) {
+            try {
+                assertThat(constant.known())
+                        .contains((Integer) sisci_h.class.getMethod(constant.name()).invoke(null));
+            } catch (ReflectiveOperationException _) {
+                assertThat(constant.known()).as(constant.name()).isEmpty();
+            }
+        }
+    }
+}
