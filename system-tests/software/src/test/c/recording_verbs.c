@@ -7,6 +7,7 @@
  * data moves: each request is completed at once as a success.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -167,6 +168,18 @@ static void say_bytes(const char *label, const void *bytes, size_t count)
         say("%02x", ((const uint8_t *)bytes)[i]);
 }
 
+/* Gives how many bytes they have. */
+static uint32_t say_pieces(const struct ibv_sge *pieces, int count)
+{
+    uint32_t bytes = 0;
+
+    for (int i = 0; i < count; i++) {
+        say(" {addr=0x%lx length=%u lkey=0x%x}", pieces[i].addr, pieces[i].length, pieces[i].lkey);
+        bytes += pieces[i].length;
+    }
+    return bytes;
+}
+
 /* Records the line and gives the errno that the test has said for its function, or 0. */
 static int recorded(void)
 {
@@ -261,6 +274,16 @@ static int modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr
                   attr->max_burst_sz, attr->typical_pkt_sz, attr->comp_mask);
 }
 
+static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *pieces, uint32_t count);
+static struct ibv_mr *reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t length, unsigned int access);
+static struct ibv_dm *alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
+static int free_dm(struct ibv_dm *dm);
+static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr);
+static int destroy_flow(struct ibv_flow *flow);
+static struct ibv_counters *create_counters(struct ibv_context *context, struct ibv_counters_init_attr *attr);
+static int destroy_counters(struct ibv_counters *counters);
+static int attach_counters(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr, struct ibv_flow *flow);
+static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32_t count, uint32_t flags);
 static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *completions);
 static int req_notify_cq(struct ibv_cq *cq, int solicited);
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad);
@@ -293,6 +316,16 @@ static struct ibv_context *new_context(int cmd_fd)
     OFFER(query_device_ex, query_device_ex);
     OFFER(query_port, query_port);
     OFFER(modify_qp_rate_limit, modify_qp_rate_limit);
+    OFFER(ibv_create_flow, create_flow);
+    OFFER(ibv_destroy_flow, destroy_flow);
+    OFFER(create_counters, create_counters);
+    OFFER(destroy_counters, destroy_counters);
+    OFFER(attach_counters_point_flow, attach_counters);
+    OFFER(read_counters, read_counters);
+    OFFER(advise_mr, advise_mr);
+    OFFER(alloc_dm, alloc_dm);
+    OFFER(free_dm, free_dm);
+    OFFER(reg_dm_mr, reg_dm_mr);
     if (pipe2(ends, O_CLOEXEC))
         abort();
     context->context.async_fd = ends[0];
@@ -447,6 +480,56 @@ struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 void ibv_unimport_mr(struct ibv_mr *mr)
 {
     RECORD("ibv_unimport_mr mr=%s", name(mr));
+}
+
+static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *pieces, uint32_t count)
+{
+    say("ibv_advise_mr pd=%s advice=%d flags=0x%x num_sge=%u", name(pd), advice, flags, count);
+    say_pieces(pieces, count);
+    return recorded();
+}
+
+static struct ibv_dm *new_dm(struct ibv_context *context, uint32_t handle)
+{
+    struct ibv_dm *dm = make("dm", sizeof(*dm));
+
+    dm->context = context;
+    dm->handle = handle;
+    return dm;
+}
+
+static struct ibv_dm *alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
+{
+    RECORD_OR_NULL("ibv_alloc_dm context=%s length=%zu log_align_req=%u comp_mask=%u", name(context), attr->length, attr->log_align_req, attr->comp_mask);
+    return new_dm(context, answer("dm_handle", 3000));
+}
+
+static int free_dm(struct ibv_dm *dm)
+{
+    return RECORD("ibv_free_dm dm=%s", name(dm));
+}
+
+static struct ibv_mr *reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t length, unsigned int access)
+{
+    RECORD_OR_NULL("ibv_reg_dm_mr pd=%s dm=%s dm_offset=%lu length=%zu access=0x%x", name(pd), name(dm), offset, length, access);
+    return new_mr(pd, NULL, length, answer("mr_handle", 2000));
+}
+
+int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+{
+    errno = RECORD("ibv_dm_export_dmabuf_fd dm=%s", name(dm));
+    return errno ? -1 : (int)answer("dmabuf_fd", 21);
+}
+
+struct ibv_dm *ibv_import_dm(struct ibv_context *context, uint32_t dm_handle)
+{
+    RECORD_OR_NULL("ibv_import_dm context=%s dm_handle=%u", name(context), dm_handle);
+    return new_dm(context, dm_handle);
+}
+
+void ibv_unimport_dm(struct ibv_dm *dm)
+{
+    RECORD("ibv_unimport_dm dm=%s", name(dm));
 }
 
 /* ---- Completion queues ---- */
@@ -659,17 +742,6 @@ int ibv_destroy_qp(struct ibv_qp *qp)
     return RECORD("ibv_destroy_qp qp=%s", name(qp));
 }
 
-static uint32_t say_pieces(const struct ibv_sge *pieces, int count)
-{
-    uint32_t bytes = 0;
-
-    for (int i = 0; i < count; i++) {
-        say(" {addr=0x%lx length=%u lkey=0x%x}", pieces[i].addr, pieces[i].length, pieces[i].lkey);
-        bytes += pieces[i].length;
-    }
-    return bytes;
-}
-
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad)
 {
     for (; request; request = request->next) {
@@ -706,6 +778,139 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_
         complete(qp->recv_cq, (struct ibv_wc){ .wr_id = request->wr_id, .qp_num = qp->qp_num, .opcode = IBV_WC_RECV, .byte_len = bytes });
     }
     return 0;
+}
+
+/* ---- Flows and counters ---- */
+
+/* Members of a specification, each as value/mask. */
+#define BYTES(of, member)                                                                                                                              \
+    do {                                                                                                                                               \
+        say_bytes(#member, &spec->of.val.member, sizeof(spec->of.val.member));                                                                         \
+        say("/");                                                                                                                                      \
+        for (size_t i = 0; i < sizeof(spec->of.mask.member); i++)                                                                                      \
+            say("%02x", ((const uint8_t *)&spec->of.mask.member)[i]);                                                                                  \
+    } while (0)
+#define BYTE(of, member) say(" " #member "=0x%x/0x%x", spec->of.val.member, spec->of.mask.member)
+#define SHORT(of, member) say(" " #member "=0x%x/0x%x", ntohs(spec->of.val.member), ntohs(spec->of.mask.member))
+#define WORD(of, member) say(" " #member "=0x%x/0x%x", ntohl(spec->of.val.member), ntohl(spec->of.mask.member))
+
+static void say_spec(const struct ibv_flow_spec *spec)
+{
+    say(" {type=0x%x size=%u", spec->hdr.type, spec->hdr.size);
+    switch ((int)spec->hdr.type & ~IBV_FLOW_SPEC_INNER) {
+    case IBV_FLOW_SPEC_ETH:
+        BYTES(eth, dst_mac);
+        BYTES(eth, src_mac);
+        SHORT(eth, ether_type);
+        SHORT(eth, vlan_tag);
+        break;
+    case IBV_FLOW_SPEC_IPV4:
+        WORD(ipv4, src_ip);
+        WORD(ipv4, dst_ip);
+        break;
+    case IBV_FLOW_SPEC_IPV4_EXT:
+        WORD(ipv4_ext, src_ip);
+        WORD(ipv4_ext, dst_ip);
+        BYTE(ipv4_ext, proto);
+        BYTE(ipv4_ext, tos);
+        BYTE(ipv4_ext, ttl);
+        BYTE(ipv4_ext, flags);
+        break;
+    case IBV_FLOW_SPEC_IPV6:
+        BYTES(ipv6, src_ip);
+        BYTES(ipv6, dst_ip);
+        WORD(ipv6, flow_label);
+        BYTE(ipv6, next_hdr);
+        BYTE(ipv6, traffic_class);
+        BYTE(ipv6, hop_limit);
+        break;
+    case IBV_FLOW_SPEC_TCP:
+    case IBV_FLOW_SPEC_UDP:
+        SHORT(tcp_udp, dst_port);
+        SHORT(tcp_udp, src_port);
+        break;
+    case IBV_FLOW_SPEC_VXLAN_TUNNEL:
+        WORD(tunnel, tunnel_id);
+        break;
+    case IBV_FLOW_SPEC_GRE:
+        SHORT(gre, c_ks_res0_ver);
+        SHORT(gre, protocol);
+        WORD(gre, key);
+        break;
+    case IBV_FLOW_SPEC_MPLS:
+        WORD(mpls, label);
+        break;
+    case IBV_FLOW_SPEC_ESP:
+        WORD(esp, spi);
+        WORD(esp, seq);
+        break;
+    case IBV_FLOW_SPEC_ACTION_TAG:
+        say(" tag_id=0x%x", spec->flow_tag.tag_id);
+        break;
+    case IBV_FLOW_SPEC_ACTION_COUNT:
+        say(" counters=%s", name(spec->flow_count.counters));
+        break;
+    }
+    say("}");
+}
+
+static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
+{
+    const uint8_t *next = (const uint8_t *)(attr + 1), *end = (const uint8_t *)attr + attr->size;
+    struct ibv_flow *flow;
+
+    say("ibv_create_flow qp=%s comp_mask=%u type=%d priority=%u port=%u flags=0x%x", name(qp), attr->comp_mask, attr->type, attr->priority, attr->port,
+        attr->flags);
+    for (int i = 0; i < attr->num_of_specs; i++) {
+        struct ibv_flow_spec spec; /* in the attributes it is not aligned */
+        uint16_t size = ((const struct ibv_flow_spec *)next)->hdr.size;
+
+        memset(&spec, 0, sizeof(spec));
+        memcpy(&spec, next, size < sizeof(spec) ? size : sizeof(spec));
+        say_spec(&spec);
+        next += size;
+    }
+    if (next != end)
+        say(" and %td bytes", end - next);
+    errno = recorded();
+    if (errno)
+        return NULL;
+    flow = make("flow", sizeof(*flow));
+    flow->context = qp->context;
+    return flow;
+}
+
+static int destroy_flow(struct ibv_flow *flow)
+{
+    return RECORD("ibv_destroy_flow flow=%s", name(flow));
+}
+
+static struct ibv_counters *create_counters(struct ibv_context *context, struct ibv_counters_init_attr *attr)
+{
+    struct ibv_counters *counters;
+
+    RECORD_OR_NULL("ibv_create_counters context=%s comp_mask=%u", name(context), attr->comp_mask);
+    counters = make("counters", sizeof(*counters));
+    counters->context = context;
+    return counters;
+}
+
+static int destroy_counters(struct ibv_counters *counters)
+{
+    return RECORD("ibv_destroy_counters counters=%s", name(counters));
+}
+
+static int attach_counters(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr, struct ibv_flow *flow)
+{
+    return RECORD("ibv_attach_counters_point_flow counters=%s counter_desc=%d index=%u comp_mask=%u flow=%s", name(counters), attr->counter_desc,
+                  attr->index, attr->comp_mask, name(flow));
+}
+
+static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32_t count, uint32_t flags)
+{
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = answer("counted", 100) + i;
+    return RECORD("ibv_read_counters counters=%s ncounters=%u flags=0x%x", name(counters), count, flags);
 }
 
 /* ---- Address handles ---- */

@@ -338,6 +338,20 @@ public final class Device extends NativeObject {
     }
 
     /**
+     * Memory of this device that another process allocated, for this device was {@linkplain
+     * Verbs#importDevice imported}. Closing it here leaves it to those who have it besides; once
+     * the process that allocated it has closed it, it is of no use to anyone. In C: {@code
+     * ibv_import_dm}; {@link DeviceMemory#close()} is {@code ibv_unimport_dm}.
+     *
+     * @param handle the other's {@link DeviceMemory#handle}
+     * @param length the other's {@link DeviceMemory#length}, which nobody else tells
+     * @throws VerbsException with EOPNOTSUPP where the device cannot share it
+     */
+    public DeviceMemory importDeviceMemory(int handle, long length) throws VerbsException {
+        return DeviceMemory.imported(this, handle, length);
+    }
+
+    /**
      * Makes a thread domain. In C: {@code ibv_alloc_td}.
      *
      * @throws VerbsException with EOPNOTSUPP where the device has none

@@ -71,6 +71,33 @@ public final class DeviceMemory extends NativeObject {
                                         Attempt.to("ibv_free_dm", () -> "for " + name))));
     }
 
+    /** See {@link Device#importDeviceMemory}. */
+    static DeviceMemory imported(Device device, int handle, long length) throws VerbsException {
+        if (length <= 0) {
+            throw new IllegalArgumentException("Device memory of %,d bytes".formatted(length));
+        }
+        var memory = device.library().memory();
+        return new DeviceMemory(
+                device,
+                length,
+                device.inCall(() -> {
+                    var address =
+                            memory.importDeviceMemory(
+                                    device.address(),
+                                    handle,
+                                    Attempt.to(
+                                            "ibv_import_dm",
+                                            () -> "%d on %s".formatted(handle, device.name())));
+                    return new Made(
+                            address,
+                            new Lifetime(
+                                    "imported device memory of %,d bytes on %s"
+                                            .formatted(length, device.name()),
+                                    List.of(device.ownLifetime()),
+                                    () -> memory.unimportDeviceMemory(address)));
+                }));
+    }
+
     private static String advice(int errno) {
         return errno == Errno.EOPNOTSUPP
                 ? "The device has no memory to give."
@@ -80,6 +107,38 @@ public final class DeviceMemory extends NativeObject {
     /** The device that it is on. */
     public Device device() {
         return device;
+    }
+
+    /**
+     * The kernel's number for it, by which another process {@linkplain Device#importDeviceMemory
+     * imports} it.
+     */
+    public int handle() {
+        lifetime().hold();
+        try {
+            return MemoryFunctions.deviceMemoryHandle(address());
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
+     * Makes a dma-buf of it, which other devices' drivers take. In C: {@code
+     * ibv_dm_export_dmabuf_fd}.
+     *
+     * @return its descriptor, which is the caller's to close
+     * @throws VerbsException with EOPNOTSUPP where the library or the device has no such thing
+     */
+    public int exportDmaBuf() throws VerbsException {
+        lifetime().hold();
+        try {
+            return device.library()
+                    .memory()
+                    .exportDmaBuf(
+                            address(), Attempt.to("ibv_dm_export_dmabuf_fd", () -> "for " + this));
+        } finally {
+            lifetime().release();
+        }
     }
 
     /** Its length in bytes. */

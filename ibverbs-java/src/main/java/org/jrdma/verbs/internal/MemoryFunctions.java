@@ -52,6 +52,11 @@ public final class MemoryFunctions {
     private static final MethodHandle IMPORT_MR = capturingErrno(rdma_h.ibv_import_mr$descriptor());
     private static final MethodHandle UNIMPORT_MR =
             capturingErrno(rdma_h.ibv_unimport_mr$descriptor());
+    private static final MethodHandle IMPORT_DM = capturingErrno(rdma_h.ibv_import_dm$descriptor());
+    private static final MethodHandle UNIMPORT_DM =
+            capturingErrno(rdma_h.ibv_unimport_dm$descriptor());
+    private static final MethodHandle DM_EXPORT_DMABUF_FD =
+            capturingErrno(rdma_h.ibv_dm_export_dmabuf_fd$descriptor());
     private static final MethodHandle REREG_MR = capturingErrno(rdma_h.ibv_rereg_mr$descriptor());
     private static final MethodHandle ALLOC_NULL_MR =
             capturingErrno(verbs_context.alloc_null_mr.descriptor());
@@ -81,6 +86,9 @@ public final class MemoryFunctions {
     private final Optional<MemorySegment> unimportPd;
     private final Optional<MemorySegment> importMr;
     private final Optional<MemorySegment> unimportMr;
+    private final Optional<MemorySegment> importDm;
+    private final Optional<MemorySegment> unimportDm;
+    private final Optional<MemorySegment> dmExportDmabufFd;
     private final Optional<MemorySegment> reregMr;
     private final MemorySegment deregMr;
 
@@ -95,6 +103,9 @@ public final class MemoryFunctions {
         unimportPd = library.find("ibv_unimport_pd");
         importMr = library.find("ibv_import_mr");
         unimportMr = library.find("ibv_unimport_mr");
+        importDm = library.find("ibv_import_dm");
+        unimportDm = library.find("ibv_unimport_dm");
+        dmExportDmabufFd = library.find("ibv_dm_export_dmabuf_fd");
         reregMr = library.find("ibv_rereg_mr");
         deregMr = library.require("ibv_dereg_mr");
     }
@@ -317,6 +328,36 @@ public final class MemoryFunctions {
             throws VerbsException {
         var function = context.require(verbs_context.free_dm$offset(), attempt);
         attempt.errno(call(() -> (int) FREE_DM.invokeExact(function, segment(), memory)));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment importDeviceMemory(MemorySegment context, int handle, Attempt attempt)
+            throws VerbsException {
+        var function = importDm.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var memory =
+                call(() ->
+                        (MemorySegment)
+                                IMPORT_DM.invokeExact(function, segment(), context, handle));
+        return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
+    }
+
+    /** It cannot fail, and is there where the import is. */
+    public void unimportDeviceMemory(MemorySegment memory) {
+        run(() -> {
+            UNIMPORT_DM.invokeExact(unimportDm.orElseThrow(), segment(), memory);
+        });
+    }
+
+    /** -1 and errno on failure. */
+    public int exportDmaBuf(MemorySegment memory, Attempt attempt) throws VerbsException {
+        var function = dmExportDmabufFd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        return attempt.minusOne(
+                call(() -> (int) DM_EXPORT_DMABUF_FD.invokeExact(function, segment(), memory)));
+    }
+
+    /** The kernel's number for it. */
+    public static int deviceMemoryHandle(MemorySegment memory) {
+        return ibv_dm.handle(memory);
     }
 
     /** NULL and errno on failure. */

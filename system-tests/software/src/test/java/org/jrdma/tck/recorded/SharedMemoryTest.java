@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.Access;
+import org.jrdma.verbs.PageAdvice;
 import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -161,6 +162,62 @@ class SharedMemoryTest {
                             "ibv_close_device context=device2");
             assertThatIllegalStateException().isThrownBy(importedDomain::handle);
             assertThatIllegalStateException().isThrownBy(importedRegion::handle);
+        }
+    }
+
+    @Test
+    void shouldAdviseOnAnyMemoryThereIs() throws Exception {
+        try (var side = RecordedSide.on(recorder.open())) {
+            var everything = side.domain().registerEverythingUnguarded(Access.LOCAL_WRITE);
+            recorder.calls();
+
+            side.domain().advise(PageAdvice.PREFETCH, everything.slice(0x7000_0000_1000L, 8192));
+            side.domain()
+                    .adviseAndWait(
+                            PageAdvice.PREFETCH_FOR_WRITING,
+                            everything.slice(0x1000, 1),
+                            everything.slice(0x3000, 2));
+
+            assertThat(recorder.calls())
+                    .containsExactly(
+                            "ibv_advise_mr pd=pd1 advice=0 flags=0x0 num_sge=1 {addr=0x700000001000 length=8192 lkey=0x11}",
+                            "ibv_advise_mr pd=pd1 advice=1 flags=0x1 num_sge=2 {addr=0x1000 length=1 lkey=0x11} {addr=0x3000 length=2 lkey=0x11}");
+        }
+    }
+
+    @Test
+    void shouldShareMemoryOfTheDeviceWithOtherProcessesAndDevices() throws Exception {
+        try (var device = recorder.open();
+                var memory = device.newDeviceMemory(4096, 64);
+                var imported = recorder.verbs().importDevice(device.commandDescriptor());
+                var domain = imported.newProtectionDomain()) {
+            recorder.calls();
+
+            var theirs = imported.importDeviceMemory(memory.handle(), memory.length());
+            var region = domain.register(theirs, 1024, 2048, Access.LOCAL_WRITE);
+            assertThat(memory.exportDmaBuf()).isEqualTo(21);
+            assertThat(region.remote().address()).isZero();
+            theirs.close();
+
+            assertThat(recorder.calls())
+                    .containsExactly(
+                            "ibv_import_dm context=device2 dm_handle=3000",
+                            "ibv_reg_dm_mr pd=pd1 dm=dm2 dm_offset=1024 length=2048 access=0x21",
+                            "ibv_dm_export_dmabuf_fd dm=dm1",
+                            "ibv_dereg_mr mr=mr1",
+                            "ibv_unimport_dm dm=dm2");
+            recorder.fail("ibv_import_dm", Errno.EINVAL);
+            refuses(Errno.EINVAL, () -> imported.importDeviceMemory(1, 4096));
+            recorder.fail("ibv_dm_export_dmabuf_fd", Errno.EMFILE);
+            refuses(Errno.EMFILE, memory::exportDmaBuf);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> imported.importDeviceMemory(1, 0));
+        }
+        var older = recorder.verbsWithout("ibv_import_dm", "ibv_dm_export_dmabuf_fd");
+        try (var device = older.open("recording0");
+                var memory = device.newDeviceMemory(4096, 1)) {
+            refuses(Errno.EOPNOTSUPP, () -> device.importDeviceMemory(1, 4096));
+            refuses(Errno.EOPNOTSUPP, memory::exportDmaBuf);
         }
     }
 

@@ -23,6 +23,9 @@ public enum Profile {
                     entry(Feature.DEVICE_MEMORY, "it has no device"),
                     entry(Feature.REREGISTRATION, "not in the provider"),
                     entry(Feature.ADVICE, "not in the provider of rdma-core 44"),
+                    entry(
+                            Feature.ON_DEMAND_WITHIN_PAGES,
+                            "its copy begins at each page's beginning, wherever the bytes are (Linux 7.3)"),
                     entry(Feature.FLUSHES, "not in the provider of rdma-core 44"),
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
