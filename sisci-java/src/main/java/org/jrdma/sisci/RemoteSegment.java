@@ -60,6 +60,7 @@ public final class RemoteSegment extends SisciObject {
         final Patience patience = new Patience();
         final Events<SegmentEvent> events;
         volatile Link link = Link.OPERATIONAL;
+        volatile boolean failed;
 
         State(String name) {
             this.events = new Events<>(name);
@@ -69,8 +70,14 @@ public final class RemoteSegment extends SisciObject {
             var type = SegmentEvent.Type.of(reason);
             switch (type) {
                 case OPERATIONAL -> link = Link.OPERATIONAL;
-                case NOT_OPERATIONAL -> link = Link.NOT_OPERATIONAL;
-                case LOST -> link = Link.LOST;
+                case NOT_OPERATIONAL -> {
+                    failed = true;
+                    link = Link.NOT_OPERATIONAL;
+                }
+                case LOST -> {
+                    failed = true;
+                    link = Link.LOST;
+                }
                 case CONNECTED, DISCONNECTED, UNKNOWN -> {} // say nothing of the link
             }
             events.put(new SegmentEvent(type, OptionalInt.empty(), OptionalInt.empty(), status));
@@ -142,6 +149,11 @@ public final class RemoteSegment extends SisciObject {
     /** How it is with the connection, as far as the library has told. */
     public Link link() {
         return state.link;
+    }
+
+    /** Whether its link has ever failed. */
+    boolean hasFailed() {
+        return state.failed;
     }
 
     /** Maps it whole. */

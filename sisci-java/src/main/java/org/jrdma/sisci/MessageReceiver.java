@@ -1,0 +1,196 @@
+package org.jrdma.sisci;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Receives the messages of one {@link MessageSender}, in the order in which they were sent, none
+ * lost or torn.
+ *
+ * <p>For one thread at a time. {@link #tryReceive} allocates nothing, and makes no library call but
+ * now and then, to tell the sender how far it is.
+ */
+public final class MessageReceiver implements AutoCloseable {
+
+    static final int SPINS = 20_000;
+    static final long PAUSE_NANOS = 50_000;
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+    private final Node node;
+    private final LocalSegment segment;
+    private final LocalMap ring;
+    private final int capacity;
+    private @Nullable RemoteSegment sender;
+    private @Nullable RemoteMap feedback;
+    private long consumed;
+    private long told;
+    private int number;
+
+    private MessageReceiver(Node node, LocalSegment segment, LocalMap ring, int capacity) {
+        this.node = node;
+        this.segment = segment;
+        this.ring = ring;
+        this.capacity = capacity;
+    }
+
+    /** What to do with a message. */
+    @FunctionalInterface
+    public interface Handler {
+        /**
+         * Takes a message, which is at its place in the ring, and goes when this returns.
+         *
+         * @param memory where it is
+         * @param offset where it begins
+         * @param bytes how long it is
+         */
+        void message(MemorySegment memory, long offset, int bytes);
+    }
+
+    /**
+     * Makes a segment and offers it.
+     *
+     * @param segment its id, by which the sender finds it
+     * @param capacity how many bytes it has room for; a message takes its length, rounded up to a
+     *     multiple of 8, and 8 more
+     */
+    public static MessageReceiver open(Node node, int segment, int capacity) throws SisciException {
+        if (!MessageRing.isCapacity(capacity)) {
+            throw new IllegalArgumentException(
+                    "The capacity is a multiple of 8 of at least 64: " + capacity);
+        }
+        var made = node.newSegment(segment, MessageRing.inPages(MessageRing.RING + capacity));
+        try {
+            var ring = made.map();
+            ring.putLong(MessageRing.CAPACITY, capacity);
+            ring.putLongRelease(MessageRing.KIND, MessageRing.THIS_KIND);
+            made.offer();
+            return new MessageReceiver(node, made, ring, capacity);
+        } catch (SisciException | RuntimeException e) {
+            made.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Hands over a message if there is one. The first time, connects to the sender's segment, for
+     * which it waits up to five seconds.
+     *
+     * @return false if there is none
+     * @throws FabricException if what lies in the ring is no message: stores have been lost, or
+     *     another wrote there; no more can be received then
+     * @throws InterruptedIOException if the thread is interrupted while it connects
+     */
+    public boolean tryReceive(Handler handler) throws FabricException, InterruptedIOException {
+        var produced = ring.getLongAcquire(MessageRing.PRODUCED);
+        if (produced == consumed) {
+            if (told != consumed) {
+                tell();
+            }
+            return false;
+        }
+        if (produced < consumed || produced - consumed > capacity) {
+            throw corrupt();
+        }
+        var index = consumed % capacity;
+        var word = ring.getLong(MessageRing.RING + index);
+        if ((int) word == MessageRing.SKIP) {
+            checkNumber(word);
+            consumed += capacity - index;
+            index = 0;
+            word = ring.getLong(MessageRing.RING);
+        }
+        checkNumber(word);
+        var bytes = (int) word;
+        if (bytes < 0
+                || bytes > MessageRing.maxMessageBytes(capacity)
+                || consumed + MessageRing.space(bytes) > produced) {
+            throw corrupt();
+        }
+        handler.message(ring.segment(), MessageRing.RING + index + MessageRing.WORD, bytes);
+        number++;
+        consumed += MessageRing.space(bytes);
+        if (consumed - told >= capacity / 4) {
+            tell();
+        }
+        return true;
+    }
+
+    private void checkNumber(long word) throws FabricException {
+        if ((int) (word >>> 32) != number) {
+            throw corrupt();
+        }
+    }
+
+    private FabricException corrupt() {
+        return new FabricException(
+                "The messages in %s are lost from number %d on".formatted(segment, number));
+    }
+
+    /** Tells the sender how far this is. */
+    private void tell() throws FabricException, InterruptedIOException {
+        if (feedback == null) {
+            var word = ring.getLongAcquire(MessageRing.SENDER);
+            sender = node.connect((int) (word >>> 32), (int) word, CONNECT_TIMEOUT);
+            feedback = sender.map();
+        }
+        feedback.putLongRelease(MessageRing.CONSUMED, consumed);
+        feedback.flush();
+        told = consumed;
+    }
+
+    /**
+     * Waits for a message, for which it spins at first, and copies it.
+     *
+     * @throws FabricTimeoutException if none came in time
+     * @throws FabricException if the sender is gone, or as {@link #tryReceive} says
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public byte[] receive(Duration timeout) throws FabricException, InterruptedIOException {
+        var copy = new Copy();
+        var deadline = Deadline.after(timeout);
+        for (var spins = 0; !tryReceive(copy); spins++) {
+            if (sender != null && sender.link() == RemoteSegment.Link.LOST) {
+                throw new FabricException("The sender to %s is gone".formatted(segment));
+            }
+            if (deadline.hasPassed()) {
+                throw deadline.missed("No message in " + segment);
+            }
+            if (spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedIOException("interrupted while waiting for " + segment);
+            }
+        }
+        return copy.bytes;
+    }
+
+    private static final class Copy implements Handler {
+
+        private byte[] bytes = {};
+
+        @Override
+        public void message(MemorySegment memory, long offset, int length) {
+            bytes = memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    /** Takes the segment back. Waits as {@link SisciObject} says, for the sender to disconnect. */
+    @Override
+    public void close() {
+        if (sender != null) {
+            sender.close();
+        }
+        segment.close();
+    }
+}

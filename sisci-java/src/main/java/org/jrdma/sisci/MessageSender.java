@@ -1,0 +1,189 @@
+package org.jrdma.sisci;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+
+/**
+ * Sends messages to a {@link MessageReceiver} of another node, or this one, by nothing but stores
+ * into its memory.
+ *
+ * <p>For one thread at a time. Sending allocates nothing and takes two library calls, {@code
+ * SCIFlush} before the message is announced and after. It trusts the link: when that has failed
+ * once, messages may be lost, and every send is refused from then on.
+ */
+public final class MessageSender implements AutoCloseable {
+
+    /** From where on an id is looked for. */
+    private static final int FIRST_ID = 0x10000;
+
+    private final LocalSegment feedbackSegment;
+    private final LocalMap feedback;
+    private final RemoteSegment receiver;
+    private final RemoteMap ring;
+    private final int capacity;
+    private long produced;
+    private long consumed;
+    private int number;
+
+    private MessageSender(
+            LocalSegment feedbackSegment,
+            LocalMap feedback,
+            RemoteSegment receiver,
+            RemoteMap ring,
+            int capacity) {
+        this.feedbackSegment = feedbackSegment;
+        this.feedback = feedback;
+        this.receiver = receiver;
+        this.ring = ring;
+        this.capacity = capacity;
+    }
+
+    /**
+     * Connects to a receiver as soon as it is there.
+     *
+     * @param peer its node
+     * @param segment the id that it was opened with
+     * @throws FabricTimeoutException if it was not there in time
+     * @throws FabricException if it has a sender already, or is something else
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public static MessageSender connect(Node node, int peer, int segment, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var receiver = node.connect(peer, segment, timeout);
+        try {
+            var ring = receiver.map();
+            var capacity = capacity(ring);
+            if (capacity == 0) {
+                throw new FabricException("%s is no message queue".formatted(receiver));
+            }
+            if (ring.getLong(MessageRing.SENDER) != 0) {
+                throw new FabricException(
+                        "The message queue in %s has a sender already".formatted(receiver));
+            }
+            var feedbackSegment =
+                    node.newSegment(SegmentOptions.withFreeId(FIRST_ID, MessageRing.inPages(1)));
+            try {
+                var feedback = feedbackSegment.map();
+                feedbackSegment.offer();
+                ring.putLongRelease(
+                        MessageRing.SENDER, MessageRing.word(node.id(), feedbackSegment.id()));
+                ring.flush();
+                return new MessageSender(feedbackSegment, feedback, receiver, ring, capacity);
+            } catch (FabricException | RuntimeException e) {
+                feedbackSegment.close();
+                throw e;
+            }
+        } catch (FabricException | RuntimeException e) {
+            receiver.close();
+            throw e;
+        }
+    }
+
+    /** 0 where there is no ring. */
+    private static int capacity(RemoteMap ring) {
+        if (ring.byteSize() < MessageRing.RING
+                || ring.getLongAcquire(MessageRing.KIND) != MessageRing.THIS_KIND) {
+            return 0;
+        }
+        var capacity = ring.getLong(MessageRing.CAPACITY);
+        return MessageRing.isCapacity(capacity) && capacity <= ring.byteSize() - MessageRing.RING
+                ? (int) capacity
+                : 0;
+    }
+
+    /** How long a message can be. */
+    public int maxMessageBytes() {
+        return MessageRing.maxMessageBytes(capacity);
+    }
+
+    /**
+     * Sends a message if there is room for it.
+     *
+     * @return false if there is none: the receiver must take some first
+     * @throws IllegalArgumentException if it is longer than a message can be
+     * @throws FabricException if the link has failed
+     */
+    public boolean trySend(MemorySegment message) throws FabricException {
+        var bytes = message.byteSize();
+        if (bytes > maxMessageBytes()) {
+            throw new IllegalArgumentException(
+                    "A message has at most %,d bytes: %,d".formatted(maxMessageBytes(), bytes));
+        }
+        checkLink();
+        var index = produced % capacity;
+        var space = MessageRing.space(bytes);
+        var skipped = index + space > capacity ? capacity - index : 0;
+        if (!hasRoom(skipped + space)) {
+            return false;
+        }
+        if (skipped > 0) {
+            ring.putLong(MessageRing.RING + index, MessageRing.word(number, MessageRing.SKIP));
+            index = 0;
+        }
+        var place = MessageRing.RING + index;
+        MemorySegment.copy(message, 0, ring.segment(), place + MessageRing.WORD, bytes);
+        ring.putLong(place, MessageRing.word(number, (int) bytes));
+        number++;
+        produced += skipped + space;
+        ring.putLongRelease(MessageRing.PRODUCED, produced);
+        ring.flush();
+        return true;
+    }
+
+    private boolean hasRoom(long space) {
+        if (capacity - (produced - consumed) >= space) {
+            return true;
+        }
+        consumed = feedback.getLongAcquire(MessageRing.CONSUMED);
+        return capacity - (produced - consumed) >= space;
+    }
+
+    private void checkLink() throws FabricException {
+        if (receiver.hasFailed()) {
+            throw new FabricException(
+                    "The link to %s has failed, and messages may be lost: open another queue"
+                            .formatted(receiver));
+        }
+    }
+
+    /**
+     * Sends a message as soon as there is room for it, for which it spins at first.
+     *
+     * @throws IllegalArgumentException if it is longer than a message can be
+     * @throws FabricTimeoutException if there was no room in time
+     * @throws FabricException if the link has failed
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public void send(MemorySegment message, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        if (trySend(message)) {
+            return;
+        }
+        var deadline = Deadline.after(timeout);
+        for (var spins = 0; !trySend(message); spins++) {
+            if (deadline.hasPassed()) {
+                throw deadline.missed("No room for a message in " + receiver);
+            }
+            if (spins < MessageReceiver.SPINS) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(MessageReceiver.PAUSE_NANOS);
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedIOException("interrupted while waiting for " + receiver);
+            }
+        }
+    }
+
+    /** Disconnects. What was sent stays with the receiver. Waits as {@link SisciObject} says. */
+    @Override
+    public void close() {
+        receiver.close();
+        feedbackSegment.close();
+    }
+}

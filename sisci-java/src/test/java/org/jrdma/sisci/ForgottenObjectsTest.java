@@ -1,0 +1,79 @@
+package org.jrdma.sisci;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.sisci.TinyLibrary.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What a program drops without closing is found and reported: nothing that the SDK keeps, such as
+ * destructors and what the library calls back, refers to the objects themselves.
+ */
+@Timeout(30)
+class ForgottenObjectsTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private static final List<String> ALL =
+            List.of(
+                    "WARN org.jrdma.ffi.Leaks - node 4 was never closed",
+                    " - segment 7 of node 4 was never closed",
+                    " - segment 7 of node 4 from node 4 was never closed",
+                    " - map of 4,096 bytes of segment 7 of node 4 was never closed",
+                    " - map of 4,096 bytes of segment 7 of node 4 from node 4 was never closed",
+                    " - sequence of map of 4,096 bytes of segment 7 of node 4 from node 4 was never",
+                    " - DMA queue of 4 entries of node 4 was never closed",
+                    " - DMA channel (ANY) of node 4 was never closed",
+                    " - interrupt 17 of node 4 was never closed",
+                    " - interrupt 17 of node 4 from node 4 was never closed",
+                    " - data interrupt 17 of node 4 was never closed",
+                    " - data interrupt 17 of node 4 from node 4 was never closed",
+                    " - device 3b:02.1 as requester of node 4 was never closed");
+
+    private final PrintStream errors = System.err;
+    private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+
+    @BeforeEach
+    void captureLog() {
+        System.setErr(new PrintStream(log, true, UTF_8)); // where slf4j-simple writes
+    }
+
+    @AfterEach
+    void releaseLog() {
+        System.setErr(errors);
+    }
+
+    @Test
+    void shouldFindEveryKindOfObjectThatWasForgotten() throws Exception {
+        make();
+
+        for (var i = 0; i < 100 && !ALL.stream().allMatch(log.toString(UTF_8)::contains); i++) {
+            System.gc();
+            Thread.sleep(10); // the cleaner's thread has no other way to be waited for
+        }
+
+        assertThat(log.toString(UTF_8)).contains(ALL);
+    }
+
+    private static void make() throws Exception {
+        var node = new TinyLibrary(Kind.WITH_CONSTANTS).sisci.open();
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        segment.map().putLong(0, 1);
+        node.connect(4, 7, SOON).map().newSequence().flush();
+        assertThat(node.newDmaQueue(4).state()).isEqualTo(DmaState.IDLE);
+        assertThat(node.requestDmaChannel(DmaChannel.Engine.ANY).isOpen()).isTrue();
+        node.connectInterrupt(4, node.newInterrupt().number(), SOON).trigger();
+        node.connectDataInterrupt(4, node.newDataInterrupt().number(), SOON)
+                .trigger(new byte[] {1});
+        assertThat(node.registerRequester(0x3b, 0x11).isOpen()).isTrue();
+    }
+}

@@ -1,0 +1,50 @@
+package org.jrdma.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import org.jrdma.sisci.TinyLibrary.Kind;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class HotPathTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    @Test
+    void shouldAllocateNothing() throws Exception {
+        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+        try (var arena = Arena.ofConfined();
+                var node = library.sisci.open();
+                var segment = node.newSegment(7, 4096)) {
+            segment.offer();
+            try (var remote = node.connect(4, 7, SOON);
+                    var map = remote.map();
+                    var sequence = map.newSequence()) {
+                var message = arena.allocate(64, 64);
+                store(map, sequence, message, 200_000);
+
+                var before = AllocatedBytes.ofCurrentThread();
+                store(map, sequence, message, 100_000);
+
+                assertThat(AllocatedBytes.ofCurrentThread() - before).isLessThan(10_000);
+            }
+        }
+    }
+
+    private static void store(RemoteMap map, Sequence sequence, MemorySegment message, int count)
+            throws IOException {
+        for (var i = 0; i < count; i++) {
+            map.putLong(0, i);
+            map.putLongRelease(8, i);
+            map.flush();
+            map.copyFrom(message, 64);
+            sequence.write(128, message, SOON);
+            sequence.storeBarrier();
+        }
+    }
+}
