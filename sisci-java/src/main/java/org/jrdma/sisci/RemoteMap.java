@@ -1,6 +1,7 @@
 package org.jrdma.sisci;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.sisci.internal.Constant;
 
@@ -111,7 +112,7 @@ public final class RemoteMap extends SegmentMap {
      * @param sequence its handle, or 0; it must not be closed meanwhile
      */
     void copy(long sequence, MemorySegment memory, long offset, int flags) throws SisciException {
-        var _ = segment().asSlice(offset, memory.byteSize()); // refuses what is out of bounds
+        var _ = Objects.checkFromIndexSize(offset, memory.byteSize(), byteSize());
         var guard = CallGuard.ofCurrentThread();
         guard.enter();
         int code;

@@ -3,7 +3,7 @@ package org.jrdma.sisci;
 import java.lang.reflect.Method;
 
 /**
- * What a thread has allocated so far. By reflection, since the module under test does not read the
+ * What the current thread allocates. By reflection, since the module under test does not read the
  * one of management.
  */
 final class AllocatedBytes {
@@ -27,7 +27,26 @@ final class AllocatedBytes {
 
     private AllocatedBytes() {}
 
-    static long ofCurrentThread() throws ReflectiveOperationException {
+    /** What is run. */
+    interface Round {
+        void run() throws Exception;
+    }
+
+    /**
+     * How many bytes a round allocates once it is compiled, which takes some rounds: the least of
+     * them.
+     */
+    static long ofCompiled(Round round) throws Exception {
+        var least = Long.MAX_VALUE;
+        for (var rounds = 0; rounds < 20 && least > 0; rounds++) {
+            var before = ofCurrentThread();
+            round.run();
+            least = Math.min(least, ofCurrentThread() - before);
+        }
+        return least;
+    }
+
+    private static long ofCurrentThread() throws ReflectiveOperationException {
         return (long) METHOD.invoke(BEAN);
     }
 }
