@@ -81,7 +81,13 @@ public final class Identifier extends NativeObject {
                         new Attempt(
                                 "rdma_bind_addr",
                                 () -> "for " + address,
-                                errno -> adviceOnAddress(errno, address))));
+                                errno -> explained(adviceOnAddress(errno, address)))));
+    }
+
+    /** What a library in software knows of it, or else what is known of its number. */
+    private String explained(String advice) {
+        var explanation = channel.library().library().explanation();
+        return explanation.isEmpty() ? advice : explanation;
     }
 
     private static String adviceOnAddress(int errno, InetSocketAddress address) {
@@ -124,9 +130,10 @@ public final class Identifier extends NativeObject {
                                 "rdma_resolve_addr",
                                 () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
                                 errno ->
-                                        errno == Errno.ENODEV
-                                                ? "No RDMA device leads there."
-                                                : "")));
+                                        explained(
+                                                errno == Errno.ENODEV
+                                                        ? "No RDMA device leads there."
+                                                        : ""))));
     }
 
     /**

@@ -47,6 +47,10 @@ final class EventChannelObject {
         events.addLast(event);
     }
 
+    synchronized boolean isEmpty() {
+        return events.isEmpty();
+    }
+
     /** The next event; null if there is none. */
     synchronized @Nullable PendingEvent take() {
         var event = events.pollFirst();

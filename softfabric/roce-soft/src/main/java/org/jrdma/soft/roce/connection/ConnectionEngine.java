@@ -355,9 +355,25 @@ public final class ConnectionEngine implements Management {
                             Answered.REPLY,
                             Reason.INVALID_COMMUNICATION_ID,
                             NOTHING));
-        } else {
-            found.replied(reply);
+            return;
         }
+        var former =
+                found.asks() ? findByQueuePair(source, reply.offer().queuePair()) : null;
+        if (former != null) {
+            // As for a request. The peer, told that, is asked again after a while.
+            send(
+                    source,
+                    new Rejection(
+                            reply.transaction(),
+                            found.localId,
+                            reply.localId(),
+                            Answered.REPLY,
+                            Reason.STALE_CONNECTION,
+                            NOTHING));
+            former.disconnect();
+            return;
+        }
+        found.replied(reply);
     }
 
     private void rejected(Address source, Rejection rejection) {

@@ -438,8 +438,9 @@ public final class Conversation extends Timed {
         if (own == null || message.remoteQueuePair() != own.queuePair()) {
             return;
         }
+        ready(); // whoever ends a connection has confirmed it: that is lost, or comes late
         switch (state) {
-            case REPLYING, ESTABLISHED, DISCONNECTING -> {
+            case ESTABLISHED, DISCONNECTING -> {
                 wakeNoMore();
                 state = State.DISCONNECT_REQUESTED;
                 if (receiver == null) {

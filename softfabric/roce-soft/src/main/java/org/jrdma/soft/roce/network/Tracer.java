@@ -3,7 +3,9 @@ package org.jrdma.soft.roce.network;
 import java.time.Instant;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.soft.roce.connection.Message;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.Management;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.Header;
 import org.jrdma.soft.roce.packet.IncomingPacket;
@@ -60,6 +62,12 @@ final class Tracer {
             operation = decoded.opCode().name();
             if (decoded.opCode().announces(Header.ACKNOWLEDGE)) {
                 detail = describe(decoded.acknowledgement());
+            } else if (decoded.destinationQueuePair() == Management.QUEUE_PAIR) {
+                detail =
+                        Message.name(
+                                packet.memory()
+                                        .asSlice(
+                                                decoded.payloadOffset(), decoded.payloadBytes()));
             }
         } catch (MalformedPacketException e) {
             operation = "MALFORMED";

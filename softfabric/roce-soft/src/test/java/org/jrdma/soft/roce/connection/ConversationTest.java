@@ -42,11 +42,6 @@ class ConversationTest {
         return caller;
     }
 
-    private Party request() {
-        assertThat(ear.requests).hasSize(1);
-        return ear.requests.getFirst();
-    }
-
     /** A connection of queue pairs 17 and 34, of programs that answer at once. */
     private Party connected() {
         var caller = call(17, "");
@@ -196,6 +191,21 @@ class ConversationTest {
         assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
         assertThat(request().told())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
+    }
+
+    @Test
+    void shouldTakeAPeersEndForTheConfirmation() {
+        world.lose(World.first("RTU"));
+        var caller = call(17, "");
+        world.deliver();
+        request().reply(34, "");
+        world.deliver();
+        caller.conversation().confirm();
+        caller.conversation().disconnect();
+
+        world.deliver();
+
+        assertThat(request().told()).containsExactly("Established", "Disconnected");
     }
 
     @Test
@@ -351,6 +361,32 @@ class ConversationTest {
         world.deliver();
         assertThat(third.events).isEmpty();
         assertThat(ear.requests).hasSize(2);
+    }
+
+    /** As after a peer has lost its memory: it answers with a queue pair that it had given. */
+    @Test
+    void shouldEndAConnectionWhoseQueuePairThePeerAnswersWith() {
+        var former = connected();
+        var again = call(18, "");
+        world.deliver();
+        ear.requests.get(1).reply(34, "");
+
+        world.deliver();
+
+        assertThat(((ConversationEvent.Rejected) ear.requests.get(1).events.getFirst()).reason())
+                .isEqualTo(Reason.STALE_CONNECTION);
+        assertThat(again.events).isEmpty();
+        assertThat(request().told()).containsExactly("Established", "Disconnected");
+        request().conversation().disconnect();
+        world.passUntil(() -> ear.requests.size() == 3);
+        ear.requests.get(2).reply(34, "");
+        world.deliver();
+        assertThat(again.told()).containsExactly("Replied");
+        assertThat(former.told()).startsWith("Replied", "Disconnected");
+    }
+
+    private Party request() {
+        return ear.requests.getFirst();
     }
 
     @Test

@@ -1,0 +1,200 @@
+package org.jrdma.tck.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.soft.roce.SoftDevice;
+import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.soft.roce.Trouble;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.Listener;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections by address and port on the software fabric: many, and over bad networks. */
+class SoftConnectionTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(55);
+    private static final int BYTES = 8;
+
+    private SoftDevice soft;
+    private ConnectionManager connections;
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionDispatcher completions;
+    private MemoryRegion memory;
+    private Listener listener;
+    private ExecutorService threads;
+
+    @BeforeEach
+    void open() throws IOException {
+        var library = SoftRoce.onLoopback(1);
+        soft = library.devices().getFirst();
+        connections = ConnectionManager.from(library);
+        device = Verbs.from(library).open(soft.name());
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionDispatcher(32_768);
+        memory = domain.newArena(Access.LOCAL_WRITE).region(2 * BYTES);
+        var address = device.gids(1).getFirst().gid().ipv4().orElseThrow();
+        listener = connections.listen(new InetSocketAddress(address, 0), 1_000);
+        threads = Executors.newVirtualThreadPerTaskExecutor();
+    }
+
+    @AfterEach
+    void close() {
+        soft.trouble(Trouble.NONE);
+        threads.shutdownNow();
+        listener.close();
+        device.close();
+    }
+
+    private ConnectionOptions<DispatchedQueuePair> options() {
+        return ConnectionOptions.of(QueuePairOptions.reliable(completions).sends(1).receives(1));
+    }
+
+    /** Takes a message of the next peer that connects, until that disconnects. */
+    private int serve() throws IOException {
+        var received = new AtomicReference<Transfer>();
+        var options =
+                options()
+                        .prepared(queuePair ->
+                                received.set(queuePair.receive(memory.slice(0, BYTES))));
+        try (var connection = listener.accept(domain, options, PATIENCE)) {
+            var bytes = received.get().await(PATIENCE).bytes();
+            connection.awaitDisconnected(PATIENCE);
+            return bytes;
+        }
+    }
+
+    /** Connects, sends a message and disconnects. */
+    private int call() throws IOException {
+        try (var connection =
+                connections.connect(listener.localAddress(), domain, options(), PATIENCE)) {
+            connection.queuePair().send(memory.slice(BYTES, BYTES)).await(PATIENCE);
+            connection.disconnect(PATIENCE);
+            return BYTES;
+        }
+    }
+
+    /** Has so many peers connect at the same time. Returns how long that took. */
+    private Duration connect(int count) throws Exception {
+        var start = System.nanoTime();
+        var tasks = new ArrayList<Future<Integer>>();
+        for (var number = 0; number < count; number++) {
+            tasks.add(threads.submit(this::serve));
+            tasks.add(threads.submit(this::call));
+        }
+        for (var task : tasks) {
+            assertThat(task.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(BYTES);
+        }
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    @Test
+    void shouldOpenUseAndCloseTwoThousandConnectionsWithinAMinute() throws Exception {
+        var count = 2_000;
+
+        var time = connect(count);
+
+        System.out.printf(
+                "%,d connections of virtual threads, opened, used and closed: %.1f s, %,d us each%n",
+                count, time.toMillis() / 1e3, time.toNanos() / 1_000 / count);
+        assertThat(time).isLessThan(Duration.ofSeconds(60));
+    }
+
+    @Test
+    void shouldConnectAndDisconnectOverABadNetwork() throws Exception {
+        soft.trouble(
+                Trouble.seeded(7)
+                        .withLoss(0.15)
+                        .withDuplication(0.15)
+                        .withReordering(0.15)
+                        .withCorruption(0.05)
+                        .withDelay(0.1, Duration.ofMillis(20)));
+
+        connect(40);
+
+        assertThat(soft.troubles().lost()).isPositive();
+    }
+
+    @Test
+    void shouldGiveUpOnASilentNetworkAtTheDeadlineAndDisconnectLikewise() throws Exception {
+        var accepting =
+                threads.submit(() -> listener.accept(domain, options(), PATIENCE));
+        try (var connection =
+                        connections.connect(
+                                listener.localAddress(), domain, options(), PATIENCE);
+                var _ = accepting.get()) {
+            soft.trouble(Trouble.NONE.withLoss(1));
+            var start = System.nanoTime();
+
+            assertThatThrownBy(() ->
+                            connections.connect(
+                                    listener.localAddress(),
+                                    domain,
+                                    options(),
+                                    Duration.ofMillis(200)))
+                    .isInstanceOf(FabricTimeoutException.class)
+                    .hasMessageContaining("the peer has not answered");
+            assertThatThrownBy(() -> connection.disconnect(Duration.ofMillis(200)))
+                    .isInstanceOf(FabricTimeoutException.class);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .isLessThan(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void shouldSayWhichDevicesThereAreWhereNoneLeadsToAnAddress() {
+        assertThatThrownBy(() ->
+                        connections.listen(new InetSocketAddress("192.0.2.1", 7)))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_bind_addr")
+                .hasMessageContaining("192.0.2.1 is of no device: there is soft0 at 127.");
+    }
+
+    @Test
+    void shouldShowItsMessagesToWhoWatchesPackets() throws Exception {
+        var names = ConcurrentHashMap.<String>newKeySet();
+        var disconnected = new CompletableFuture<Void>();
+        soft.listen(packet -> {
+            if (packet.direction() == TracedPacket.Direction.RECEIVED
+                    && packet.destinationQueuePair() == 1) {
+                names.add(packet.detail());
+                if (packet.detail().equals("DREP")) {
+                    disconnected.complete(null);
+                }
+            }
+        });
+
+        connect(1);
+
+        disconnected.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertThat(names).contains("REQ", "REP", "RTU", "DREQ", "DREP");
+    }
+}
