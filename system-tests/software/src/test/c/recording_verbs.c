@@ -284,6 +284,7 @@ static struct ibv_counters *create_counters(struct ibv_context *context, struct 
 static int destroy_counters(struct ibv_counters *counters);
 static int attach_counters(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr, struct ibv_flow *flow);
 static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32_t count, uint32_t flags);
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *completions);
 static int req_notify_cq(struct ibv_cq *cq, int solicited);
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad);
@@ -322,6 +323,7 @@ static struct ibv_context *new_context(int cmd_fd)
     OFFER(destroy_counters, destroy_counters);
     OFFER(attach_counters_point_flow, attach_counters);
     OFFER(read_counters, read_counters);
+    OFFER(create_qp_ex, create_qp_ex);
     OFFER(advise_mr, advise_mr);
     OFFER(alloc_dm, alloc_dm);
     OFFER(free_dm, free_dm);
@@ -620,7 +622,10 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited)
 /* ---- Queue pairs ---- */
 
 struct pair {
-    struct ibv_qp ibv;
+    union {
+        struct ibv_qp ibv;
+        struct ibv_qp_ex extended;
+    };
     struct ibv_qp_attr modified; /* what the last change said, which a query gives back */
     struct ibv_qp_cap cap;
 };
@@ -643,13 +648,17 @@ static void say_address(const char *label, const struct ibv_ah_attr *address)
     say("}");
 }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+static void say_init_attr(const struct ibv_qp_init_attr *attr)
+{
+    say(" send_cq=%s recv_cq=%s srq=%s qp_type=%d sq_sig_all=%d", name(attr->send_cq), name(attr->recv_cq), name(attr->srq), attr->qp_type,
+        attr->sq_sig_all);
+    say_cap(&attr->cap);
+}
+
+static struct pair *new_pair(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
 {
     struct pair *pair;
 
-    say("ibv_create_qp pd=%s send_cq=%s recv_cq=%s srq=%s qp_type=%d sq_sig_all=%d", name(pd), name(attr->send_cq), name(attr->recv_cq), name(attr->srq),
-        attr->qp_type, attr->sq_sig_all);
-    say_cap(&attr->cap);
     errno = recorded();
     if (errno)
         return NULL;
@@ -662,7 +671,58 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     pair->ibv.qp_type = attr->qp_type;
     pair->ibv.qp_num = 0x100;
     pair->cap = attr->cap;
+    return pair;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    say("ibv_create_qp pd=%s", name(pd));
+    say_init_attr(attr);
+    return (struct ibv_qp *)new_pair(pd, attr);
+}
+
+static void wr_start(struct ibv_qp_ex *qp)
+{
+    RECORD("ibv_wr_start qp=%s", name(qp));
+}
+
+static void wr_send(struct ibv_qp_ex *qp)
+{
+    RECORD("ibv_wr_send qp=%s wr_flags=0x%x", name(qp), qp->wr_flags);
+}
+
+static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+    RECORD("ibv_wr_set_sge qp=%s lkey=0x%x addr=0x%lx length=%u", name(qp), lkey, addr, length);
+}
+
+static int wr_complete(struct ibv_qp_ex *qp)
+{
+    return RECORD("ibv_wr_complete qp=%s", name(qp));
+}
+
+/* One that takes sends by functions of its own. */
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+    struct pair *pair;
+
+    say("ibv_create_qp_ex context=%s pd=%s comp_mask=0x%x send_ops_flags=0x%lx", name(context), name(attr->pd), attr->comp_mask, attr->send_ops_flags);
+    say_init_attr((const struct ibv_qp_init_attr *)attr); /* which it begins as */
+    pair = new_pair(attr->pd, (const struct ibv_qp_init_attr *)attr);
+    if (!pair)
+        return NULL;
+    pair->extended.wr_start = wr_start;
+    pair->extended.wr_send = wr_send;
+    pair->extended.wr_set_sge = wr_set_sge;
+    pair->extended.wr_complete = wr_complete;
     return &pair->ibv;
+}
+
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+    struct pair *pair = (struct pair *)qp;
+
+    return pair->extended.wr_start ? &pair->extended : NULL;
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)

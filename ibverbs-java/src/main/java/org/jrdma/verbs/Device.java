@@ -379,6 +379,15 @@ public final class Device extends NativeObject {
     }
 
     /**
+     * Makes counters for the packets of flows. In C: {@code ibv_create_counters}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the device has none
+     */
+    public FlowCounters newFlowCounters() throws VerbsException {
+        return new FlowCounters(this);
+    }
+
+    /**
      * Makes a completion queue that its user polls. In C: {@code ibv_create_cq}.
      *
      * @param capacity how many completions it must have room for

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What queue pairs whose operations are awaited have in common, connected or not. */
 abstract sealed class DispatchedEnd extends QueuePair
-        permits DispatchedQueuePair, DispatchedDatagramQueuePair {
+        permits DispatchedQueuePair, DispatchedDatagramQueuePair, DispatchedRawQueuePair {
 
     private final DispatchedWorkQueue sends;
     private final DispatchedWorkQueue receives;

@@ -12,7 +12,8 @@ import org.jrdma.verbs.internal.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** What polled queue pairs have in common, connected or not. */
-abstract sealed class PolledEnd extends QueuePair permits PolledQueuePair, PolledDatagramQueuePair {
+abstract sealed class PolledEnd extends QueuePair
+        permits PolledQueuePair, PolledDatagramQueuePair, PolledRawQueuePair {
 
     private final PolledWorkQueue sends;
     private final PolledWorkQueue receives;

@@ -15,6 +15,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         extends PreparedRequest<S>
         permits PreparedSend,
                 PreparedDatagram,
+                PreparedFrame,
                 PreparedRdma,
                 PreparedAtomic,
                 PreparedAtomicWrite,

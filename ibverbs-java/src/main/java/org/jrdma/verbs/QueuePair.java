@@ -155,6 +155,13 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                 undo.add(attachment::detach);
             }
             var local = localAddress(device, options);
+            if (options.type() == QueuePairType.RAW_PACKET
+                    && local.port.linkLayer() != LinkLayer.ETHERNET) {
+                throw new VerbsException(
+                        "ibv_create_qp",
+                        "Raw packets are those of an Ethernet port; port %d of %s is %s."
+                                .formatted(options.port(), device.name(), local.port.linkLayer()));
+            }
             var asked =
                     new QueuePairFunctions.Capacities(
                             options.sends() + 1,
@@ -232,7 +239,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                                 device.name());
         if (!options.isPostedExtended()) {
             return functions.create(
-                    wanted, new Attempt("ibv_create_qp", subject, LockedMemory::advice));
+                    wanted, new Attempt("ibv_create_qp", subject, errno -> advice(options, errno)));
         }
         var attempt =
                 new Attempt(
@@ -242,7 +249,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                 errno == Errno.EOPNOTSUPP
                                         ? "It has no extended posts for that type%s."
                                                 .formatted(ofNewer(options.newerOperations()))
-                                        : LockedMemory.advice(errno));
+                                        : advice(options, errno));
         var created = functions.createExtended(device.context(), wanted, attempt);
         try {
             functions.extended(created.queuePair(), attempt);
@@ -255,6 +262,12 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
 
     private static String ofNewer(Set<Operation> operations) {
         return operations.isEmpty() ? "" : ", or none of " + operations;
+    }
+
+    private static String advice(QueuePairOptions<?> options, int errno) {
+        return errno == Errno.EPERM && options.type() == QueuePairType.RAW_PACKET
+                ? "Raw packets need the capability CAP_NET_RAW."
+                : LockedMemory.advice(errno);
     }
 
     private static HotPath hotPath(
@@ -409,6 +422,31 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                         .queueKey(queueKey));
         modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
         modify(QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(sendSequence));
+    }
+
+    /** For a queue pair of raw packets. */
+    final void activateRaw() throws VerbsException {
+        modify(QueuePairChange.to(QueuePairState.INIT).port(port));
+        modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
+        modify(QueuePairChange.to(QueuePairState.READY_TO_SEND));
+    }
+
+    /**
+     * Receives packets of its port by a rule from now on, until the flow is closed. In C: {@code
+     * ibv_create_flow}.
+     *
+     * @throws UnsupportedOperationException if this is connected, and receives from its peer only
+     * @throws IllegalArgumentException if the rule counts by counters of another device
+     * @throws VerbsException with EOPNOTSUPP where the device has no such thing; or if it refuses
+     *     the rule
+     */
+    public final Flow newFlow(FlowRule rule) throws VerbsException {
+        if (type != QueuePairType.RAW_PACKET && type != QueuePairType.UNRELIABLE_DATAGRAM) {
+            throw new UnsupportedOperationException(
+                    "%s is of the type %s, which has no flows; raw packets and datagrams have"
+                            .formatted(this, type.description()));
+        }
+        return new Flow(this, port, rule);
     }
 
     /**

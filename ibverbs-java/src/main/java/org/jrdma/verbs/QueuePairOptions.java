@@ -108,6 +108,34 @@ public final class QueuePairOptions<Q extends QueuePair> {
                 completions.room());
     }
 
+    /**
+     * A queue pair for raw packets whose user polls for completions. In C: {@code
+     * IBV_QPT_RAW_PACKET}.
+     */
+    public static QueuePairOptions<PolledRawQueuePair> rawPackets(CompletionQueue completions) {
+        return rawPackets(completions, completions);
+    }
+
+    /** The same, with a completion queue for each direction. */
+    public static QueuePairOptions<PolledRawQueuePair> rawPackets(
+            CompletionQueue ofSends, CompletionQueue ofReceives) {
+        return new QueuePairOptions<>(
+                QueuePairType.RAW_PACKET,
+                (domain, options) -> new PolledRawQueuePair(domain, ofSends, ofReceives, options),
+                Math.min(ofSends.room(), ofReceives.room()));
+    }
+
+    /**
+     * A queue pair for raw packets whose operations are awaited. In C: {@code IBV_QPT_RAW_PACKET}.
+     */
+    public static QueuePairOptions<DispatchedRawQueuePair> rawPackets(
+            CompletionDispatcher completions) {
+        return new QueuePairOptions<>(
+                QueuePairType.RAW_PACKET,
+                (domain, options) -> new DispatchedRawQueuePair(domain, completions, options),
+                completions.room());
+    }
+
     private static QueuePairOptions<PolledQueuePair> connected(
             QueuePairType type, CompletionQueue ofSends, CompletionQueue ofReceives) {
         return new QueuePairOptions<>(

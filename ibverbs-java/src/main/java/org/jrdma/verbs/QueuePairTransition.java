@@ -27,7 +27,8 @@ enum QueuePairTransition {
             INIT,
             reliable(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
             unreliable(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
-            datagram(required(PARTITION_KEY_INDEX, PORT, QUEUE_KEY), optional())),
+            datagram(required(PARTITION_KEY_INDEX, PORT, QUEUE_KEY), optional()),
+            raw(required(PORT), optional())),
     INIT_TO_INIT(
             INIT,
             INIT,
@@ -49,7 +50,8 @@ enum QueuePairTransition {
             unreliable(
                     required(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
                     optional(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
-            datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY))),
+            datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY)),
+            raw(required(), optional())),
     READY_TO_RECEIVE_TO_READY_TO_SEND(
             READY_TO_RECEIVE,
             READY_TO_SEND,
@@ -66,7 +68,8 @@ enum QueuePairTransition {
             unreliable(
                     required(SEND_SEQUENCE),
                     optional(CURRENT_STATE, ALTERNATE_PATH, ACCESS, PATH_MIGRATION_STATE)),
-            datagram(required(SEND_SEQUENCE), optional(CURRENT_STATE, QUEUE_KEY))),
+            datagram(required(SEND_SEQUENCE), optional(CURRENT_STATE, QUEUE_KEY)),
+            raw(required(), optional(RATE_LIMIT))),
     READY_TO_SEND_TO_READY_TO_SEND(
             READY_TO_SEND,
             READY_TO_SEND,
@@ -82,7 +85,8 @@ enum QueuePairTransition {
             unreliable(
                     required(),
                     optional(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
-            datagram(required(), optional(CURRENT_STATE, QUEUE_KEY))),
+            datagram(required(), optional(CURRENT_STATE, QUEUE_KEY)),
+            raw(required(), optional(RATE_LIMIT))),
     READY_TO_SEND_TO_DRAINED(
             READY_TO_SEND,
             SEND_QUEUE_DRAINED,
@@ -218,6 +222,10 @@ enum QueuePairTransition {
     private static Rule datagram(
             Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
         return new Rule(QueuePairType.UNRELIABLE_DATAGRAM, required, optional);
+    }
+
+    private static Rule raw(Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
+        return new Rule(QueuePairType.RAW_PACKET, required, optional);
     }
 
     private static Set<QueuePairAttribute> required(QueuePairAttribute... attributes) {

@@ -16,7 +16,12 @@ public enum QueuePairType {
      * Not connected: each message goes to its own destination, or to many, fits into one packet and
      * may be lost. It has messages only. In C: {@code IBV_QPT_UD}.
      */
-    UNRELIABLE_DATAGRAM("unreliable datagrams (UD)");
+    UNRELIABLE_DATAGRAM("unreliable datagrams (UD)"),
+    /**
+     * Not connected: whole frames of an Ethernet port. It has messages only. In C: {@code
+     * IBV_QPT_RAW_PACKET}.
+     */
+    RAW_PACKET("raw packets");
 
     private final String description;
 

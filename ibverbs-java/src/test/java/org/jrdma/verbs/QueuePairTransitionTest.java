@@ -31,6 +31,7 @@ import static org.jrdma.verbs.QueuePairState.RESET;
 import static org.jrdma.verbs.QueuePairState.SEND_QUEUE_DRAINED;
 import static org.jrdma.verbs.QueuePairState.SEND_QUEUE_ERROR;
 import static org.jrdma.verbs.QueuePairTransition.objection;
+import static org.jrdma.verbs.QueuePairType.RAW_PACKET;
 import static org.jrdma.verbs.QueuePairType.RELIABLE_CONNECTION;
 import static org.jrdma.verbs.QueuePairType.UNRELIABLE_CONNECTION;
 import static org.jrdma.verbs.QueuePairType.UNRELIABLE_DATAGRAM;
@@ -249,7 +250,21 @@ class QueuePairTransitionTest {
                             SEND_QUEUE_ERROR,
                             READY_TO_SEND,
                             Set.of(),
-                            Set.of(CURRENT_STATE, QUEUE_KEY)));
+                            Set.of(CURRENT_STATE, QUEUE_KEY)),
+                    new Step(RAW_PACKET, RESET, INIT, Set.of(PORT), Set.of()),
+                    new Step(RAW_PACKET, INIT, READY_TO_RECEIVE, Set.of(), Set.of()),
+                    new Step(
+                            RAW_PACKET,
+                            READY_TO_RECEIVE,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(RATE_LIMIT)),
+                    new Step(
+                            RAW_PACKET,
+                            READY_TO_SEND,
+                            READY_TO_SEND,
+                            Set.of(),
+                            Set.of(RATE_LIMIT)));
 
     static Stream<Step> steps() {
         return STEPS.stream();

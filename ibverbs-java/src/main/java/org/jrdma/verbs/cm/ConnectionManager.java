@@ -50,8 +50,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * The connection manager of {@link org.jrdma.verbs.Verbs#software()}, between whose devices, and
-     * from them to real ones, it connects. The same each time.
+     * The connection manager of {@link org.jrdma.verbs.Verbs#software()}, between whose devices,
+     * and from them to real ones, it connects. The same each time.
      *
      * @throws LibraryNotFoundException if there is none on the class path or the module path; the
      *     message says what to add

@@ -9,6 +9,8 @@ import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.DataOrder;
 import org.jrdma.verbs.DeviceCapability;
+import org.jrdma.verbs.FlowCounters;
+import org.jrdma.verbs.FlowRule;
 import org.jrdma.verbs.FlushPlacement;
 import org.jrdma.verbs.ForkStatus;
 import org.jrdma.verbs.GidType;
@@ -374,6 +376,39 @@ public final class Codes {
                                 case RELIABLE_CONNECTION -> rdma_h.IBV_QPT_RC();
                                 case UNRELIABLE_CONNECTION -> rdma_h.IBV_QPT_UC();
                                 case UNRELIABLE_DATAGRAM -> rdma_h.IBV_QPT_UD();
+                                case RAW_PACKET -> rdma_h.IBV_QPT_RAW_PACKET();
+                            });
+
+    public static final EnumCodes<FlowRule.Kind> FLOW_KIND =
+            new EnumCodes<>(
+                    FlowRule.Kind.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case MATCHING -> rdma_h.IBV_FLOW_ATTR_NORMAL();
+                                case ALL_OTHERS -> rdma_h.IBV_FLOW_ATTR_ALL_DEFAULT();
+                                case OTHER_MULTICAST -> rdma_h.IBV_FLOW_ATTR_MC_DEFAULT();
+                                case SNIFFER -> rdma_h.IBV_FLOW_ATTR_SNIFFER();
+                            });
+
+    public static final EnumCodes<FlowRule.Option> FLOW_OPTION =
+            new EnumCodes<>(
+                    FlowRule.Option.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case DO_NOT_TRAP -> rdma_h.IBV_FLOW_ATTR_FLAGS_DONT_TRAP();
+                                case EGRESS -> rdma_h.IBV_FLOW_ATTR_FLAGS_EGRESS();
+                            });
+
+    public static final EnumCodes<FlowCounters.Quantity> FLOW_QUANTITY =
+            new EnumCodes<>(
+                    FlowCounters.Quantity.class,
+                    null,
+                    constant ->
+                            switch (constant) {
+                                case PACKETS -> rdma_h.IBV_COUNTER_PACKETS();
+                                case BYTES -> rdma_h.IBV_COUNTER_BYTES();
                             });
 
     public static final EnumCodes<QueuePairAttribute> QUEUE_PAIR_ATTRIBUTE =

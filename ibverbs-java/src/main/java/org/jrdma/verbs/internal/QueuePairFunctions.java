@@ -147,6 +147,7 @@ public final class QueuePairFunctions {
                             : 0;
             return switch (type) {
                 case UNRELIABLE_DATAGRAM -> messages;
+                case RAW_PACKET -> rdma_h.IBV_QP_EX_WITH_SEND();
                 case UNRELIABLE_CONNECTION -> messages | writes | windows;
                 case RELIABLE_CONNECTION ->
                         messages

@@ -14,6 +14,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
  * @param queuePairs queue pairs
  * @param sharedReceiveQueues shared receive queues
  * @param datagrams address handles and multicast groups
+ * @param flows flows and their counters
  */
 public record VerbsLibrary(
         NativeLibrary library,
@@ -22,7 +23,8 @@ public record VerbsLibrary(
         CompletionFunctions completions,
         QueuePairFunctions queuePairs,
         SharedReceiveQueueFunctions sharedReceiveQueues,
-        DatagramFunctions datagrams) {
+        DatagramFunctions datagrams,
+        FlowFunctions flows) {
 
     /** What the library is called, and which packages hold it and the drivers of the devices. */
     public static final LibraryName NAME =
@@ -41,6 +43,7 @@ public record VerbsLibrary(
                 new CompletionFunctions(library),
                 new QueuePairFunctions(library),
                 new SharedReceiveQueueFunctions(library),
-                new DatagramFunctions(library));
+                new DatagramFunctions(library),
+                new FlowFunctions());
     }
 }

@@ -189,6 +189,9 @@ public abstract sealed class WorkRequest {
         /** Copy the data during the post. */
         public static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
+        /** The device fills in the checksums of headers. */
+        public static final int IP_CHECKSUM = rdma_h.IBV_SEND_IP_CSUM();
+
         /** Made when it is first needed. */
         private @Nullable MemorySegment verbOfBind;
 

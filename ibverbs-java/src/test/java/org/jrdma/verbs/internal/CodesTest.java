@@ -22,6 +22,8 @@ import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.DataOrder;
 import org.jrdma.verbs.DeviceCapability;
+import org.jrdma.verbs.FlowCounters;
+import org.jrdma.verbs.FlowRule;
 import org.jrdma.verbs.ForkStatus;
 import org.jrdma.verbs.GidType;
 import org.jrdma.verbs.LinkLayer;
@@ -143,7 +145,13 @@ class CodesTest {
                         Codes.QUEUE_PAIR_TYPE,
                         QueuePairType.class,
                         Set.of(),
-                        "IBV_QPT_(RC|UC|UD)$"),
+                        "IBV_QPT_(RC|UC|UD|RAW_PACKET)$"),
+                numbering(
+                        Codes.FLOW_KIND, FlowRule.Kind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
+                numbering(
+                        Codes.FLOW_OPTION, FlowRule.Option.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
+                numbering(
+                        Codes.FLOW_QUANTITY, FlowCounters.Quantity.class, Set.of(), "IBV_COUNTER_"),
                 numbering(Codes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
                 numbering(
                         Codes.ASYNC_EVENT_TYPE,

@@ -1,0 +1,132 @@
+package org.jrdma.verbs;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which packets of a port a queue pair receives, and what is done with them besides. Built by its
+ * own methods. In C: {@code struct ibv_flow_attr}.
+ */
+public final class FlowRule {
+
+    /** What kind of rule it is. In C: {@code enum ibv_flow_attr_type}. */
+    public enum Kind {
+        /** Packets whose headers are as it says. */
+        MATCHING,
+        /** Packets that no rule of another queue pair takes. */
+        ALL_OTHERS,
+        /** Packets to many that no rule of another queue pair takes. */
+        OTHER_MULTICAST,
+        /** A copy of every packet of the port. */
+        SNIFFER
+    }
+
+    /** What is unusual about it. In C: {@code enum ibv_flow_flags}. */
+    public enum Option {
+        /** Rules of lower priority see the packet too. */
+        DO_NOT_TRAP,
+        /** It is about packets that are sent. */
+        EGRESS
+    }
+
+    private final Kind kind;
+    private final List<FlowLayer> layers;
+    private final EnumSet<Option> options = EnumSet.noneOf(Option.class);
+    private int priority;
+    private OptionalInt tag = OptionalInt.empty();
+    private boolean dropping;
+    private @Nullable FlowCounters counters;
+
+    private FlowRule(Kind kind, List<FlowLayer> layers) {
+        this.kind = kind;
+        this.layers = layers;
+    }
+
+    /** Packets whose headers, from the outermost inwards, are so. */
+    public static FlowRule matching(FlowLayer... layers) {
+        return new FlowRule(Kind.MATCHING, List.of(layers));
+    }
+
+    /** All packets of a kind that has no layers. */
+    public static FlowRule all(Kind kind) {
+        if (kind == Kind.MATCHING) {
+            throw new IllegalArgumentException("What matches is said by matching()");
+        }
+        return new FlowRule(kind, List.of());
+    }
+
+    /** Which rule is asked first: the one of the lowest number, 0 to 65535; 0 at first. */
+    public FlowRule priority(int number) {
+        priority = Range.check("priority", number, 0, 0xffff);
+        return this;
+    }
+
+    /** Something unusual. */
+    public FlowRule option(Option option) {
+        options.add(option);
+        return this;
+    }
+
+    /** Gives packets a number, which {@link CompletionCursor#flowTag} tells; 32 bits. */
+    public FlowRule tagged(int number) {
+        tag = OptionalInt.of(number);
+        return this;
+    }
+
+    /** Throws the packets away. */
+    public FlowRule dropping() {
+        dropping = true;
+        return this;
+    }
+
+    /** Counts the packets, in the places that were {@linkplain FlowCounters#count chosen}. */
+    public FlowRule countedBy(FlowCounters chosen) {
+        counters = chosen;
+        return this;
+    }
+
+    /** What kind of rule it is. */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** What it demands of headers. */
+    public List<FlowLayer> layers() {
+        return layers;
+    }
+
+    /** What is unusual about it. */
+    public Set<Option> options() {
+        return Set.copyOf(options);
+    }
+
+    /** Which rule is asked first. */
+    public int priority() {
+        return priority;
+    }
+
+    /** The number that packets get. */
+    public OptionalInt tag() {
+        return tag;
+    }
+
+    /** Whether packets are thrown away. */
+    public boolean isDropping() {
+        return dropping;
+    }
+
+    /** Where packets are counted. */
+    public Optional<FlowCounters> counters() {
+        return Optional.ofNullable(counters);
+    }
+
+    /** As in a message. */
+    @Override
+    public String toString() {
+        return "%s %s of priority %d".formatted(kind, layers, priority);
+    }
+}

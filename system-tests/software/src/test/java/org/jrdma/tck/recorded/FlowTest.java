@@ -1,0 +1,279 @@
+package org.jrdma.tck.recorded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.jrdma.verbs.QueuePairOptions.datagrams;
+import static org.jrdma.verbs.QueuePairOptions.rawPackets;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.net.InetAddress;
+import java.util.List;
+import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.FlowCounters;
+import org.jrdma.verbs.FlowField;
+import org.jrdma.verbs.FlowLayer;
+import org.jrdma.verbs.FlowRule;
+import org.jrdma.verbs.PolledRawQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Which packets a queue pair receives, and what is counted of them. */
+class FlowTest {
+
+    private static final String HEAD =
+            "ibv_create_flow qp=qp1 comp_mask=0 type=0 priority=0 port=1 flags=0x0";
+
+    private final Recorder recorder = Recorder.begin();
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionQueue completions;
+    private PolledRawQueuePair queuePair;
+
+    @BeforeEach
+    void open() throws Exception {
+        recorder.answer("link_layer", 2); // Ethernet
+        device = recorder.open();
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionQueue(64);
+        queuePair = domain.newQueuePair(rawPackets(completions));
+        recorder.calls();
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    private List<String> matching(FlowLayer... layers) throws Exception {
+        queuePair.newFlow(FlowRule.matching(layers));
+        return recorder.calls();
+    }
+
+    @Test
+    void shouldMatchEthernetAndUdpOverIpv4() throws Exception {
+        assertThat(
+                        matching(
+                                FlowLayer.of(FlowLayer.Kind.ETHERNET)
+                                        .match(FlowField.ETHERNET_DESTINATION, 0x0102_0304_0506L)
+                                        .match(
+                                                FlowField.ETHERNET_SOURCE,
+                                                0xaabb_cc00_0000L,
+                                                0xffff_ff00_0000L)
+                                        .match(FlowField.ETHER_TYPE, 0x0800)
+                                        .match(FlowField.VLAN_TAG, 0x2123, 0x0fff),
+                                FlowLayer.of(FlowLayer.Kind.IPV4)
+                                        .match(
+                                                FlowField.IPV4_SOURCE,
+                                                InetAddress.getByName("10.20.30.40"))
+                                        .match(
+                                                FlowField.IPV4_DESTINATION,
+                                                InetAddress.getByName("192.0.2.128"),
+                                                25),
+                                FlowLayer.of(FlowLayer.Kind.UDP)
+                                        .match(FlowField.DESTINATION_PORT, 4791)
+                                        .match(FlowField.SOURCE_PORT, 0xc000, 0xc000)))
+                .containsExactly(
+                        HEAD
+                                + " {type=0x20 size=40 dst_mac=010203040506/ffffffffffff src_mac=aabbcc000000/ffffff000000 ether_type=0x800/0xffff vlan_tag=0x2123/0xfff}"
+                                + " {type=0x30 size=24 src_ip=0xa141e28/0xffffffff dst_ip=0xc0000280/0xffffff80}"
+                                + " {type=0x41 size=16 dst_port=0x12b7/0xffff src_port=0xc000/0xc000}");
+    }
+
+    @Test
+    void shouldMatchRarerFieldsOfIpv4AndTcpWithoutAny() throws Exception {
+        assertThat(
+                        matching(
+                                FlowLayer.of(FlowLayer.Kind.IPV4)
+                                        .match(FlowField.IPV4_SOURCE, 0x0a00_0001)
+                                        .match(FlowField.IPV4_PROTOCOL, 6)
+                                        .match(FlowField.IPV4_TYPE_OF_SERVICE, 0xb8, 0xfc)
+                                        .match(FlowField.IPV4_TIME_TO_LIVE, 255)
+                                        .match(FlowField.IPV4_FLAGS, 1),
+                                FlowLayer.of(FlowLayer.Kind.TCP)))
+                .containsExactly(
+                        HEAD
+                                + " {type=0x32 size=32 src_ip=0xa000001/0xffffffff dst_ip=0x0/0x0 proto=0x6/0xff tos=0xb8/0xfc ttl=0xff/0xff flags=0x1/0xff}"
+                                + " {type=0x40 size=16 dst_port=0x0/0x0 src_port=0x0/0x0}");
+    }
+
+    @Test
+    void shouldMatchIpv6() throws Exception {
+        assertThat(
+                        matching(
+                                FlowLayer.of(FlowLayer.Kind.IPV6)
+                                        .match(
+                                                FlowField.IPV6_SOURCE,
+                                                InetAddress.getByName("2001:db8::1"))
+                                        .match(
+                                                FlowField.IPV6_DESTINATION,
+                                                InetAddress.getByName("2001:db8:1::"),
+                                                44)
+                                        .match(FlowField.IPV6_FLOW_LABEL, 0x12345, 0xfffff)
+                                        .match(FlowField.IPV6_NEXT_HEADER, 17)
+                                        .match(FlowField.IPV6_TRAFFIC_CLASS, 1)
+                                        .match(FlowField.IPV6_HOP_LIMIT, 2)))
+                .containsExactly(
+                        HEAD
+                                + " {type=0x31 size=88 src_ip=20010db8000000000000000000000001/ffffffffffffffffffffffffffffffff dst_ip=20010db8000100000000000000000000/fffffffffff000000000000000000000 flow_label=0x12345/0xfffff next_hdr=0x11/0xff traffic_class=0x1/0xff hop_limit=0x2/0xff}");
+    }
+
+    @Test
+    void shouldMatchTunnelsAndWhatIsInThem() throws Exception {
+        assertThat(
+                        matching(
+                                FlowLayer.of(FlowLayer.Kind.VXLAN)
+                                        .match(FlowField.VXLAN_NUMBER, 0x1234, 0xffffff),
+                                FlowLayer.inTunnel(FlowLayer.Kind.UDP)
+                                        .match(FlowField.SOURCE_PORT, 53),
+                                FlowLayer.of(FlowLayer.Kind.GRE)
+                                        .match(FlowField.GRE_FLAGS, 0x2000)
+                                        .match(FlowField.GRE_PROTOCOL, 0x6558)
+                                        .match(FlowField.GRE_KEY, 0xdead_beefL),
+                                FlowLayer.of(FlowLayer.Kind.MPLS)
+                                        .match(FlowField.MPLS_LABEL, 0x12345_1ffL),
+                                FlowLayer.of(FlowLayer.Kind.ESP)
+                                        .match(FlowField.ESP_ASSOCIATION, 7)
+                                        .match(FlowField.ESP_SEQUENCE, 8)))
+                .containsExactly(
+                        HEAD
+                                + " {type=0x50 size=16 tunnel_id=0x1234/0xffffff}"
+                                + " {type=0x141 size=16 dst_port=0x0/0x0 src_port=0x35/0xffff}"
+                                + " {type=0x51 size=24 c_ks_res0_ver=0x2000/0xffff protocol=0x6558/0xffff key=0xdeadbeef/0xffffffff}"
+                                + " {type=0x60 size=16 label=0x123451ff/0xffffffff}"
+                                + " {type=0x34 size=24 spi=0x7/0xffffffff seq=0x8/0xffffffff}");
+    }
+
+    @Test
+    void shouldBeOfOtherKindsAndDoMoreWithPackets() throws Exception {
+        queuePair.newFlow(FlowRule.all(FlowRule.Kind.ALL_OTHERS).priority(0xfffe));
+        queuePair.newFlow(FlowRule.all(FlowRule.Kind.OTHER_MULTICAST));
+        queuePair.newFlow(
+                FlowRule.all(FlowRule.Kind.SNIFFER)
+                        .option(FlowRule.Option.DO_NOT_TRAP)
+                        .option(FlowRule.Option.EGRESS));
+        queuePair.newFlow(
+                FlowRule.matching(FlowLayer.of(FlowLayer.Kind.TCP)).tagged(0xcafe_babe).dropping());
+
+        assertThat(recorder.calls())
+                .containsExactly(
+                        "ibv_create_flow qp=qp1 comp_mask=0 type=1 priority=65534 port=1 flags=0x0",
+                        "ibv_create_flow qp=qp1 comp_mask=0 type=2 priority=0 port=1 flags=0x0",
+                        "ibv_create_flow qp=qp1 comp_mask=0 type=3 priority=0 port=1 flags=0x6",
+                        HEAD
+                                + " {type=0x40 size=16 dst_port=0x0/0x0 src_port=0x0/0x0} {type=0x1000 size=12 tag_id=0xcafebabe} {type=0x1001 size=8}");
+    }
+
+    @Test
+    void shouldCountPacketsAndBytes() throws Exception {
+        recorder.answer("counted", 1000);
+        var counters = device.newFlowCounters();
+        counters.count(FlowCounters.Quantity.PACKETS, 0);
+        counters.count(FlowCounters.Quantity.BYTES, 1);
+        var layer = FlowLayer.of(FlowLayer.Kind.ETHERNET).match(FlowField.ETHER_TYPE, 0x88b5);
+        var flow = queuePair.newFlow(FlowRule.matching(layer).countedBy(counters));
+
+        assertThat(counters.read(2)).containsExactly(1000, 1001);
+        assertThat(counters.readCached(1)).containsExactly(1000);
+        counters.close(); // and what counts by it before
+
+        assertThat(flow.isOpen()).isFalse();
+        assertThat(recorder.calls())
+                .containsExactly(
+                        "ibv_create_counters context=device1 comp_mask=0",
+                        "ibv_attach_counters_point_flow counters=counters1 counter_desc=0 index=0 comp_mask=0 flow=0",
+                        "ibv_attach_counters_point_flow counters=counters1 counter_desc=1 index=1 comp_mask=0 flow=0",
+                        HEAD
+                                + " {type=0x20 size=40 dst_mac=000000000000/000000000000 src_mac=000000000000/000000000000 ether_type=0x88b5/0xffff vlan_tag=0x0/0x0} {type=0x1003 size=16 counters=counters1}",
+                        "ibv_read_counters counters=counters1 ncounters=2 flags=0x0",
+                        "ibv_read_counters counters=counters1 ncounters=1 flags=0x1",
+                        "ibv_destroy_flow flow=flow1",
+                        "ibv_destroy_counters counters=counters1");
+        assertThatIllegalStateException().isThrownBy(() -> counters.read(1));
+    }
+
+    @Test
+    void shouldEndWithItsQueuePairAndBeOfDatagramsToo() throws Exception {
+        var other = domain.newQueuePair(datagrams(completions));
+        var flow = other.newFlow(FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP)));
+        recorder.calls();
+
+        other.close();
+
+        assertThat(flow.isOpen()).isFalse();
+        assertThat(recorder.calls())
+                .containsExactly("ibv_destroy_flow flow=flow1", "ibv_destroy_qp qp=qp2");
+    }
+
+    @Test
+    void shouldRefuseWhatNoHeaderHas() throws Exception {
+        var ethernet = FlowLayer.of(FlowLayer.Kind.ETHERNET);
+        var ipv6 = FlowLayer.of(FlowLayer.Kind.IPV6);
+        var ipv4Address = InetAddress.getByName("10.0.0.1");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ethernet.match(FlowField.SOURCE_PORT, 1))
+                .withMessageContaining("ETHERNET has no SOURCE_PORT");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ethernet.match(FlowField.ETHER_TYPE, 0x1_0000));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ethernet.match(FlowField.ETHER_TYPE, 1, 0x1_0000));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ipv6.match(FlowField.IPV6_SOURCE, ipv4Address));
+        assertThatIllegalArgumentException().isThrownBy(() -> ipv6.match(FlowField.IPV6_SOURCE, 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowRule.all(FlowRule.Kind.MATCHING));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> FlowRule.matching(ethernet).priority(0x1_0000));
+    }
+
+    @Test
+    void shouldRefuseFlowsOfConnectionsAndCountersOfAnotherDevice() throws Exception {
+        var connected = domain.newQueuePair(reliable(completions));
+        var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
+
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> connected.newFlow(rule))
+                .withMessageContaining("reliable connection");
+        try (var other = recorder.open();
+                var counters = other.newFlowCounters()) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> queuePair.newFlow(rule.countedBy(counters)));
+        }
+    }
+
+    @Test
+    void shouldSayThatADeviceRefusesOrHasNoFlowsAndCounters() throws Exception {
+        var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
+        recorder.fail("ibv_create_flow", Errno.EINVAL);
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> queuePair.newFlow(rule))
+                .withMessageContaining("MATCHING [UDP []]")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
+        recorder.fail("ibv_attach_counters_point_flow", Errno.EOPNOTSUPP);
+        try (var counters = device.newFlowCounters()) {
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> counters.count(FlowCounters.Quantity.BYTES, 3))
+                    .withMessageContaining("BYTES in place 3");
+            recorder.fail("ibv_read_counters", Errno.EINVAL);
+            assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> counters.read(1));
+        }
+
+        try (var without = recorder.openWithout("ibv_create_flow", "create_counters")) {
+            var raw =
+                    without.newProtectionDomain()
+                            .newQueuePair(rawPackets(without.newCompletionQueue(16)));
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> raw.newFlow(rule))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(without::newFlowCounters)
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
+        }
+    }
+}
