@@ -1,5 +1,6 @@
 package org.jrdma.sisci;
 
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -41,7 +43,7 @@ public final class DmaQueue extends SisciObject {
         final SisciFunctions functions;
         final MemorySegment handle;
         final String name;
-        private @Nullable Running running;
+        private final AtomicReference<@Nullable Running> running = new AtomicReference<>();
 
         State(SisciFunctions functions, MemorySegment handle, String name) {
             this.functions = functions;
@@ -53,42 +55,44 @@ public final class DmaQueue extends SisciObject {
             return DmaState.of(functions.dma().state(handle));
         }
 
-        synchronized Running start(DmaTransfer transfer) throws SisciException {
-            refuseASecond();
-            var next = new Running(transfer);
+        Running start(DmaTransfer transfer) throws SisciException {
+            var next = new Running(transfer, running);
+            var other = running.compareAndExchange(null, next); // its end may come at once
+            if (other != null) {
+                Callbacks.forget(next.listener);
+                throw refusal(other);
+            }
             try {
                 transfer.start(functions, handle, next.listener);
             } catch (SisciException | RuntimeException e) {
-                Callbacks.forget(next.listener);
+                next.forget();
                 throw e;
             }
-            running = next;
             return next;
         }
 
-        synchronized void post(DmaTransfer transfer) throws SisciException {
-            refuseASecond();
+        void post(DmaTransfer transfer) throws SisciException {
+            var other = running.get();
+            if (other != null) {
+                throw refusal(other);
+            }
             transfer.start(functions, handle, 0);
         }
 
-        private void refuseASecond() {
-            if (running != null && !running.hasEnded()) {
-                throw new IllegalStateException(
-                        "%s is still making a %s".formatted(name, running.transfer));
-            }
-        }
-
-        void abort() throws SisciException {
-            functions.dma().abortQueue(handle, () -> "for " + name);
-            var aborted = aborted();
-            if (aborted != null) {
-                aborted.end(new SisciException("SCIAbortDMAQueue", aborted + " was aborted", 0));
-            }
+        private IllegalStateException refusal(Running other) {
+            return new IllegalStateException(
+                    "%s is still making a %s".formatted(name, other.transfer));
         }
 
         /** The library need not call back for a transfer that it has aborted. */
-        private synchronized @Nullable Running aborted() {
-            return now() == DmaState.ABORTED ? running : null;
+        void abort() throws SisciException {
+            functions.dma().abortQueue(handle, () -> "for " + name);
+            var aborted = running.get();
+            if (aborted != null && now() == DmaState.ABORTED) {
+                aborted.end(
+                        new SisciException(
+                                "SCIAbortDMAQueue", aborted.transfer + " was aborted", 0));
+            }
         }
 
         void remove() throws SisciException {
@@ -114,29 +118,32 @@ public final class DmaQueue extends SisciObject {
         final DmaTransfer transfer;
         final CompletableFuture<Void> future = new CompletableFuture<>();
         final long listener;
+        private final AtomicReference<@Nullable Running> place;
 
-        Running(DmaTransfer transfer) {
+        /**
+         * @param place where this stands as long as it runs
+         */
+        Running(DmaTransfer transfer, AtomicReference<@Nullable Running> place) {
             this.transfer = transfer;
+            this.place = place;
             this.listener = Callbacks.register((Callbacks.StatusListener) this::ended);
         }
 
         private void ended(int status) {
-            end(
-                    status == 0
-                            ? null
-                            : new SisciException(
-                                    "SCIStartDmaTransfer",
-                                    "%s failed: %s."
-                                            .formatted(
-                                                    transfer,
-                                                    SisciException.describe(
-                                                            "SCIStartDmaTransfer", status)),
-                                    status));
+            end(status == 0 ? null : failure(status));
+        }
+
+        private SisciException failure(int status) {
+            var function = "SCIStartDmaTransfer";
+            return new SisciException(
+                    function,
+                    "%s failed: %s.".formatted(transfer, SisciException.describe(function, status)),
+                    status);
         }
 
         /** What the user hung on the future does not run on the library's thread. */
         void end(@Nullable SisciException failure) {
-            Callbacks.forget(listener);
+            forget();
             Thread.startVirtualThread(() -> {
                 if (failure == null) {
                     future.complete(null);
@@ -146,13 +153,9 @@ public final class DmaQueue extends SisciObject {
             });
         }
 
-        boolean hasEnded() {
-            return future.isDone();
-        }
-
-        @Override
-        public String toString() {
-            return transfer.toString();
+        void forget() {
+            Callbacks.forget(listener);
+            place.compareAndSet(this, null);
         }
     }
 
@@ -203,13 +206,21 @@ public final class DmaQueue extends SisciObject {
             }
             throw new AssertionError("a transfer ends by a SisciException only", e);
         } catch (TimeoutException e) {
-            abort();
-            throw deadline.missed("No end of " + transfer);
+            throw abortBecause(deadline.missed("No end of " + transfer));
         } catch (InterruptedException e) {
-            abort();
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for " + transfer);
+            throw abortBecause(
+                    new InterruptedIOException("interrupted while waiting for " + transfer));
         }
+    }
+
+    private <E extends IOException> E abortBecause(E reason) {
+        try {
+            abort();
+        } catch (SisciException e) {
+            reason.addSuppressed(e); // as where it has ended meanwhile
+        }
+        return reason;
     }
 
     /**

@@ -164,6 +164,15 @@ class DmaTest {
     }
 
     @Test
+    void shouldTakeTheNextTransferAsSoonAsTheLibraryHasToldOfTheLast() throws Exception {
+        for (var i = 0; i < 1_000; i++) {
+            var last = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+            last.get(5, TimeUnit.SECONDS);
+        }
+        assertThat(library.calls("SCIStartDmaTransfer")).isEqualTo(1_000);
+    }
+
+    @Test
     void shouldEndAFutureWhoseTransferIsAborted() throws Exception {
         library.hold(true);
         var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));

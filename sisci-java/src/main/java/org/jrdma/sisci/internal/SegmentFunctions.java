@@ -1,6 +1,7 @@
 package org.jrdma.sisci.internal;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
@@ -317,6 +318,9 @@ public final class SegmentFunctions {
                                             MemorySegment.NULL,
                                             flags,
                                             error);
+                    if (memory.address() == 0 && error.get(JAVA_INT, 0) == 0) {
+                        throw new IllegalStateException(name + " gave no address and no error");
+                    }
                     return new Mapped(handle.get(ADDRESS, 0), memory);
                 });
     }
