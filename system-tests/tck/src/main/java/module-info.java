@@ -1,5 +1,6 @@
 /** The conformance kit for verbs: JUnit classes that every fabric must pass. */
 module org.jrdma.tck.verbs {
+    requires jdk.management;
     requires transitive org.jrdma.verbs;
     requires transitive org.jrdma.ffi;
     requires org.junit.jupiter.api;

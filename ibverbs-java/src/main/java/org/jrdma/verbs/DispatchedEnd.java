@@ -212,7 +212,7 @@ abstract sealed class DispatchedEnd extends QueuePair
         return switch (operation) {
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, WRITE, WRITE_WITH_IMMEDIATE ->
                     PreparedRequest.totalLength(local) <= inlineBytes()
-                            && PreparedSendRequest.areInPlace(local);
+                            && PreparedRequest.areInPlace(local);
             case READ, COMPARE_AND_SWAP, FETCH_AND_ADD, ATOMIC_WRITE, FLUSH, BIND, INVALIDATE ->
                     false;
         };

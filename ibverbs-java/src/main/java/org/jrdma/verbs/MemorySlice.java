@@ -15,13 +15,17 @@ public final class MemorySlice {
     private final int length;
 
     MemorySlice(MemoryRegion region, long offset, long length) {
+        check(region, offset, length);
+        this.region = region;
+        this.offset = offset;
+        this.length = (int) length;
+    }
+
+    static void check(MemoryRegion region, long offset, long length) {
         Objects.checkFromIndexSize(offset, length, region.length());
         if (length > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("A work request moves 2 GiB at most: " + length);
         }
-        this.region = region;
-        this.offset = offset;
-        this.length = (int) length;
     }
 
     /** The region it is a part of. */
@@ -32,6 +36,11 @@ public final class MemorySlice {
     /** Its length in bytes. */
     public int length() {
         return length;
+    }
+
+    /** Where in the region it begins. */
+    public long offset() {
+        return offset;
     }
 
     /** The memory itself. */

@@ -39,8 +39,8 @@ public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomi
     }
 
     @Override
-    void checkLocal(List<MemorySlice> pieces) {
-        checkNoPieces(pieces);
+    void checkPieces(int count, long bytes, boolean inPlace) {
+        checkNoPieces(count);
     }
 
     @Override

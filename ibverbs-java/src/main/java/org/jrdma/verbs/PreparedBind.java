@@ -57,8 +57,8 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
     }
 
     @Override
-    void checkLocal(List<MemorySlice> pieces) {
-        checkNoPieces(pieces);
+    void checkPieces(int count, long bytes, boolean inPlace) {
+        checkNoPieces(count);
     }
 
     @Override

@@ -80,8 +80,8 @@ public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
     }
 
     @Override
-    void checkLocal(List<MemorySlice> pieces) {
-        checkNoPieces(pieces);
+    void checkPieces(int count, long bytes, boolean inPlace) {
+        checkNoPieces(count);
     }
 
     @Override

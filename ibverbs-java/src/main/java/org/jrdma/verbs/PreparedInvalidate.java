@@ -26,8 +26,8 @@ public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvali
     }
 
     @Override
-    void checkLocal(List<MemorySlice> pieces) {
-        checkNoPieces(pieces);
+    void checkPieces(int count, long bytes, boolean inPlace) {
+        checkNoPieces(count);
     }
 
     @Override

@@ -39,6 +39,20 @@ public abstract sealed class PreparedRdma<S extends PreparedRdma<S>> extends Pre
     }
 
     /**
+     * Other memory on both sides, the peer's from its beginning. Allocates nothing.
+     *
+     * @throws IndexOutOfBoundsException if the peer's is shorter
+     */
+    public final S between(MemorySlice piece, RemoteMemory memory) {
+        checkThread();
+        RemoteBounds.check(0, piece.length(), memory);
+        remote = memory;
+        offset = 0;
+        request().remote(memory.address(), memory.key());
+        return local(piece);
+    }
+
+    /**
      * Other memory of the peer's, read or written from its beginning.
      *
      * @throws IndexOutOfBoundsException if that would go beyond it

@@ -39,7 +39,7 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
     }
 
     @Override
-    void checkLocal(List<MemorySlice> pieces) {
+    void checkPieces(int count, long bytes, boolean inPlace) {
         // any suit
     }
 

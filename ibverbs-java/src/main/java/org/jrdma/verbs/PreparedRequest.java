@@ -33,7 +33,11 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     private final long targetAddress;
     private final PolledWorkQueue queue;
     private final WorkRequest request;
+
+    /** What it uses besides regions, and then those. */
     private Lifetime[] used = {};
+
+    private int countBeside;
     private long id;
     private boolean chained;
 
@@ -67,10 +71,30 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         return id;
     }
 
-    /** Takes another piece of memory, instead of all there were. */
+    /** Takes another piece of memory, instead of all there were. Allocates nothing. */
     public final S local(MemorySlice piece) {
+        return local(piece.region(), piece.offset(), piece.length());
+    }
+
+    /**
+     * Takes a part of a region, instead of all pieces there were; the same as with a slice of it.
+     * Allocates nothing.
+     *
+     * @throws IndexOutOfBoundsException if the part is not within
+     */
+    public final S local(MemoryRegion region, long offset, long length) {
         checkThread();
-        return local(List.of(piece));
+        MemorySlice.check(region, offset, length);
+        checkCount(1);
+        checkPieces(1, length, region.isInPlace());
+        request.element(0, region.startAddress() + offset, (int) length, region.localKey());
+        request.elements(1);
+        if (used.length == countBeside + 1) {
+            used[countBeside] = region.ownLifetime();
+        } else {
+            use(Stream.of(region.ownLifetime()));
+        }
+        return self();
     }
 
     /**
@@ -80,20 +104,25 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
      */
     public final S local(List<MemorySlice> pieces) {
         checkThread();
-        if (pieces.size() > request.maxElements()) {
+        checkCount(pieces.size());
+        checkPieces(pieces.size(), totalLength(pieces), areInPlace(pieces));
+        writePieces(request, pieces);
+        use(pieces.stream().map(piece -> piece.region().ownLifetime()).distinct());
+        return self();
+    }
+
+    private void checkCount(int pieces) {
+        if (pieces > request.maxElements()) {
             throw new IllegalArgumentException(
                     "%s takes %d pieces of memory at most, not %d"
-                            .formatted(target, request.maxElements(), pieces.size()));
+                            .formatted(target, request.maxElements(), pieces));
         }
-        checkLocal(pieces);
-        writePieces(request, pieces);
-        used =
-                Stream.concat(
-                                usedBeside(),
-                                pieces.stream().map(piece -> piece.region().ownLifetime()))
-                        .distinct()
-                        .toArray(Lifetime[]::new);
-        return self();
+    }
+
+    private void use(Stream<Lifetime> regions) {
+        var beside = usedBeside().toList();
+        countBeside = beside.size();
+        used = Stream.concat(beside.stream(), regions).toArray(Lifetime[]::new);
     }
 
     static void writePieces(WorkRequest request, List<MemorySlice> pieces) {
@@ -102,6 +131,11 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
             request.element(index, piece.address(), piece.length(), piece.region().localKey());
         }
         request.elements(pieces.size());
+    }
+
+    /** Whether the addresses of a request are where this side can read what they name. */
+    static boolean areInPlace(List<MemorySlice> pieces) {
+        return pieces.stream().allMatch(piece -> piece.region().isInPlace());
     }
 
     static long totalLength(List<MemorySlice> pieces) {
@@ -300,8 +334,12 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     /** Writes what is known only now. While nothing that it uses can be closed. */
     void aboutToPost() {}
 
-    /** Refuses pieces that do not suit the request. */
-    abstract void checkLocal(List<MemorySlice> pieces);
+    /**
+     * Refuses pieces that do not suit the request.
+     *
+     * @param inPlace as {@link #areInPlace} says
+     */
+    abstract void checkPieces(int count, long bytes, boolean inPlace);
 
     /** Refuses a target that is not in a state to take the request. */
     abstract void checkState() throws VerbsException;

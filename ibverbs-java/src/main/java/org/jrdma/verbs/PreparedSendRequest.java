@@ -1,6 +1,5 @@
 package org.jrdma.verbs;
 
-import java.util.List;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
@@ -113,9 +112,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     }
 
     @Override
-    void checkLocal(List<MemorySlice> pieces) {
-        var bytes = totalLength(pieces);
-        var allInPlace = areInPlace(pieces);
+    void checkPieces(int count, long bytes, boolean allInPlace) {
         checkLength(bytes);
         if ((flags & Send.INLINE) != 0) {
             checkInPlace(allInPlace);
@@ -125,8 +122,8 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
     }
 
     /** For those that move nothing. */
-    final void checkNoPieces(List<MemorySlice> pieces) {
-        if (!pieces.isEmpty()) {
+    final void checkNoPieces(int count) {
+        if (count != 0) {
             throw new IllegalArgumentException(
                     "%s moves no memory, and takes no pieces of it".formatted(operation));
         }
@@ -145,11 +142,6 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
                     "%s sends %d bytes inline at most, not %d; ask for more in its options"
                             .formatted(queuePair, queuePair.inlineBytes(), bytes));
         }
-    }
-
-    /** Whether the addresses of a request are where this side can read what they name. */
-    static boolean areInPlace(List<MemorySlice> pieces) {
-        return pieces.stream().allMatch(piece -> piece.region().isInPlace());
     }
 
     private static void checkInPlace(boolean inPlace) {

@@ -104,6 +104,8 @@ public enum Profile {
     SOFTWARE(
             Map.of(
                     Feature.SYSFS, "the kernel knows nothing of it",
+                    Feature.ALLOCATING_NOTHING,
+                            "it is in Java, whose system calls may take a segment each",
                     Feature.LOCKING_MEMORY, "it pins nothing"),
             Map.of(Access.FLUSH_PERSISTENT, "for persistent memory only"),
             Map.of()),

@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class CompletionQueueObject implements Owned, CompletionSink, EventSubject {
 
+    /** Made once: a layout that is no constant takes a search for each access. */
+    private static final ValueLayout.OfInt IMMEDIATE =
+            ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
+
     private static final long BYTES = ibv_wc.layout().byteSize();
 
     /** What was asked to be told of. */
@@ -235,10 +239,7 @@ final class CompletionQueueObject implements Owned, CompletionSink, EventSubject
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.opcode$offset(), completion.kind().code());
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.vendor_err$offset(), 0);
         ring.set(ValueLayout.JAVA_INT, at + ibv_wc.byte_len$offset(), (int) completion.bytes());
-        ring.set(
-                ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN),
-                at + ibv_wc.imm_data$offset(),
-                completion.immediate());
+        ring.set(IMMEDIATE, at + ibv_wc.imm_data$offset(), completion.immediate());
         if (completion.invalidated()) { // in the same place
             ring.set(
                     ValueLayout.JAVA_INT,

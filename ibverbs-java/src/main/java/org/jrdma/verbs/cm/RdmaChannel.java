@@ -1,0 +1,424 @@
+package org.jrdma.verbs.cm;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.MemorySlice;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PreparedRead;
+import org.jrdma.verbs.PreparedWrite;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages over a connection, in order and each once; and reads and writes of memory that the peer
+ * has told of.
+ *
+ * <p>Neither side ever sends what the other has no room for: each message carries back how many
+ * were handled, and where none goes that way, a word without one does. So what cannot be sent now
+ * is a value, and nothing waits, unless asked to:
+ *
+ * <pre>{@code
+ * while (!channel.trySend(message)) {
+ *     channel.await(handler, ofSeconds(1));
+ * }
+ * }</pre>
+ *
+ * <p>Belongs to the thread that made it; others get WrongThreadException. Only {@link #close()} is
+ * for any thread. Once warm, nothing is allocated. Both sides must poll: a side that does not take
+ * what comes holds up the other.
+ */
+public final class RdmaChannel implements AutoCloseable {
+
+    /** What becomes of what arrives and of what is done. */
+    public interface Handler {
+
+        /**
+         * A message has come. It may send; it may not poll.
+         *
+         * @param buffer begins with the message, and is used again when this returns
+         * @param length how many bytes the message has
+         */
+        void message(MemorySegment buffer, long length);
+
+        /** A read or a write is done. */
+        default void done(long id) {}
+    }
+
+    private final Connection<PolledQueuePair> connection;
+    private final ChannelRings rings;
+    private final CompletionCursor cursor;
+    private final int maxMessageBytes;
+
+    /** By slot; made when first needed. */
+    private final @Nullable PreparedWrite[] writes;
+
+    private final @Nullable PreparedRead[] reads;
+    private final long[] operationIds;
+    private long operationsBegun;
+    private long operationsDone;
+
+    private boolean claimed;
+    private boolean handling;
+    private @Nullable CompletionStatus ended;
+
+    private RdmaChannel(
+            Connection<PolledQueuePair> connection,
+            ChannelRings rings,
+            RdmaChannelOptions options,
+            ChannelGreeting peer) {
+        this.connection = connection;
+        this.rings = rings;
+        this.cursor = rings.completions().newCursor(Math.min(64, rings.capacity()));
+        this.maxMessageBytes = Math.min(options.messageBytes(), peer.messageBytes());
+        this.writes = new PreparedWrite[options.operations()];
+        this.reads = new PreparedRead[options.operations()];
+        this.operationIds = new long[options.operations()];
+        rings.begin(connection.queuePair(), peer.window());
+    }
+
+    /**
+     * Connects to a peer that accepts a channel.
+     *
+     * @param domain of the device that leads there
+     * @throws CmException if there is nobody, or nobody wants to
+     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public static RdmaChannel connect(
+            ConnectionManager connections,
+            InetSocketAddress peer,
+            ProtectionDomain domain,
+            RdmaChannelOptions options,
+            Duration timeout)
+            throws FabricException, InterruptedIOException {
+        return make(
+                domain,
+                options,
+                asked -> {
+                    var connection = connections.connect(peer, domain, asked, timeout);
+                    return new Made(
+                            connection,
+                            ChannelGreeting.from(connection.privateData()).orElse(null));
+                });
+    }
+
+    /**
+     * Accepts a peer that wants a channel, and refuses any other.
+     *
+     * @param domain of the device that the request came through
+     * @throws VerbsException if it wants something else
+     * @throws CmException if the peer has given up
+     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public static RdmaChannel accept(
+            ConnectionRequest request,
+            ProtectionDomain domain,
+            RdmaChannelOptions options,
+            Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var greeting = ChannelGreeting.from(request.privateData());
+        if (greeting.isEmpty()) {
+            var message = "%s does not ask for a channel".formatted(request);
+            request.reject();
+            throw new VerbsException("rdma_accept", message);
+        }
+        return make(
+                domain,
+                options,
+                asked -> new Made(request.accept(domain, asked, timeout), greeting.get()));
+    }
+
+    private record Made(
+            Connection<PolledQueuePair> connection, @Nullable ChannelGreeting greeting) {}
+
+    private interface Connecting {
+        Made with(ConnectionOptions<PolledQueuePair> options)
+                throws FabricException, InterruptedIOException;
+    }
+
+    private static RdmaChannel make(
+            ProtectionDomain domain, RdmaChannelOptions options, Connecting connecting)
+            throws FabricException, InterruptedIOException {
+        var rings = new ChannelRings(domain, options);
+        var done = false;
+        try {
+            var made =
+                    connecting.with(
+                            ConnectionOptions.of(rings.queuePairOptions())
+                                    .privateData(
+                                            new ChannelGreeting(
+                                                            options.messageBytes(),
+                                                            options.window())
+                                                    .toBytes())
+                                    .prepared(rings::postReceives));
+            if (made.greeting == null) {
+                made.connection.close();
+                throw new VerbsException(
+                        "rdma_connect", "%s is not to a channel".formatted(made.connection));
+            }
+            var channel = new RdmaChannel(made.connection, rings, options, made.greeting);
+            done = true;
+            return channel;
+        } finally {
+            if (!done) {
+                rings.close();
+            }
+        }
+    }
+
+    /** The connection below, which the channel owns. */
+    public Connection<PolledQueuePair> connection() {
+        return connection;
+    }
+
+    /** The longest message that can be sent. */
+    public int maxMessageBytes() {
+        return maxMessageBytes;
+    }
+
+    /** How many messages can be sent now. */
+    public int freeMessages() {
+        return rings.freeMessages();
+    }
+
+    /**
+     * Sends a copy of a message, if the peer has room.
+     *
+     * @return false if it has not: then poll
+     * @throws IllegalArgumentException if it is longer than {@link #maxMessageBytes()}
+     * @throws VerbsException if the channel has ended
+     */
+    public boolean trySend(MemorySegment message) throws VerbsException {
+        checkLength(message.byteSize());
+        var buffer = tryClaim();
+        if (buffer == null) {
+            return false;
+        }
+        MemorySegment.copy(message, 0, buffer, 0, message.byteSize());
+        send(message.byteSize());
+        return true;
+    }
+
+    /**
+     * Gives memory to write the next message into, where it is sent from, if the peer has room. The
+     * same again until {@link #send}.
+     *
+     * @return null if it has not: then poll
+     * @throws VerbsException if the channel has ended
+     */
+    public @Nullable MemorySegment tryClaim() throws VerbsException {
+        refuseIfEnded();
+        if (!claimed && rings.freeMessages() == 0) {
+            return null;
+        }
+        claimed = true;
+        return rings.nextMessage();
+    }
+
+    /**
+     * Sends what was written into the memory that {@link #tryClaim} gave.
+     *
+     * @param bytes how much of it
+     * @throws IllegalArgumentException if that is more than {@link #maxMessageBytes()}
+     * @throws IllegalStateException if none was claimed
+     */
+    public void send(long bytes) throws VerbsException {
+        checkLength(bytes);
+        if (!claimed) {
+            throw new IllegalStateException("No message was claimed");
+        }
+        claimed = false;
+        rings.send(bytes);
+    }
+
+    private void checkLength(long bytes) {
+        if (bytes < 0 || bytes > maxMessageBytes) {
+            throw new IllegalArgumentException(
+                    "A message has %,d bytes at most, not %,d".formatted(maxMessageBytes, bytes));
+        }
+    }
+
+    /**
+     * Writes memory that the peer has told of. The peer is not told when it is done: a message that
+     * is sent after it comes after it.
+     *
+     * @param id what {@link Handler#done} is given then
+     * @return false if as many as there is room for are under way: then poll
+     * @throws IndexOutOfBoundsException if the peer's memory is shorter
+     */
+    public boolean tryWriteRemote(MemorySlice local, RemoteMemory remote, long id)
+            throws VerbsException {
+        var slot = freeOperation();
+        if (slot < 0) {
+            return false;
+        }
+        var write = writes[slot];
+        if (write == null) {
+            write =
+                    connection
+                            .queuePair()
+                            .prepareWrite(local, remote)
+                            .id(ChannelRings.operation(slot));
+            writes[slot] = write;
+        }
+        return begun(write.between(local, remote).tryPost(), slot, id);
+    }
+
+    /**
+     * Reads memory that the peer has told of.
+     *
+     * @param id what {@link Handler#done} is given when it is here
+     * @return false if as many as there is room for are under way: then poll
+     * @throws IndexOutOfBoundsException if the peer's memory is shorter
+     */
+    public boolean tryReadRemote(MemorySlice local, RemoteMemory remote, long id)
+            throws VerbsException {
+        var slot = freeOperation();
+        if (slot < 0) {
+            return false;
+        }
+        var read = reads[slot];
+        if (read == null) {
+            read =
+                    connection
+                            .queuePair()
+                            .prepareRead(local, remote)
+                            .id(ChannelRings.operation(slot));
+            reads[slot] = read;
+        }
+        return begun(read.between(local, remote).tryPost(), slot, id);
+    }
+
+    /** Operations complete in the order they were begun. */
+    private int freeOperation() throws VerbsException {
+        refuseIfEnded();
+        return operationsBegun - operationsDone == operationIds.length
+                ? -1
+                : (int) (operationsBegun % operationIds.length);
+    }
+
+    private boolean begun(boolean posted, int slot, long id) {
+        if (posted) {
+            operationIds[slot] = id;
+            operationsBegun++;
+        }
+        return posted;
+    }
+
+    /**
+     * Handles what has come and what is done. Does not wait.
+     *
+     * @return how many messages, reads and writes that were
+     * @throws VerbsException if the channel has ended, and everything was handled that came before
+     */
+    public int poll(Handler handler) throws VerbsException {
+        refuseIfHandling();
+        cursor.poll();
+        return handle(handler);
+    }
+
+    /**
+     * Waits until something has come or is done, or there is room to send again, and handles it.
+     *
+     * @return as {@link #poll}; 0 also when the time is over
+     * @throws VerbsException as {@link #poll}
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalStateException if the channel is closed, before or meanwhile
+     */
+    public int await(Handler handler, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        refuseIfHandling();
+        var deadline = Deadline.after(timeout);
+        var roomBefore = rings.freeMessages();
+        int handled;
+        do {
+            cursor.await(Duration.ofNanos(deadline.remainingNanos()));
+            handled = handle(handler);
+        } while (handled == 0 && rings.freeMessages() <= roomBefore && !deadline.hasPassed());
+        return handled;
+    }
+
+    private int handle(Handler handler) throws VerbsException {
+        var handled = 0;
+        handling = true;
+        try {
+            while (cursor.next()) {
+                if (!cursor.isSuccess()) {
+                    end(cursor.status());
+                } else if (handle(cursor.id(), handler)) {
+                    handled++;
+                }
+            }
+        } finally {
+            handling = false;
+        }
+        if (handled == 0) {
+            refuseIfEnded();
+        }
+        return handled;
+    }
+
+    /** Whether it was something to show. */
+    private boolean handle(long id, Handler handler) throws VerbsException {
+        if (ChannelRings.isReceive(id)) {
+            return rings.received(ChannelRings.slot(id), cursor.bytes(), handler, ended == null);
+        }
+        if (ChannelRings.isOperation(id)) {
+            operationsDone++;
+            handler.done(operationIds[ChannelRings.slot(id)]);
+            return true;
+        }
+        rings.sent();
+        return false;
+    }
+
+    /** The first failure is the cause of all others. */
+    private void end(CompletionStatus status) {
+        if (ended == null) {
+            ended = status;
+        }
+    }
+
+    private void refuseIfEnded() throws VerbsException {
+        if (ended != null) {
+            throw new VerbsException(
+                    "ibv_poll_cq",
+                    "The channel has ended, %s: %s"
+                            .formatted(
+                                    connection,
+                                    ended == CompletionStatus.FLUSHED
+                                            ? "one of both has disconnected"
+                                            : ended + ", " + ended.meaning()));
+        }
+    }
+
+    private void refuseIfHandling() {
+        if (handling) {
+            throw new IllegalStateException("A handler cannot poll the channel that calls it");
+        }
+    }
+
+    /**
+     * Ends the channel and its connection, whatever is under way. What the peer has not handled it
+     * may never see. Does not wait for the peer.
+     */
+    @Override
+    public void close() {
+        connection.close();
+        rings.close();
+    }
+
+    @Override
+    public String toString() {
+        return "channel on " + connection;
+    }
+}

@@ -1,0 +1,492 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.verbs.Access;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Messages over a connection. */
+class RdmaChannelTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration SHORT = Duration.ofMillis(20);
+
+    /** In 500 rounds: less than a byte each, and what a thread needs to ask how much it is. */
+    private static final long ALLOCATED_BELOW = 500;
+
+    private static final RdmaChannel.Handler NOTHING =
+            (_, length) -> {
+                throw new AssertionError("a message of %d bytes".formatted(length));
+            };
+
+    private final Fabric fabric = Fabric.underTest();
+    private ConnectionManager connections;
+    private Device device;
+    private ProtectionDomain domain;
+    private Listener listener;
+
+    @BeforeEach
+    void open() throws IOException {
+        connections = fabric.connections();
+        device = fabric.open();
+        domain = device.newProtectionDomain();
+        listener = connections.listen(new InetSocketAddress(Fabric.address(device), 0));
+    }
+
+    @AfterEach
+    void close() {
+        if (listener != null) {
+            listener.close();
+        }
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    /** What one side does with its end. */
+    private interface Script {
+        void run(RdmaChannel channel) throws Exception;
+    }
+
+    /** A peer on a thread of its own. */
+    private CompletableFuture<Void> peer(RdmaChannelOptions options, Script script) {
+        var done = new CompletableFuture<Void>();
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    try (var channel =
+                            RdmaChannel.accept(
+                                    listener.next(PATIENCE), domain, options, PATIENCE)) {
+                        script.run(channel);
+                        done.complete(null);
+                    } catch (Throwable e) {
+                        done.completeExceptionally(e);
+                    }
+                });
+        return done;
+    }
+
+    private RdmaChannel connect(RdmaChannelOptions options) throws IOException {
+        return RdmaChannel.connect(connections, listener.localAddress(), domain, options, PATIENCE);
+    }
+
+    private static void get(CompletableFuture<Void> peer) throws Exception {
+        peer.get(60, TimeUnit.SECONDS);
+    }
+
+    private static void send(
+            RdmaChannel channel, MemorySegment message, RdmaChannel.Handler handler)
+            throws IOException {
+        while (!channel.trySend(message)) {
+            channel.await(handler, PATIENCE);
+        }
+    }
+
+    /** Takes messages until there are so many. */
+    private static List<byte[]> take(RdmaChannel channel, int count) throws IOException {
+        var messages = new ArrayList<byte[]>();
+        while (messages.size() < count) {
+            channel.await(
+                    (buffer, length) ->
+                            messages.add(buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE)),
+                    PATIENCE);
+        }
+        return messages;
+    }
+
+    /** Sends everything back until the other side leaves. */
+    private static void echo(RdmaChannel channel) throws IOException {
+        try {
+            while (true) {
+                channel.await(
+                        (buffer, length) -> {
+                            try {
+                                if (!channel.trySend(buffer.asSlice(0, length))) {
+                                    throw new AssertionError("no room to answer one by one");
+                                }
+                            } catch (VerbsException _) {
+                                // it has left
+                            }
+                        },
+                        PATIENCE);
+            }
+        } catch (VerbsException e) {
+            assertThat(e).hasMessageContaining("has disconnected");
+        }
+    }
+
+    private static byte[] message(int number, int length) {
+        var bytes = new byte[length];
+        for (var index = 0; index < length; index++) {
+            bytes[index] = (byte) (number + index);
+        }
+        return bytes;
+    }
+
+    @Test
+    void shouldCarryMessagesOfAnyLengthThereAndBack() throws Exception {
+        var options = new RdmaChannelOptions().messageBytes(10_000).window(8);
+        var peer = peer(options, RdmaChannelTest::echo);
+        try (var channel = connect(options)) {
+            assertThat(channel.maxMessageBytes()).isEqualTo(10_000);
+            for (var length : new int[] {0, 1, 7, 8, 63, 64, 65, 72, 73, 1000, 4096, 10_000}) {
+                for (var number = 0; number < 4; number++) {
+                    send(channel, MemorySegment.ofArray(message(number, length)), NOTHING);
+                }
+                var answers = take(channel, 4);
+                for (var number = 0; number < 4; number++) {
+                    assertThat(answers.get(number)).isEqualTo(message(number, length));
+                }
+            }
+        }
+        get(peer);
+    }
+
+    @Test
+    void shouldAgreeOnTheShorterOfTwoLengths() throws Exception {
+        var peer = peer(new RdmaChannelOptions().messageBytes(100), RdmaChannelTest::echo);
+        try (var channel = connect(new RdmaChannelOptions().messageBytes(5000))) {
+            assertThat(channel.maxMessageBytes()).isEqualTo(100);
+            var tooLong = MemorySegment.ofArray(new byte[101]);
+
+            assertThatThrownBy(() -> channel.trySend(tooLong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("100 bytes at most, not 101");
+        }
+        get(peer);
+    }
+
+    @Test
+    void shouldSayThatThePeerHasNoRoomUntilItHasHandledWhatItHas() throws Exception {
+        var options = new RdmaChannelOptions().window(4);
+        var full = new CountDownLatch(1);
+        var peer =
+                peer(
+                        options,
+                        channel -> {
+                            full.await();
+                            take(channel, 5);
+                        });
+        try (var channel = connect(options)) {
+            var message = MemorySegment.ofArray(new byte[10]);
+            for (var number = 0; number < 4; number++) {
+                assertThat(channel.trySend(message)).isTrue();
+            }
+            for (var round = 0; round < 5; round++) {
+                channel.await(NOTHING, SHORT);
+                assertThat(channel.freeMessages()).isZero();
+                assertThat(channel.trySend(message)).isFalse();
+                assertThat(channel.tryClaim()).isNull();
+            }
+            full.countDown();
+
+            send(channel, message, NOTHING);
+            get(peer);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 64})
+    void shouldNotStandStillWhereMessagesGoOneWayOnly(int window) throws Exception {
+        var options = new RdmaChannelOptions().window(window).messageBytes(64);
+        var count = 2000;
+        var peer =
+                peer(
+                        options,
+                        channel -> {
+                            var next = new int[1];
+                            while (next[0] < count) {
+                                channel.await(
+                                        (buffer, length) ->
+                                                assertThat(buffer.get(ValueLayout.JAVA_INT, 0))
+                                                        .isEqualTo(next[0]++),
+                                        PATIENCE);
+                            }
+                        });
+        try (var channel = connect(options)) {
+            for (var number = 0; number < count; number++) {
+                var buffer = channel.tryClaim();
+                while (buffer == null) {
+                    channel.await(NOTHING, PATIENCE);
+                    buffer = channel.tryClaim();
+                }
+                buffer.set(ValueLayout.JAVA_INT, 0, number);
+                channel.send(Integer.BYTES);
+            }
+            get(peer);
+        }
+    }
+
+    @Test
+    void shouldWriteAndReadTheMemoryThatThePeerHasToldOf() throws Exception {
+        var options = new RdmaChannelOptions().operations(2);
+        try (var shown = domain.newArena(Pair.ALL);
+                var own = domain.newArena(Access.LOCAL_WRITE)) {
+            var theirs = shown.region(8192);
+            var peer =
+                    peer(
+                            options,
+                            channel -> {
+                                send(
+                                        channel,
+                                        MemorySegment.ofArray(theirs.remote().toBytes()),
+                                        NOTHING);
+                                take(channel, 1);
+                                assertThat(
+                                                theirs.segment()
+                                                        .asSlice(100, 4000)
+                                                        .toArray(ValueLayout.JAVA_BYTE))
+                                        .containsOnly(7);
+                                assertThat(theirs.segment().get(ValueLayout.JAVA_BYTE, 99))
+                                        .isZero();
+                            });
+            try (var channel = connect(options)) {
+                var remote = RemoteMemory.from(ByteBuffer.wrap(take(channel, 1).getFirst()));
+                var mine = own.region(8192);
+                mine.segment().asSlice(0, 4000).fill((byte) 7);
+
+                var done = new ArrayList<Long>();
+                var handler =
+                        new RdmaChannel.Handler() {
+                            @Override
+                            public void message(MemorySegment buffer, long length) {
+                                throw new AssertionError("a message");
+                            }
+
+                            @Override
+                            public void done(long id) {
+                                done.add(id);
+                            }
+                        };
+                var target = remote.slice(100, 4000);
+                assertThat(channel.tryWriteRemote(mine.slice(0, 4000), target, 41)).isTrue();
+                assertThat(channel.tryReadRemote(mine.slice(4000, 4000), target, 42)).isTrue();
+                assertThat(channel.tryReadRemote(mine.slice(4000, 4000), target, 43)).isFalse();
+                while (done.size() < 2) {
+                    channel.await(handler, PATIENCE);
+                }
+
+                assertThat(done).containsExactly(41L, 42L);
+                assertThat(mine.segment().asSlice(4000, 4000).toArray(ValueLayout.JAVA_BYTE))
+                        .containsOnly(7);
+                assertThatThrownBy(() -> channel.tryWriteRemote(mine.slice(), target, 1))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+                send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
+                get(peer);
+            }
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingOnceWarm() throws Exception {
+        fabric.needs(Feature.ALLOCATING_NOTHING);
+        var options = new RdmaChannelOptions().window(8).messageBytes(256);
+        var peer = peer(options, RdmaChannelTest::answerWithoutAllocating);
+        try (var channel = connect(options)) {
+            var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            var answers = new int[1];
+            RdmaChannel.Handler count = (_, _) -> answers[0]++;
+            var least = Long.MAX_VALUE;
+            for (var round = 0; round < 20 && least > ALLOCATED_BELOW; round++) {
+                var before = threads.getCurrentThreadAllocatedBytes();
+                for (var number = 0; number < 500; number++) {
+                    var buffer = channel.tryClaim();
+                    buffer.set(ValueLayout.JAVA_INT, 0, number);
+                    channel.send(64);
+                    while (answers[0] <= number) {
+                        pollOrPause(channel, count);
+                    }
+                }
+                answers[0] = 0;
+                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            }
+
+            assertThat(least).isLessThan(ALLOCATED_BELOW);
+        }
+        get(peer);
+    }
+
+    private static void answerWithoutAllocating(RdmaChannel channel) throws IOException {
+        RdmaChannel.Handler answer =
+                (_, _) -> {
+                    try {
+                        channel.tryClaim();
+                        channel.send(64);
+                    } catch (VerbsException _) {
+                        // the other side has left
+                    }
+                };
+        try {
+            while (true) {
+                pollOrPause(channel, answer);
+            }
+        } catch (VerbsException e) {
+            assertThat(e).hasMessageContaining("has disconnected");
+        }
+    }
+
+    /** There may be one processor for both sides. */
+    private static void pollOrPause(RdmaChannel channel, RdmaChannel.Handler handler)
+            throws VerbsException {
+        if (channel.poll(handler) == 0) {
+            LockSupport.parkNanos(1);
+        }
+    }
+
+    @Test
+    void shouldGiveWhatCameBeforeItTellsThatThePeerHasLeft() throws Exception {
+        var options = new RdmaChannelOptions();
+        var peer =
+                peer(
+                        options,
+                        channel -> {
+                            for (var number = 0; number < 3; number++) {
+                                send(channel, MemorySegment.ofArray(new byte[10]), NOTHING);
+                            }
+                            take(channel, 1); // so that all three have arrived
+                        });
+        try (var channel = connect(options)) {
+            assertThat(take(channel, 3)).hasSize(3);
+            send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
+            get(peer);
+
+            assertThatThrownBy(
+                            () -> {
+                                while (true) {
+                                    channel.await(NOTHING, PATIENCE);
+                                }
+                            })
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("one of both has disconnected");
+            assertThatThrownBy(() -> channel.trySend(MemorySegment.NULL))
+                    .isInstanceOf(VerbsException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseAPeerThatAsksForSomethingElse() throws Exception {
+        var peer = peer(new RdmaChannelOptions(), _ -> {});
+        try (var completions = device.newCompletionDispatcher(64)) {
+            var asked = ConnectionOptions.of(QueuePairOptions.reliable(completions));
+
+            assertThatThrownBy(() ->
+                            connections.connect(listener.localAddress(), domain, asked, PATIENCE))
+                    .isInstanceOf(CmException.class);
+            assertThatThrownBy(() -> get(peer))
+                    .isInstanceOf(ExecutionException.class)
+                    .cause()
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("does not ask for a channel");
+        }
+    }
+
+    @Test
+    void shouldRefuseAnAcceptorThatIsNoChannel() throws Exception {
+        try (var completions = device.newCompletionDispatcher(64)) {
+            var asked = ConnectionOptions.of(QueuePairOptions.reliable(completions));
+            var accepting = new CompletableFuture<Void>();
+            Thread.ofVirtual()
+                    .start(() -> {
+                        try {
+                            listener.accept(domain, asked, PATIENCE);
+                            accepting.complete(null);
+                        } catch (IOException e) {
+                            accepting.completeExceptionally(e);
+                        }
+                    });
+
+            assertThatThrownBy(() -> connect(new RdmaChannelOptions()))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("is not to a channel");
+            get(accepting);
+        }
+    }
+
+    @Test
+    void shouldRefuseOtherThreadsAndHandlersThatPollAndMessagesThatWereNotClaimed()
+            throws Exception {
+        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
+        try (var channel = connect(new RdmaChannelOptions())) {
+            var message = MemorySegment.ofArray(new byte[8]);
+            assertThatThrownBy(() -> channel.send(1))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("claimed");
+            var elsewhere = new CompletableFuture<Boolean>();
+            Thread.ofVirtual()
+                    .start(() -> {
+                        try {
+                            elsewhere.complete(channel.trySend(message));
+                        } catch (Throwable e) {
+                            elsewhere.completeExceptionally(e);
+                        }
+                    });
+            assertThatThrownBy(() -> elsewhere.get(20, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(WrongThreadException.class);
+            send(channel, message, NOTHING);
+
+            assertThatThrownBy(() ->
+                            channel.await(
+                                    (_, _) -> {
+                                        try {
+                                            channel.poll(NOTHING);
+                                        } catch (VerbsException e) {
+                                            throw new AssertionError(e);
+                                        }
+                                    },
+                                    PATIENCE))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("handler");
+        }
+        get(peer);
+    }
+
+    @Test
+    void shouldEndAWaitWhenAnotherThreadClosesIt() throws Exception {
+        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
+        var channel = connect(new RdmaChannelOptions());
+        Thread.ofVirtual()
+                .start(() -> {
+                    try {
+                        Thread.sleep(100);
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    channel.close();
+                });
+
+        assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+                .isInstanceOfAny(IllegalStateException.class, VerbsException.class);
+        get(peer);
+    }
+}
