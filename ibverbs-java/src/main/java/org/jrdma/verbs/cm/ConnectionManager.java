@@ -84,7 +84,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * A librdmacm that a provider answers for.
+     * A librdmacm that a provider answers for. It may be a libibverbs too: then {@link
+     * org.jrdma.verbs.Verbs#from} has the devices that this connects.
      *
      * @throws LibraryNotFoundException if it lacks a function that every version has
      */

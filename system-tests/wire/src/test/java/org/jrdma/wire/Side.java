@@ -32,6 +32,7 @@ import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.RegisteredArena;
 import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
 
 /** A reliable queue pair at one end of the wire, with all it needs. For one thread. */
 final class Side implements AutoCloseable {
@@ -67,11 +68,14 @@ final class Side implements AutoCloseable {
     static Side software(
             Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws IOException {
-        var verbs = Verbs.from(SOFTWARE);
-        var soft = softDevice(family);
-        var side = new Side(verbs.open(soft.name()), bytes, change);
-        soft.listen(side::remember);
+        var side = new Side(openSoftware(family), bytes, change);
+        softDevice(family).listen(side::remember);
         return side;
+    }
+
+    /** The device of the software fabric. */
+    static Device openSoftware(Family family) throws IOException {
+        return Verbs.from(SOFTWARE).open(softDevice(family).name());
     }
 
     /** On rxe1, through the machine's libibverbs. */
@@ -86,6 +90,11 @@ final class Side implements AutoCloseable {
         var device = Verbs.system().open(Wire.KERNEL_DEVICE);
         return new Side(
                 device, bytes, options -> change.apply(options.gidIndex(family.kernelGid())));
+    }
+
+    /** What connects the software fabric's devices by address and port. */
+    static ConnectionManager connections() throws IOException {
+        return ConnectionManager.from(SOFTWARE);
     }
 
     static SoftDevice softDevice(Family family) {

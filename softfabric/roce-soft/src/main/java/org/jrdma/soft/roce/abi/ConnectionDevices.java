@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.abi;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,15 +39,24 @@ final class ConnectionDevices {
                 Errno.ENODEV, "%s is of no device: there is %s.".formatted(address, describe()));
     }
 
-    /** Opens those that a wildcard address stands for, for one user more. */
+    /**
+     * Opens those that a wildcard address stands for, for one user more.
+     *
+     * @throws Refusal if one cannot be opened; then none is
+     */
     List<ConnectionDevice> all(boolean ipv4, boolean ipv6) {
-        return devices.stream()
-                .filter(device -> {
-                    var isIpv4 = device.possibleAddresses().getFirst().isIpv4();
-                    return isIpv4 ? ipv4 : ipv6;
-                })
-                .map(device -> retain(device, null))
-                .toList();
+        var all = new ArrayList<ConnectionDevice>();
+        try {
+            for (var device : devices) {
+                if (device.possibleAddresses().getFirst().isIpv4() ? ipv4 : ipv6) {
+                    all.add(retain(device, null));
+                }
+            }
+            return all;
+        } catch (Refusal e) {
+            all.forEach(this::release);
+            throw e;
+        }
     }
 
     /**

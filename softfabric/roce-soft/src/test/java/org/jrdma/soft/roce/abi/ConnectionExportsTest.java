@@ -6,6 +6,7 @@ import static org.jrdma.soft.roce.abi.Caller.assertRefused;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +21,7 @@ import org.jrdma.abi.rdma.rdma_route;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.soft.roce.Trouble;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -210,6 +212,28 @@ class ConnectionExportsTest {
         destroy(identifier);
         assertThat(one.address()).isNull();
         context = DeviceExports.openDevice(one.structure().address());
+    }
+
+    @Test
+    void shouldListenAtAllDevicesOrAtNone() {
+        DeviceExports.closeDevice(otherContext);
+        var taken =
+                new DeviceObject(
+                        "taken",
+                        List.of(address(context)),
+                        Trouble.NONE,
+                        null,
+                        new SecureRandom());
+        var second = new ConnectionExports(List.of(other, taken));
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        second.createIdentifier(channel, target.address(), 0, TCP);
+        var listener = target.get(ValueLayout.ADDRESS, 0).address();
+
+        assertRefused(Errno.EADDRINUSE, () -> second.listen(listener, 1));
+
+        assertThat(other.address()).isNull();
+        second.destroyIdentifier(listener);
+        otherContext = DeviceExports.openDevice(other.structure().address());
     }
 
     @Test
