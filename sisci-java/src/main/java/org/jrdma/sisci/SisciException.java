@@ -67,7 +67,7 @@ public final class SisciException extends FabricException {
                 : "%s (0x%08X)".formatted(error, code);
     }
 
-    /** The C function's name, as {@code SCIConnectSegment}. */
+    /** The C function's name. */
     public String function() {
         return function;
     }

@@ -83,7 +83,7 @@ final class TinyLibrary {
         var chosen = System.getenv("CC");
         var command = new ArrayList<String>();
         command.add(chosen == null ? "cc" : chosen);
-        command.addAll(List.of("-shared", "-fPIC", "-Wall", "-Werror", "-I../headers/sisci"));
+        command.addAll(List.of("-shared", "-fPIC", "-I../headers/sisci"));
         command.addAll(List.of(kind.options.split(" ")));
         try {
             var result = Files.createTempFile("libsisci", ".so");

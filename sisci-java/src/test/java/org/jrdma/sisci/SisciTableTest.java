@@ -1,0 +1,150 @@
+package org.jrdma.sisci;
+
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * docs/sisci.md: the Java form of every function of the project's header of SISCI, made from the
+ * list that jextract reads and from the Javadoc of this module.
+ */
+class SisciTableTest {
+
+    private static final Path LIST = Path.of("../headers/sisci/sisci.args");
+    private static final Path SOURCES = Path.of("src/main/java/org/jrdma/sisci");
+    private static final Path TABLE = Path.of("../docs/sisci.md");
+    private static final String COMMAND =
+            "mvn test -pl sisci-java -am -Dtest=SisciTableTest -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false";
+
+    private static final String WAITS =
+            "not needed: waits are built on callbacks, to end by a close";
+    private static final String SMARTIO = "not yet: SmartIO";
+
+    /** What Java has no form of, and why. */
+    private static final Map<String, String> WITHOUT =
+            Map.ofEntries(
+                    Map.entry("SCIGetErrorString", "the messages of `SisciException`"),
+                    Map.entry("SCIGetAdapterTypeString", "not yet"),
+                    Map.entry("SCIWaitForLocalSegmentEvent", WAITS),
+                    Map.entry("SCIWaitForRemoteSegmentEvent", WAITS),
+                    Map.entry("SCIWaitForDMAQueue", WAITS),
+                    Map.entry("SCIWaitForInterrupt", WAITS),
+                    Map.entry("SCIWaitForDataInterrupt", WAITS),
+                    Map.entry("SCIConnectSCISpace", "not yet"),
+                    Map.entry("SCIGetMapPointer", "not needed: the call that maps tells it"),
+                    Map.entry("SCIGetMapPhysAddr", "not yet"),
+                    Map.entry("SCIMemWrite", "not needed: `RemoteMap#copyFrom`"),
+                    Map.entry("SCICacheSync", "not yet"),
+                    Map.entry("SCIGetNodeInfoByAdapterName", "not yet"),
+                    Map.entry("SCIGetCSRRegister", "not yet"),
+                    Map.entry("SCISetCSRRegister", "not yet"),
+                    Map.entry("SCIGetLocalCSR", "not yet"),
+                    Map.entry("SCISetLocalCSR", "not yet"),
+                    Map.entry("SCIRegisterInterruptFlag", "not yet"),
+                    Map.entry("SCIEnableConditionalInterrupt", "not yet"),
+                    Map.entry("SCIDisableConditionalInterrupt", "not yet"),
+                    Map.entry("SCIGetConditionalInterruptTrigCounter", "not yet"),
+                    Map.entry("SCIBorrowDevice", SMARTIO),
+                    Map.entry("SCIReturnDevice", SMARTIO),
+                    Map.entry("SCIConnectDeviceSegment", SMARTIO),
+                    Map.entry("SCICreateDeviceSegment", SMARTIO),
+                    Map.entry("SCIMapLocalSegmentForDevice", SMARTIO),
+                    Map.entry("SCIUnmapLocalSegmentForDevice", SMARTIO),
+                    Map.entry("SCIMapRemoteSegmentForDevice", SMARTIO),
+                    Map.entry("SCIUnmapRemoteSegmentForDevice", SMARTIO),
+                    Map.entry("SCIGetDeviceList", SMARTIO),
+                    Map.entry("SCIGetFabricDeviceId", SMARTIO));
+
+    /** A comment, and the type or the method that it is of. */
+    private static final Pattern COMMENTED =
+            Pattern.compile(
+                    "(?s)/\\*\\*((?:(?!\\*/).)*)\\*/\\s*(?:@\\w+(?:\\([^)]*\\))?\\s*)*public [^;{(=]*?\\b(\\w+)\\s*(?:\\(|\\{|extends|permits|implements)");
+
+    private static final Pattern FUNCTION = Pattern.compile("\\bSCI[A-Z][A-Za-z]+\\b");
+
+    private static List<String> functions;
+    private static Map<String, Set<String>> forms;
+
+    @BeforeAll
+    static void read() throws IOException {
+        functions =
+                Files.readAllLines(LIST).stream()
+                        .filter(line -> line.startsWith("--include-function "))
+                        .map(line -> line.substring(line.indexOf(' ') + 1))
+                        .toList();
+        forms = new TreeMap<>();
+        try (var files = Files.list(SOURCES)) {
+            for (var file : files.filter(Files::isRegularFile).toList()) {
+                var type = file.getFileName().toString().replace(".java", "");
+                var comments = COMMENTED.matcher(Files.readString(file));
+                while (comments.find()) {
+                    var form =
+                            comments.group(2).equals(type) ? type : type + "#" + comments.group(2);
+                    FUNCTION.matcher(comments.group(1).replaceAll("\\n\\s*\\* ", " "))
+                            .results()
+                            .forEach(found ->
+                                    forms.computeIfAbsent(found.group(), _ -> new TreeSet<>())
+                                            .add(form));
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldHoldWhatTheCodeSays() throws IOException {
+        var table = table();
+        if (Boolean.getBoolean("jrdma.write")) {
+            Files.writeString(TABLE, table);
+        }
+
+        assertThat(TABLE).as("To write it anew: " + COMMAND).hasContent(table);
+    }
+
+    @Test
+    void shouldHaveAFormOfEveryFunctionOrAReason() {
+        assertThat(functions).hasSize(91);
+        assertThat(functions)
+                .allMatch(function -> forms.containsKey(function) != WITHOUT.containsKey(function));
+        assertThat(forms.keySet()).as("as in a comment with a typing error").isSubsetOf(functions);
+    }
+
+    private static String table() {
+        return """
+        # SISCI: from C to Java
+
+        Every function of the project's header of SISCI, and the Java form of it: the type, or the method of a type, whose Javadoc names it. Java has %d of %d.
+
+        This file is generated. To write it anew:
+
+            %s
+
+        | C | Java |
+        |---|---|
+        %s
+        """
+                .formatted(
+                        forms.size(),
+                        functions.size(),
+                        COMMAND,
+                        functions.stream().map(SisciTableTest::row).collect(joining("\n")));
+    }
+
+    private static String row(String function) {
+        var java =
+                forms.containsKey(function)
+                        ? forms.get(function).stream().map("`%s`"::formatted).collect(joining(", "))
+                        : WITHOUT.get(function);
+        return "| `%s` | %s |".formatted(function, java);
+    }
+}
