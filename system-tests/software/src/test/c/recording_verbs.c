@@ -975,6 +975,12 @@ static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32
 
 /* ---- Address handles ---- */
 
+/* What the header computes. */
+int recording_udp_sport(uint32_t flow_label)
+{
+    return ibv_flow_label_to_udp_sport(flow_label);
+}
+
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
     struct ibv_ah *ah;

@@ -62,5 +62,14 @@ public record AddressVector(
             Range.check("hop limit", hopLimit, 0, 255);
             Range.check("traffic class", trafficClass, 0, 255);
         }
+
+        /**
+         * The source port of RoCE v2's UDP packets that routers tell this flow label's from others
+         * by, if the device follows the specification's advice. In C: {@code
+         * ibv_flow_label_to_udp_sport}.
+         */
+        public int udpSourcePort() {
+            return 0xc000 | ((flowLabel & 0x3fff) ^ (flowLabel >>> 14));
+        }
     }
 }

@@ -201,14 +201,21 @@ class FlowTest {
     @Test
     void shouldEndWithItsQueuePairAndBeOfDatagramsToo() throws Exception {
         var other = domain.newQueuePair(datagrams(completions));
-        var flow = other.newFlow(FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP)));
+        var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
+        var first = other.newFlow(rule);
+        var second = other.newFlow(rule);
         recorder.calls();
 
+        first.close();
+        first.close();
         other.close();
 
-        assertThat(flow.isOpen()).isFalse();
+        assertThat(second.isOpen()).isFalse();
         assertThat(recorder.calls())
-                .containsExactly("ibv_destroy_flow flow=flow1", "ibv_destroy_qp qp=qp2");
+                .containsExactly(
+                        "ibv_destroy_flow flow=flow1",
+                        "ibv_destroy_flow flow=flow2",
+                        "ibv_destroy_qp qp=qp2");
     }
 
     @Test

@@ -222,4 +222,12 @@ class QueuePairSettingsTest {
                         "0", "2", "5", "3", "6", "4", "7", "8", "9", "10", "11", "12", "13", "14",
                         "15", "16", "17", "18", "19", "20", "21", "22", "23", "24");
     }
+
+    @Test
+    void shouldReckonTheSourcePortOfAFlowLabelAsTheHeaderDoes() {
+        for (var label : new int[] {0, 1, 0x3fff, 0x4000, 0xc000, 0xabcde, 0xfffff}) {
+            assertThat(new AddressVector.GlobalRoute(Gid.NONE, 0, label, 1, 0).udpSourcePort())
+                    .isEqualTo(recorder.udpSourcePort(label));
+        }
+    }
 }

@@ -121,6 +121,12 @@ final class Recorder {
                 0);
     }
 
+    /** What the header makes of a flow label. */
+    int udpSourcePort(int flowLabel) {
+        return (int)
+                call("recording_udp_sport", FunctionDescriptor.of(JAVA_INT, JAVA_INT), flowLabel);
+    }
+
     private Object call(String function, FunctionDescriptor type, Object... arguments) {
         MethodHandle handle = LINKER.downcallHandle(symbols.findOrThrow(function), type);
         try (var arena = Arena.ofConfined()) {

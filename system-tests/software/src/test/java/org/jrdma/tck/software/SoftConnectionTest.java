@@ -144,11 +144,9 @@ class SoftConnectionTest {
 
     @Test
     void shouldGiveUpOnASilentNetworkAtTheDeadlineAndDisconnectLikewise() throws Exception {
-        var accepting =
-                threads.submit(() -> listener.accept(domain, options(), PATIENCE));
+        var accepting = threads.submit(() -> listener.accept(domain, options(), PATIENCE));
         try (var connection =
-                        connections.connect(
-                                listener.localAddress(), domain, options(), PATIENCE);
+                        connections.connect(listener.localAddress(), domain, options(), PATIENCE);
                 var _ = accepting.get()) {
             soft.trouble(Trouble.NONE.withLoss(1));
             var start = System.nanoTime();
@@ -171,8 +169,7 @@ class SoftConnectionTest {
 
     @Test
     void shouldSayWhichDevicesThereAreWhereNoneLeadsToAnAddress() {
-        assertThatThrownBy(() ->
-                        connections.listen(new InetSocketAddress("192.0.2.1", 7)))
+        assertThatThrownBy(() -> connections.listen(new InetSocketAddress("192.0.2.1", 7)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_bind_addr")
                 .hasMessageContaining("192.0.2.1 is of no device: there is soft0 at 127.");

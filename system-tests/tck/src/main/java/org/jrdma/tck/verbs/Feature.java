@@ -60,6 +60,8 @@ public enum Feature {
     DEVICE_MEMORY,
     /** {@code ibv_rereg_mr}. */
     REREGISTRATION,
+    /** Rate limits, ECE, flows and their counters, raw packets, dma-buf, import, regions of all. */
+    ADAPTERS_OFFERS,
     /** Transfers to and from all places of a page on demand, not its beginning alone. */
     ON_DEMAND_WITHIN_PAGES,
     /** {@code ibv_advise_mr}. */
