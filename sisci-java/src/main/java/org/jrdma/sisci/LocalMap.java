@@ -20,6 +20,6 @@ public final class LocalMap extends SegmentMap {
                                 bytes,
                                 functions.library().bits(options.constants()),
                                 () -> "for " + segment);
-        return new LocalMap(new Mapping(functions, mapped, bytes, options.isReadOnly(), segment));
+        return new LocalMap(new Mapping(functions, mapped, bytes, options, segment));
     }
 }

@@ -66,8 +66,8 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         return new MapOptions(offset, bytes, more);
     }
 
-    boolean isReadOnly() {
-        return flags.contains(Flag.READ_ONLY);
+    boolean has(Flag flag) {
+        return flags.contains(flag);
     }
 
     Stream<Constant> constants() {

@@ -33,7 +33,7 @@ public final class RemoteMap extends SegmentMap {
                                 bytes,
                                 functions.library().bits(options.constants()),
                                 () -> "for " + segment);
-        return new RemoteMap(new Mapping(functions, mapped, bytes, options.isReadOnly(), segment));
+        return new RemoteMap(new Mapping(functions, mapped, bytes, options, segment));
     }
 
     /**

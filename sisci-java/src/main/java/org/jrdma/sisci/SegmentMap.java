@@ -17,9 +17,10 @@ import org.jrdma.sisci.internal.SisciFunctions;
 /**
  * A segment, or a part of one, as memory of this process.
  *
- * <p>The loads and stores here are single ones: each is done as it stands, with its width, and
- * neither left out, merged nor moved by the compiler, as the registers of a device want it. {@link
- * #segment()} is for bulk. Offsets must be multiples of the width.
+ * <p>The loads and stores here are single ones, at offsets that are multiples of their width. Loads
+ * are done each time, so memory that a peer stores into can be polled. Where the map is {@linkplain
+ * MapOptions.Flag#UNCACHED uncached}, stores are done as they stand too, neither left out, merged
+ * nor moved by the compiler, as the registers of a device want it. {@link #segment()} is for bulk.
  *
  * <p>Owned by its segment; safe for use by several threads. Closing it makes its memory
  * inaccessible, then unmaps it. In C: {@code sci_map_t}; {@link #close()} is {@code
@@ -34,11 +35,13 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
 
     private final SisciFunctions functions;
     private final MemorySegment segment;
+    private final boolean registers;
 
     SegmentMap(Mapping mapping) {
         super(mapping.handle, mapping.lifetime, mapping.patience);
         this.functions = mapping.functions;
         this.segment = mapping.memory;
+        this.registers = mapping.registers;
     }
 
     /** A map that has just been made. */
@@ -47,6 +50,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         private final SisciFunctions functions;
         private final MemorySegment handle;
         private final MemorySegment memory;
+        private final boolean registers;
         private final Patience patience = new Patience();
         private final Lifetime lifetime;
 
@@ -54,7 +58,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
                 SisciFunctions functions,
                 SegmentFunctions.Mapped mapped,
                 long bytes,
-                boolean readOnly,
+                MapOptions options,
                 SisciObject owner) {
             var name = "map of %,d bytes of %s".formatted(bytes, owner);
             var arena = Arena.ofShared();
@@ -62,7 +66,8 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
             var unmapping = patience;
             this.functions = functions;
             this.handle = mapped.handle();
-            this.memory = readOnly ? all.asReadOnly() : all;
+            this.memory = options.has(MapOptions.Flag.READ_ONLY) ? all.asReadOnly() : all;
+            this.registers = options.has(MapOptions.Flag.UNCACHED);
             this.lifetime =
                     new Lifetime(
                             name,
@@ -119,22 +124,38 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
 
     /** Stores. */
     public final void putByte(long offset, byte value) {
-        BYTE.setOpaque(segment, offset, value);
+        if (registers) {
+            BYTE.setOpaque(segment, offset, value);
+        } else {
+            BYTE.set(segment, offset, value);
+        }
     }
 
     /** Stores. */
     public final void putShort(long offset, short value) {
-        SHORT.setOpaque(segment, offset, value);
+        if (registers) {
+            SHORT.setOpaque(segment, offset, value);
+        } else {
+            SHORT.set(segment, offset, value);
+        }
     }
 
     /** Stores. */
     public final void putInt(long offset, int value) {
-        INT.setOpaque(segment, offset, value);
+        if (registers) {
+            INT.setOpaque(segment, offset, value);
+        } else {
+            INT.set(segment, offset, value);
+        }
     }
 
     /** Stores. */
     public final void putLong(long offset, long value) {
-        LONG.setOpaque(segment, offset, value);
+        if (registers) {
+            LONG.setOpaque(segment, offset, value);
+        } else {
+            LONG.set(segment, offset, value);
+        }
     }
 
     /** Stores, after all that was stored before by this thread. */

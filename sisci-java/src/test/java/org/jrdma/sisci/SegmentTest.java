@@ -204,6 +204,22 @@ class SegmentTest {
     }
 
     @Test
+    void shouldStoreIntoAnUncachedMapWithEveryWidth() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var there = segment.map();
+
+        var map = node.connect(4, 7, SOON).map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
+        map.putByte(1, (byte) 1);
+        map.putShort(2, (short) 2);
+        map.putInt(4, 3);
+        map.putLong(8, 4);
+
+        assertThat(there.getLong(0)).isEqualTo(0x0000_0003_0002_0100L);
+        assertThat(there.getLong(8)).isEqualTo(4);
+    }
+
+    @Test
     void shouldRefuseWhatLiesBeyondAMap() throws Exception {
         var segment = node.newSegment(7, 8192);
         var map = segment.map(MapOptions.part(4096, 4096));
