@@ -284,6 +284,7 @@ static struct ibv_counters *create_counters(struct ibv_context *context, struct 
 static int destroy_counters(struct ibv_counters *counters);
 static int attach_counters(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr, struct ibv_flow *flow);
 static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32_t count, uint32_t flags);
+static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *completions);
 static int req_notify_cq(struct ibv_cq *cq, int solicited);
@@ -324,6 +325,7 @@ static struct ibv_context *new_context(int cmd_fd)
     OFFER(attach_counters_point_flow, attach_counters);
     OFFER(read_counters, read_counters);
     OFFER(create_qp_ex, create_qp_ex);
+    OFFER(alloc_parent_domain, alloc_parent_domain);
     OFFER(advise_mr, advise_mr);
     OFFER(alloc_dm, alloc_dm);
     OFFER(free_dm, free_dm);
@@ -424,6 +426,51 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 int ibv_dealloc_pd(struct ibv_pd *pd)
 {
     return RECORD("ibv_dealloc_pd pd=%s", name(pd));
+}
+
+struct parent {
+    struct ibv_pd pd;
+    struct ibv_parent_domain_init_attr attr;
+};
+
+static bool is_parent(const struct ibv_pd *pd)
+{
+    return !strncmp(name(pd), "parent", 6);
+}
+
+static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
+{
+    struct parent *parent;
+
+    RECORD_OR_NULL("alloc_parent_domain context=%s pd=%s td=%s comp_mask=0x%x", name(context), name(attr->pd), name(attr->td), attr->comp_mask);
+    parent = make("parent", sizeof(*parent));
+    parent->pd.context = context;
+    parent->attr = *attr;
+    return &parent->pd;
+}
+
+enum { BUFFER = 4096, BUFFER_ALIGNMENT = 64, BUFFER_RESOURCE = 0x51 };
+
+/* Gives what the caller's allocator gives, filled, for something in a parent domain. */
+static void *alloc_buffer(struct ibv_pd *pd)
+{
+    struct parent *parent = (struct parent *)pd;
+    void *buffer;
+
+    if (!is_parent(pd) || !(parent->attr.comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS))
+        return IBV_ALLOCATOR_USE_DEFAULT;
+    buffer = parent->attr.alloc(pd, parent->attr.pd_context, BUFFER, BUFFER_ALIGNMENT, BUFFER_RESOURCE);
+    if (buffer && buffer != IBV_ALLOCATOR_USE_DEFAULT)
+        memset(buffer, 0x5a, BUFFER);
+    return buffer;
+}
+
+static void free_buffer(struct ibv_pd *pd, void *buffer)
+{
+    struct parent *parent = (struct parent *)pd;
+
+    if (buffer != IBV_ALLOCATOR_USE_DEFAULT)
+        parent->attr.free(pd, parent->attr.pd_context, buffer, BUFFER_RESOURCE);
 }
 
 struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
@@ -626,6 +673,7 @@ struct pair {
         struct ibv_qp ibv;
         struct ibv_qp_ex extended;
     };
+    void *buffer; /* of its parent domain's allocator */
     struct ibv_qp_attr modified; /* what the last change said, which a query gives back */
     struct ibv_qp_cap cap;
 };
@@ -659,10 +707,18 @@ static struct pair *new_pair(struct ibv_pd *pd, const struct ibv_qp_init_attr *a
 {
     struct pair *pair;
 
+    void *buffer;
+
     errno = recorded();
     if (errno)
         return NULL;
+    buffer = alloc_buffer(pd);
+    if (!buffer) {
+        errno = ENOMEM;
+        return NULL;
+    }
     pair = make("qp", sizeof(*pair));
+    pair->buffer = buffer;
     pair->ibv.context = pd->context;
     pair->ibv.pd = pd;
     pair->ibv.send_cq = attr->send_cq;
@@ -799,7 +855,11 @@ int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-    return RECORD("ibv_destroy_qp qp=%s", name(qp));
+    int error = RECORD("ibv_destroy_qp qp=%s", name(qp));
+
+    if (!error)
+        free_buffer(qp->pd, ((struct pair *)qp)->buffer);
+    return error;
 }
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad)

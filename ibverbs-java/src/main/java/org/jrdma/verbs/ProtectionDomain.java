@@ -12,6 +12,7 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.MemoryFunctions;
+import org.jrdma.verbs.internal.QueueMemoryStubs;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -101,42 +102,83 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where the device has none
      */
     public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads) throws VerbsException {
-        if (threads.device() != device) {
+        return newParentDomain(threads, null);
+    }
+
+    /**
+     * Makes this domain again, for what is to be kept in memory of the caller's; for any threads.
+     * The program answers for it that the memory stays until it is released: a provider, or the
+     * adapter, writes there. In C: {@code ibv_alloc_parent_domain} with {@code
+     * IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS}.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the device has none
+     */
+    public ProtectionDomain newParentDomainUnguarded(QueueMemory memory) throws VerbsException {
+        return newParentDomain(null, memory);
+    }
+
+    /** Both: for some threads, and in memory of the caller's. */
+    public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads, QueueMemory memory)
+            throws VerbsException {
+        return newParentDomain(threads, memory);
+    }
+
+    private ProtectionDomain newParentDomain(
+            @Nullable ThreadDomain threads, @Nullable QueueMemory memory) throws VerbsException {
+        if (threads != null && threads.device() != device) {
             throw new IllegalArgumentException("%s is not of %s".formatted(threads, device));
         }
-        var owners = List.of(lifetime(), threads.ownLifetime());
+        var owners =
+                threads == null ? List.of(lifetime()) : List.of(lifetime(), threads.ownLifetime());
         Lifetime.holdAll(owners);
         try {
             return new ProtectionDomain(
-                    device, PlatformCalls.call(() -> allocateParent(threads, owners)), root);
+                    device,
+                    PlatformCalls.call(() -> allocateParent(threads, memory, owners)),
+                    root);
         } finally {
             owners.forEach(Lifetime::release);
         }
     }
 
-    private Made allocateParent(ThreadDomain threads, List<Lifetime> owners) throws VerbsException {
-        var memory = device.library().memory();
-        var address =
-                memory.allocateParentDomain(
-                        device.context(),
-                        address(),
-                        threads.address(),
-                        Attempt.to(
-                                "ibv_alloc_parent_domain",
-                                () -> "of %s and %s".formatted(this, threads)));
+    private Made allocateParent(
+            @Nullable ThreadDomain threads, @Nullable QueueMemory memory, List<Lifetime> owners)
+            throws VerbsException {
+        var functions = device.library().memory();
+        var stubs = memory == null ? null : new QueueMemoryStubs(memory);
+        MemorySegment address;
+        try {
+            address =
+                    functions.allocateParentDomain(
+                            device.context(),
+                            address(),
+                            threads == null ? MemorySegment.NULL : threads.address(),
+                            stubs,
+                            Attempt.to(
+                                    "ibv_alloc_parent_domain",
+                                    () -> "of %s and %s".formatted(this, threads)));
+        } catch (VerbsException e) {
+            if (stubs != null) {
+                stubs.close();
+            }
+            throw e;
+        }
         var name = "parent domain %x of %s".formatted(address.address(), device.name());
         return new Made(
                 address,
                 new Lifetime(
                         name,
                         owners,
-                        () ->
-                                memory.deallocateDomain(
-                                        address,
-                                        Attempt.to("ibv_dealloc_pd", () -> "for " + name))));
+                        () -> {
+                            functions.deallocateDomain(
+                                    address, Attempt.to("ibv_dealloc_pd", () -> "for " + name));
+                            if (stubs != null) {
+                                stubs.close(); // not if that failed: it might still call
+                            }
+                        }));
     }
 
-    /** Whether another one made it for some threads. */
+    /** Whether another one made it. */
     boolean isParent() {
         return root != this;
     }

@@ -28,6 +28,7 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.PageAdvice;
 import org.jrdma.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
 
 /** Protection domains, memory regions and windows. */
 public final class MemoryFunctions {
@@ -165,15 +166,27 @@ public final class MemoryFunctions {
         attempt.errno(call(() -> (int) DEALLOC_TD.invokeExact(function, segment(), threads)));
     }
 
-    /** An {@code ibv_pd} that is of another and of a thread domain. NULL and errno on failure. */
+    /**
+     * An {@code ibv_pd} that is of another. NULL and errno on failure.
+     *
+     * @param threads a thread domain, or NULL
+     * @param memory who allocates; null for the provider
+     */
     public MemorySegment allocateParentDomain(
-            VerbsContext context, MemorySegment domain, MemorySegment threads, Attempt attempt)
+            VerbsContext context,
+            MemorySegment domain,
+            MemorySegment threads,
+            @Nullable QueueMemoryStubs memory,
+            Attempt attempt)
             throws VerbsException {
         var function = context.require(verbs_context.alloc_parent_domain$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_parent_domain_init_attr.allocate(arena);
             ibv_parent_domain_init_attr.pd(attributes, domain);
             ibv_parent_domain_init_attr.td(attributes, threads);
+            if (memory != null) {
+                memory.write(attributes);
+            }
             return attempt.pointer(
                     call(() ->
                             (MemorySegment)

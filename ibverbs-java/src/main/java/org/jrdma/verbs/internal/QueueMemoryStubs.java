@@ -1,0 +1,89 @@
+package org.jrdma.verbs.internal;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.verbs.QueueMemory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A {@link QueueMemory} as C calls it, until it is closed. Nothing is thrown into C, which would
+ * end the process.
+ */
+public final class QueueMemoryStubs implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(QueueMemoryStubs.class);
+
+    private final QueueMemory memory;
+    private final Arena arena = Arena.ofShared();
+
+    /** By address: C gives back nothing else. */
+    private final Map<Long, MemorySegment> given = new ConcurrentHashMap<>();
+
+    public QueueMemoryStubs(QueueMemory memory) {
+        this.memory = memory;
+    }
+
+    void write(MemorySegment attributes) {
+        ibv_parent_domain_init_attr.alloc(
+                attributes, ibv_parent_domain_init_attr.alloc.allocate(this::allocate, arena));
+        ibv_parent_domain_init_attr.free(
+                attributes, ibv_parent_domain_init_attr.free.allocate(this::release, arena));
+        ibv_parent_domain_init_attr.comp_mask(
+                attributes,
+                ibv_parent_domain_init_attr.comp_mask(attributes)
+                        | rdma_h.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS());
+    }
+
+    private MemorySegment allocate(
+            MemorySegment domain,
+            MemorySegment context,
+            long bytes,
+            long alignment,
+            long resource) {
+        try {
+            var allocated = memory.allocate(bytes, alignment, resource);
+            if (allocated.isEmpty()) {
+                return rdma_h.IBV_ALLOCATOR_USE_DEFAULT();
+            }
+            var segment = allocated.get();
+            if (!segment.isNative()
+                    || segment.byteSize() < bytes
+                    || segment.address() % Math.max(1, alignment) != 0) {
+                LOG.error(
+                        "{} gave {} for {} bytes at a multiple of {}",
+                        memory,
+                        segment,
+                        bytes,
+                        alignment);
+                return MemorySegment.NULL;
+            }
+            given.put(segment.address(), segment);
+            return segment;
+        } catch (Throwable e) {
+            LOG.error("{} gave nothing for {} bytes", memory, bytes, e);
+            return MemorySegment.NULL;
+        }
+    }
+
+    private void release(
+            MemorySegment domain, MemorySegment context, MemorySegment address, long resource) {
+        try {
+            var segment = given.remove(address.address());
+            if (segment != null) {
+                memory.release(segment, resource);
+            }
+        } catch (Throwable e) {
+            LOG.error("{} did not take {} back", memory, address, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}
