@@ -1,0 +1,160 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Queue pair 1: what comes from another's, and from others. */
+class ManagementQueuePairTest {
+
+    private static final long MILLISECOND = 1_000_000;
+    private static final int PARTITION = 0xffff;
+
+    private final Pair pair = new Pair(Transport.DATAGRAM, 1);
+    private final Manager left = new Manager();
+    private final Manager right = new Manager();
+
+    /** Remembers what it is told. */
+    private static final class Manager implements Management {
+        final List<Address> sources = new ArrayList<>();
+        final List<byte[]> datagrams = new ArrayList<>();
+        final List<Long> expired = new ArrayList<>();
+        long deadline = Long.MAX_VALUE;
+        boolean fails;
+
+        @Override
+        public void received(Address source, MemorySegment datagram) {
+            sources.add(source);
+            datagrams.add(datagram.toArray(ValueLayout.JAVA_BYTE));
+            failIfTold();
+        }
+
+        @Override
+        public long nextDeadline() {
+            return deadline;
+        }
+
+        @Override
+        public void expire(long now) {
+            expired.add(now);
+            deadline = Long.MAX_VALUE;
+            failIfTold();
+        }
+
+        private void failIfTold() {
+            if (fails) {
+                throw new IllegalStateException("injected");
+            }
+        }
+    }
+
+    @BeforeEach
+    void manage() {
+        pair.left.engine.management(pair.left.address, left);
+        pair.right.engine.management(pair.right.address, right);
+    }
+
+    private static MemorySegment datagram(int bytes) {
+        return MemorySegment.ofArray(new byte[bytes]).fill((byte) 0x5a);
+    }
+
+    private void send(int bytes) {
+        pair.left.engine.sendManagement(pair.right.address, datagram(bytes));
+        pair.run(pair.now + MILLISECOND);
+    }
+
+    @Test
+    void shouldHandOnWhatComesFromAnothers() {
+        send(256);
+
+        assertThat(right.sources).containsExactly(pair.left.address);
+        assertThat(right.datagrams.getFirst())
+                .isEqualTo(datagram(256).toArray(ValueLayout.JAVA_BYTE));
+        assertThat(left.datagrams).isEmpty();
+    }
+
+    @Test
+    void shouldDropWhatAProgramsQueuePairSendsThoughItHasTheKey() {
+        pair.left.queuePair.initialize(Pair.ALL, PARTITION, Management.QUEUE_KEY);
+        pair.left.queuePair.readyToReceive(
+                new ReceiveParameters(
+                        pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
+        pair.left.queuePair.readyToSend(new SendParameters(0, 0, 7, 7, 0));
+        var work = pair.left.work(1, SendOperation.SEND);
+        work.buffer(pair.left.start, 256, pair.left.region.key());
+        work.datagram(pair.right.address, Management.QUEUE_PAIR, Management.QUEUE_KEY);
+        pair.left.post();
+
+        pair.run(MILLISECOND);
+
+        assertThat(pair.packets).isEqualTo(1);
+        assertThat(right.datagrams).isEmpty();
+    }
+
+    @Test
+    void shouldDropWhatIsDamaged() {
+        pair.passes =
+                (_, packet) -> {
+                    packet.memory().set(ValueLayout.JAVA_BYTE, 200, (byte) 0);
+                    return true;
+                };
+
+        send(256);
+
+        assertThat(right.datagrams).isEmpty();
+    }
+
+    @Test
+    void shouldDropWhatComesWhereNobodyManages() {
+        var nobody = new Pair(Transport.DATAGRAM, 2);
+        nobody.left.engine.management(nobody.left.address, left);
+
+        nobody.left.engine.sendManagement(nobody.right.address, datagram(256));
+        nobody.run(MILLISECOND);
+
+        assertThat(nobody.packets).isEqualTo(1);
+        assertThatThrownBy(() ->
+                        nobody.right.engine.sendManagement(nobody.left.address, datagram(4)))
+                .isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldDoWhatIsTimed() {
+        right.deadline = 5 * MILLISECOND;
+
+        pair.run(10 * MILLISECOND);
+
+        assertThat(right.expired).containsExactly(5 * MILLISECOND);
+    }
+
+    @Test
+    void shouldGoOnWhenManagementFails() {
+        right.fails = true;
+        right.deadline = MILLISECOND;
+        send(256);
+        send(256);
+
+        assertThat(right.datagrams).hasSize(2);
+        assertThat(right.expired).hasSize(1);
+        assertThat(pair.faults).isEmpty();
+    }
+
+    /** A flood of answers must not take all of the memory. */
+    @Test
+    void shouldKeepNoMoreWaitingThanHasAnEnd() {
+        for (var i = 0; i < 10_000; i++) {
+            pair.left.engine.sendManagement(pair.right.address, datagram(4));
+        }
+
+        pair.run(MILLISECOND);
+
+        assertThat(right.datagrams).hasSize(4_096);
+    }
+}
