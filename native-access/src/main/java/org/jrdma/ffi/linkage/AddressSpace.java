@@ -40,4 +40,9 @@ public final class AddressSpace {
     public static void copy(MemorySegment source, long offset, long address, long bytes) {
         MemorySegment.copy(source, offset, WHOLE, address, bytes);
     }
+
+    /** Copies bytes from an address to another, where they may overlap. */
+    public static void copy(long from, long to, long bytes) {
+        MemorySegment.copy(WHOLE, from, WHOLE, to, bytes);
+    }
 }

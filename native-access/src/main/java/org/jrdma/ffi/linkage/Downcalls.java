@@ -26,6 +26,16 @@ public final class Downcalls {
         return LINKER.downcallHandle(descriptor, CAPTURE_ERRNO);
     }
 
+    /**
+     * The same for a function of a variable number of arguments.
+     *
+     * @param named how many come before those
+     */
+    public static MethodHandle variadicCapturingErrno(FunctionDescriptor descriptor, int named) {
+        return LINKER.downcallHandle(
+                descriptor, Linker.Option.firstVariadicArg(named), CAPTURE_ERRNO);
+    }
+
     /** For a function that reports by its value. Arguments: address, then the function's own. */
     public static MethodHandle plain(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor);

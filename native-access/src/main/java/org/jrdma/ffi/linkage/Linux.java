@@ -56,11 +56,8 @@ public final class Linux {
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
     private static final MethodHandle CONTROL_FILE =
-            Linker.nativeLinker()
-                    .downcallHandle(
-                            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
-                            Linker.Option.firstVariadicArg(2),
-                            Linker.Option.captureCallState("errno"));
+            Downcalls.variadicCapturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), 2);
     private static final MethodHandle MAP =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(

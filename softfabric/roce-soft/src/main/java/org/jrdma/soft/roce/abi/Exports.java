@@ -2,29 +2,28 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Method;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jrdma.ffi.linkage.Upcalls;
+import org.jrdma.ffi.linkage.FunctionStubs;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Methods marked as {@link Exported}, as symbols. A stub is made when its symbol is first asked
- * for, since making all of them would take longer than most programs' start.
- */
+/** Methods marked as {@link Exported}, as symbols. */
 final class Exports implements SymbolLookup {
 
-    private final Map<String, Method> functions;
-    private final @Nullable Object receiver;
-    private final Map<String, MemorySegment> stubs = new ConcurrentHashMap<>();
+    private final FunctionStubs stubs;
 
     private Exports(Stream<Class<?>> classes, @Nullable Object receiver) {
-        this.functions = marked(classes).collect(Collectors.toMap(Exports::name, method -> method));
-        this.receiver = receiver;
+        stubs =
+                new FunctionStubs(
+                        marked(classes)
+                                .collect(
+                                        Collectors.toMap(
+                                                Exports::name,
+                                                method -> () -> function(method, receiver))));
     }
 
     /** The static methods of classes of this package. */
@@ -46,13 +45,12 @@ final class Exports implements SymbolLookup {
         return method.getAnnotation(Exported.class).value();
     }
 
-    private MemorySegment stub(Method method) {
+    private static MethodHandle function(Method method, @Nullable Object receiver) {
         try {
             var handle = MethodHandles.lookup().unreflect(method);
-            return Upcalls.stub(
-                    method.getAnnotation(Exported.class)
-                            .failure()
-                            .guard(receiver == null ? handle : handle.bindTo(receiver)));
+            return method.getAnnotation(Exported.class)
+                    .failure()
+                    .guard(receiver == null ? handle : handle.bindTo(receiver));
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }
@@ -60,9 +58,6 @@ final class Exports implements SymbolLookup {
 
     @Override
     public Optional<MemorySegment> find(String symbol) {
-        var function = functions.get(symbol);
-        return function == null
-                ? Optional.empty()
-                : Optional.of(stubs.computeIfAbsent(symbol, _ -> stub(function)));
+        return stubs.find(symbol);
     }
 }

@@ -5,6 +5,7 @@ import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.MappedMemory;
 import org.jrdma.soft.roce.engine.Access;
 import org.jrdma.soft.roce.engine.MemoryRegion;
 import org.jspecify.annotations.Nullable;

@@ -1,23 +1,23 @@
-package org.jrdma.soft.roce.abi;
+package org.jrdma.ffi.linkage;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
-import org.jrdma.ffi.Errno;
 
 /**
  * What of the process's memory can be accessed. An adapter's driver pins pages, which finds out;
  * here an access to what is not there would end the JVM.
  */
-final class MappedMemory {
+public final class MappedMemory {
 
     private static final Path MAPS = Path.of("/proc/self/maps");
 
     private MappedMemory() {}
 
     /** Whether all of it is mapped, readable, and writable where that is asked for. */
-    static boolean isThere(long address, long length, boolean writable) {
+    public static boolean isThere(long address, long length, boolean writable) {
         var next = address;
         var end = address + length;
         try (var lines = Files.newBufferedReader(MAPS)) {
@@ -38,7 +38,7 @@ final class MappedMemory {
                 next = mappedTo;
             }
         } catch (IOException e) {
-            throw new Refusal(Errno.EIO);
+            throw new UncheckedIOException(MAPS + " cannot be read", e);
         }
         return next >= end;
     }

@@ -1,0 +1,100 @@
+package org.jrdma.soft.sisci;
+
+import java.lang.foreign.SymbolLookup;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.soft.sisci.abi.Library;
+import org.jrdma.soft.sisci.fabric.Refusal;
+
+/**
+ * SISCI in Java, as a libsisci whose nodes need neither an adapter nor a driver nor a privilege.
+ * The processes that share a directory are one fabric; what one maps of another's segment is the
+ * very memory.
+ *
+ * <p>Each object of this class is a process as far as the fabric is concerned, so one JVM can be
+ * several nodes. It stays for as long as the JVM runs; it is in the fabric while it is initialised.
+ * Safe for use by several threads.
+ */
+public final class SoftSisci implements SoftwareLibrary {
+
+    private final Library library;
+
+    /** One that joins the fabric that the system properties say, see {@link SoftSisciOptions}. */
+    public SoftSisci() {
+        this(SoftSisciOptions.configured());
+    }
+
+    /** One that joins a fabric. */
+    public SoftSisci(SoftSisciOptions options) {
+        this.library = new Library(options);
+    }
+
+    /**
+     * The id of its node.
+     *
+     * @throws FabricException if it is not initialised
+     */
+    public int node() throws FabricException {
+        return inFabric(() -> library.member().node());
+    }
+
+    /**
+     * Cuts the link of one of the node's adapters, for all of its processes. When this returns, no
+     * store passes that way, loads give all ones, and who is connected has been told.
+     *
+     * @throws FabricException if it is not initialised, or has no such adapter
+     */
+    public void cutLink(int adapter) throws FabricException {
+        inFabric(() -> {
+            library.member().setLink(adapter, false);
+            return true;
+        });
+    }
+
+    /**
+     * Mends a link that was cut.
+     *
+     * @throws FabricException if it is not initialised, or has no such adapter
+     */
+    public void mendLink(int adapter) throws FabricException {
+        inFabric(() -> {
+            library.member().setLink(adapter, true);
+            return true;
+        });
+    }
+
+    @FunctionalInterface
+    private interface Action<T> {
+        T take();
+    }
+
+    private static <T> T inFabric(Action<T> action) throws FabricException {
+        try {
+            return action.take();
+        } catch (Refusal e) {
+            throw new FabricException(
+                    "The software fabric refuses with 0x%X. %s"
+                            .formatted(e.code(), e.getMessage()));
+        }
+    }
+
+    @Override
+    public String name() {
+        return "sisci-soft";
+    }
+
+    @Override
+    public String soname() {
+        return "libsisci.so";
+    }
+
+    @Override
+    public SymbolLookup symbols() {
+        return library;
+    }
+
+    @Override
+    public String explanation() {
+        return library.explanation();
+    }
+}

@@ -1,0 +1,86 @@
+package org.jrdma.soft.sisci.abi;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What C knows objects by. A handle is no address, and is never given out twice, so that a stale
+ * one is refused. Safe for use by several threads.
+ */
+final class Handles {
+
+    private static final long TAG = 0x51C1L << 48; // no address of a program
+    private static final int INDEX_BITS = 20;
+    private static final int MOST = 1 << INDEX_BITS;
+
+    private record Slot(long handle, Object object) {}
+
+    private final ArrayDeque<Integer> free = new ArrayDeque<>();
+    private long given;
+    private int used;
+
+    /** Replaced when it grows; read without a lock. */
+    private volatile @Nullable Slot[] slots = new @Nullable Slot[64];
+
+    /** A handle for an object to come. */
+    synchronized long reserve() {
+        Refusal.when(free.isEmpty() && used == MOST, sisci_h.SCI_ERR_API_NOSPC());
+        var index = free.isEmpty() ? used++ : free.removeFirst();
+        if (index == slots.length) {
+            slots = Arrays.copyOf(slots, 2 * index);
+        }
+        given++;
+        return TAG | (given << INDEX_BITS & ~TAG) | index;
+    }
+
+    /** Gives a reserved handle its object. */
+    synchronized void set(long handle, Object object) {
+        slots[index(handle)] = new Slot(handle, object);
+    }
+
+    /** A handle for an object. */
+    long add(Object object) {
+        var handle = reserve();
+        set(handle, object);
+        return handle;
+    }
+
+    /** Ends a handle. */
+    synchronized void release(long handle) {
+        slots[index(handle)] = null;
+        free.addLast(index(handle));
+    }
+
+    synchronized void clear() {
+        Arrays.fill(slots, null);
+        free.clear();
+        used = 0;
+    }
+
+    private static int index(long handle) {
+        return (int) handle & (MOST - 1);
+    }
+
+    /** What a handle stands for. Allocates nothing. */
+    <T> T object(long handle, Class<T> type) {
+        var object = find(handle);
+        if (!type.isInstance(object)) {
+            throw new Refusal(
+                    sisci_h.SCI_ERR_ILLEGAL_PARAMETER(), "The handle is stale, or wrong.");
+        }
+        return type.cast(object);
+    }
+
+    private @Nullable Object find(long handle) {
+        var all = slots;
+        var index = index(handle);
+        if (index >= all.length) {
+            return null;
+        }
+        var slot = all[index];
+        return slot != null && slot.handle() == handle ? slot.object() : null;
+    }
+}

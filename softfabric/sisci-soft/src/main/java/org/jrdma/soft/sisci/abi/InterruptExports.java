@@ -1,0 +1,226 @@
+package org.jrdma.soft.sisci.abi;
+
+import java.lang.foreign.ValueLayout;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.LocalInterrupt;
+import org.jrdma.soft.sisci.fabric.Outlet;
+import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
+import org.jspecify.annotations.Nullable;
+
+/** Interrupts, and those that carry data. */
+final class InterruptExports {
+
+    private static final byte[] NO_DATA = {};
+
+    private final Library library;
+    private final Handles handles;
+
+    InterruptExports(Library library) {
+        this.library = library;
+        this.handles = library.handles();
+    }
+
+    @FunctionalInterface
+    private interface CallbackOf {
+        Outlet.@Nullable Callback<LocalInterrupt.Triggered> of(
+                long function, long argument, long handle, int flags);
+    }
+
+    @Exported("SCICreateInterrupt")
+    void create(
+            long descriptor,
+            long interrupt,
+            int adapter,
+            long number,
+            long callback,
+            long argument,
+            int flags) {
+        create(
+                descriptor,
+                interrupt,
+                false,
+                adapter,
+                number,
+                callback,
+                argument,
+                flags,
+                ProgramCallbacks::ofInterrupt);
+    }
+
+    @Exported("SCICreateDataInterrupt")
+    void createWithData(
+            long descriptor,
+            long interrupt,
+            int adapter,
+            long number,
+            long callback,
+            long argument,
+            int flags) {
+        create(
+                descriptor,
+                interrupt,
+                true,
+                adapter,
+                number,
+                callback,
+                argument,
+                flags,
+                ProgramCallbacks::ofDataInterrupt);
+    }
+
+    private void create(
+            long descriptor,
+            long interrupt,
+            boolean carriesData,
+            int adapter,
+            long number,
+            long callback,
+            long argument,
+            int flags,
+            CallbackOf kind) {
+        var member = library.member();
+        var owner = handles.object(descriptor, Descriptor.class);
+        Memory.at(interrupt, Long.BYTES);
+        var wanted = Memory.integer(number);
+        var handle = handles.reserve();
+        try {
+            var made =
+                    member.interrupts()
+                            .create(
+                                    owner,
+                                    carriesData,
+                                    adapter,
+                                    wanted,
+                                    kind.of(callback, argument, handle, flags),
+                                    flags);
+            handles.set(handle, made);
+            Memory.setInteger(number, made.number());
+        } catch (RuntimeException e) {
+            handles.release(handle);
+            throw e;
+        }
+        Memory.setLong(interrupt, handle);
+    }
+
+    private LocalInterrupt local(long handle, boolean carriesData) {
+        var found = handles.object(handle, LocalInterrupt.class);
+        Refusal.when(found.carriesData() != carriesData, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        return found;
+    }
+
+    private RemoteInterrupt remote(long handle, boolean carriesData) {
+        var found = handles.object(handle, RemoteInterrupt.class);
+        Refusal.when(found.carriesData() != carriesData, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        return found;
+    }
+
+    @Exported("SCIRemoveInterrupt")
+    void remove(long interrupt, int flags) {
+        LibraryExports.noFlags(flags);
+        local(interrupt, false).remove();
+        handles.release(interrupt);
+    }
+
+    @Exported("SCIRemoveDataInterrupt")
+    void removeWithData(long interrupt, int flags) {
+        LibraryExports.noFlags(flags);
+        local(interrupt, true).remove();
+        handles.release(interrupt);
+    }
+
+    @Exported("SCIWaitForInterrupt")
+    void await(long interrupt, int timeout, int flags) {
+        LibraryExports.noFlags(flags);
+        local(interrupt, false).await(timeout);
+    }
+
+    /** The length is of the room first, then of the data. */
+    @Exported("SCIWaitForDataInterrupt")
+    void awaitData(long interrupt, long data, long length, int timeout, int flags) {
+        LibraryExports.noFlags(flags);
+        var room = Integer.toUnsignedLong(Memory.integer(length));
+        var bytes = local(interrupt, true).awaitData(timeout, room);
+        if (bytes.length > 0) {
+            Memory.at(data, bytes.length).asByteBuffer().put(bytes);
+        }
+        Memory.setInteger(length, bytes.length);
+    }
+
+    /** Answers at once: no release waits for the timeout. */
+    @Exported("SCIConnectInterrupt")
+    void connect(
+            long descriptor,
+            long interrupt,
+            int node,
+            int adapter,
+            int number,
+            @SuppressWarnings("unused") int timeout,
+            int flags) {
+        connect(descriptor, interrupt, false, node, adapter, number, flags);
+    }
+
+    /** Answers at once: no release waits for the timeout. */
+    @Exported("SCIConnectDataInterrupt")
+    void connectWithData(
+            long descriptor,
+            long interrupt,
+            int node,
+            int adapter,
+            int number,
+            @SuppressWarnings("unused") int timeout,
+            int flags) {
+        connect(descriptor, interrupt, true, node, adapter, number, flags);
+    }
+
+    private void connect(
+            long descriptor,
+            long interrupt,
+            boolean carriesData,
+            int node,
+            int adapter,
+            int number,
+            int flags) {
+        LibraryExports.noFlags(flags);
+        library.member();
+        Memory.at(interrupt, Long.BYTES);
+        var owner = handles.object(descriptor, Descriptor.class);
+        Memory.setLong(
+                interrupt,
+                handles.add(RemoteInterrupt.connect(owner, carriesData, node, adapter, number)));
+    }
+
+    @Exported("SCIDisconnectInterrupt")
+    void disconnect(long interrupt, int flags) {
+        LibraryExports.noFlags(flags);
+        remote(interrupt, false).disconnect();
+        handles.release(interrupt);
+    }
+
+    @Exported("SCIDisconnectDataInterrupt")
+    void disconnectWithData(long interrupt, int flags) {
+        LibraryExports.noFlags(flags);
+        remote(interrupt, true).disconnect();
+        handles.release(interrupt);
+    }
+
+    @Exported("SCITriggerInterrupt")
+    void trigger(long interrupt, int flags) {
+        LibraryExports.noFlags(flags);
+        remote(interrupt, false).trigger(NO_DATA);
+    }
+
+    @Exported("SCITriggerDataInterrupt")
+    void triggerWithData(long interrupt, long data, int length, int flags) {
+        LibraryExports.noFlags(flags);
+        Refusal.when(
+                Integer.compareUnsigned(length, RemoteInterrupt.MOST_DATA) > 0,
+                sisci_h.SCI_ERR_OUT_OF_RANGE());
+        remote(interrupt, true)
+                .trigger(
+                        length == 0
+                                ? NO_DATA
+                                : Memory.at(data, length).toArray(ValueLayout.JAVA_BYTE));
+    }
+}

@@ -1,0 +1,172 @@
+package org.jrdma.soft.sisci.abi;
+
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.soft.sisci.fabric.LocalSegment;
+import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.RemoteSegment;
+import org.jrdma.soft.sisci.fabric.SegmentMap;
+import org.jrdma.soft.sisci.fabric.Sequence;
+import org.jrdma.soft.sisci.fabric.Unpublished;
+
+/** Maps, and what sees to it that stores arrive. Nothing on the hot path allocates. */
+final class MapExports {
+
+    private final Library library;
+    private final Handles handles;
+
+    MapExports(Library library) {
+        this.library = library;
+        this.handles = library.handles();
+    }
+
+    private SegmentMap map(long handle) {
+        return handles.object(handle, SegmentMap.class);
+    }
+
+    private Sequence sequence(long handle) {
+        return handles.object(handle, Sequence.class);
+    }
+
+    @Exported("SCIMapLocalSegment")
+    long mapLocal(
+            long segment,
+            long map,
+            long offset,
+            long bytes,
+            @SuppressWarnings("unused") long address,
+            int flags) {
+        return give(map, handles.object(segment, LocalSegment.class).map(offset, bytes, flags));
+    }
+
+    @Exported("SCIMapRemoteSegment")
+    long mapRemote(
+            long segment,
+            long map,
+            long offset,
+            long bytes,
+            @SuppressWarnings("unused") long address,
+            int flags) {
+        return give(map, handles.object(segment, RemoteSegment.class).map(offset, bytes, flags));
+    }
+
+    private long give(long place, SegmentMap made) {
+        if (place == 0) {
+            made.unmap();
+        }
+        Memory.setLong(place, handles.add(made));
+        return made.address();
+    }
+
+    @Exported("SCIUnmapSegment")
+    void unmap(long map, int flags) {
+        LibraryExports.noFlags(flags);
+        map(map).unmap();
+        handles.release(map);
+    }
+
+    @Exported(value = "SCIGetMapPointer", reports = false)
+    long pointer(long map) {
+        return map(map).address();
+    }
+
+    @Exported(value = "SCIGetMapPhysAddr", reports = false)
+    long physicalAddress(long map) {
+        return map(map).address();
+    }
+
+    @Exported("SCICreateMapSequence")
+    void createSequence(long map, long sequence, int flags) {
+        Memory.at(sequence, Long.BYTES);
+        Memory.setLong(sequence, handles.add(Sequence.create(map(map), flags)));
+    }
+
+    @Exported("SCIRemoveSequence")
+    void removeSequence(long sequence, int flags) {
+        LibraryExports.noFlags(flags);
+        sequence(sequence).remove();
+        handles.release(sequence);
+    }
+
+    @Exported("SCIStartSequence")
+    int start(long sequence, int flags) {
+        LibraryExports.noFlags(flags);
+        return sequence(sequence).start();
+    }
+
+    @Exported("SCICheckSequence")
+    int check(long sequence, int flags) {
+        Refusal.when(
+                (flags & ~(Unpublished.NO_FLUSH | Unpublished.NO_STORE_BARRIER)) != 0,
+                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        return sequence(sequence).check(flags);
+    }
+
+    @Exported(value = "SCIStoreBarrier", reports = false)
+    void storeBarrier(long sequence, @SuppressWarnings("unused") int flags) {
+        drain(sequence);
+    }
+
+    @Exported(value = "SCIFlush", reports = false)
+    void flush(long sequence, @SuppressWarnings("unused") int flags) {
+        drain(sequence);
+    }
+
+    /** NULL is for whatever this processor holds. */
+    private void drain(long sequence) {
+        if (sequence == 0) {
+            library.member().drainAll();
+        } else {
+            sequence(sequence).map().drain();
+        }
+    }
+
+    @Exported("SCIMemCpy")
+    void copy(long sequence, long memory, long map, long offset, long bytes, int flags) {
+        Refusal.when(
+                (flags & ~(Unpublished.BLOCK_READ | Unpublished.ERROR_CHECK)) != 0,
+                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        var found = map(map);
+        var checked = (flags & Unpublished.ERROR_CHECK) == Unpublished.ERROR_CHECK;
+        Refusal.when(
+                memory == 0 || (checked && sequence == 0), sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        Refusal.when(
+                offset < 0 || bytes < 0 || bytes > found.bytes() || offset > found.bytes() - bytes,
+                sisci_h.SCI_ERR_OUT_OF_RANGE());
+        if ((flags & Unpublished.BLOCK_READ) == Unpublished.BLOCK_READ) {
+            AddressSpace.copy(found.address() + offset, memory, bytes);
+        } else {
+            AddressSpace.copy(memory, found.address() + offset, bytes);
+            found.drain();
+        }
+        if (checked) {
+            Refusal.when(
+                    sequence(sequence).check(0) != sisci_h.SCI_SEQ_OK(),
+                    sisci_h.SCI_ERR_TRANSFER_FAILED());
+        }
+    }
+
+    @Exported("SCIMemWrite")
+    void write(long memory, long remote, long bytes, int flags) {
+        LibraryExports.noFlags(flags);
+        Refusal.when(memory == 0 || remote == 0, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        Refusal.when(bytes < 0, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        AddressSpace.copy(memory, remote, bytes);
+        library.member().drainAll();
+    }
+
+    /** For processors whose caches do not see the bus; this one's do. */
+    @Exported("SCICacheSync")
+    void syncCache(long map, long address, long bytes, int flags) {
+        Refusal.when(
+                (flags & ~(sisci_h.SCI_FLAG_CACHE_FLUSH() | sisci_h.SCI_FLAG_CACHE_INVALIDATE()))
+                        != 0,
+                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        var found = map(map);
+        Refusal.when(
+                address < found.address()
+                        || bytes < 0
+                        || address - found.address() > found.bytes() - bytes,
+                sisci_h.SCI_ERR_OUT_OF_RANGE());
+    }
+}

@@ -1,0 +1,51 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.soft.sisci.fabric.Refusal;
+
+/** Memory that C passes by its address, and texts that it gets. */
+final class Memory {
+
+    private static final Map<String, MemorySegment> TEXTS = new ConcurrentHashMap<>();
+
+    private Memory() {}
+
+    static MemorySegment at(long address, long bytes) {
+        if (address == 0) {
+            throw new Refusal(sisci_h.SCI_ERR_ILLEGAL_PARAMETER(), "A pointer is NULL.");
+        }
+        return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
+    }
+
+    static void setLong(long address, long value) {
+        at(address, Long.BYTES).set(JAVA_LONG, 0, value);
+    }
+
+    static int integer(long address) {
+        return at(address, Integer.BYTES).get(JAVA_INT, 0);
+    }
+
+    static void setInteger(long address, int value) {
+        at(address, Integer.BYTES).set(JAVA_INT, 0, value);
+    }
+
+    /** The same where C may pass NULL for what it does not want to know. */
+    static void setIfWanted(long address, int value) {
+        if (address != 0) {
+            setInteger(address, value);
+        }
+    }
+
+    /** The address of a text that stays. */
+    static long text(String text) {
+        return TEXTS.computeIfAbsent(text, Arena.global()::allocateFrom).address();
+    }
+}

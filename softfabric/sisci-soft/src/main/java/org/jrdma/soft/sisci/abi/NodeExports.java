@@ -1,0 +1,250 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jrdma.abi.sisci.sci_dma_capabilities_t;
+import org.jrdma.abi.sisci.sci_query_adapter_t;
+import org.jrdma.abi.sisci.sci_query_dma_t;
+import org.jrdma.abi.sisci.sci_query_local_segment_t;
+import org.jrdma.abi.sisci.sci_query_map_t;
+import org.jrdma.abi.sisci.sci_query_remote_segment_t;
+import org.jrdma.abi.sisci.sci_query_string_t;
+import org.jrdma.abi.sisci.sci_query_system_t;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.DmaQueue;
+import org.jrdma.soft.sisci.fabric.LocalSegment;
+import org.jrdma.soft.sisci.fabric.Member;
+import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.RemoteSegment;
+import org.jrdma.soft.sisci.fabric.SegmentMap;
+
+/** Nodes, adapters, and whatever can be asked of anything. */
+final class NodeExports {
+
+    private static final String NODE_NAME = "node";
+    private static final int ADAPTER_TYPE = 0x50F7;
+    private static final int CACHE_LINE_BYTES = 64;
+    private static final int LINK_WIDTH = 16;
+    private static final int LINK_SPEED = 4;
+    private static final int DMA_ALIGNMENT = 1;
+
+    private final Library library;
+    private final Set<Requester> requesters = ConcurrentHashMap.newKeySet();
+    private final long started = System.nanoTime();
+
+    private record Requester(long descriptor, int adapter, int bus, int deviceFunction) {}
+
+    NodeExports(Library library) {
+        this.library = library;
+    }
+
+    @Exported("SCIProbeNode")
+    int probe(long descriptor, int adapter, int node, int flags) {
+        LibraryExports.noFlags(flags);
+        var member = library.handles().object(descriptor, Descriptor.class).member();
+        member.checkAdapter(adapter);
+        member.checkNode(node);
+        var error = member.linkError(node, adapter);
+        Refusal.when(error != 0, error);
+        return member.nodes().contains(node) ? 1 : 0;
+    }
+
+    @Exported("SCIGetLocalNodeId")
+    void localNode(int adapter, long node, int flags) {
+        LibraryExports.noFlags(flags);
+        var member = library.member();
+        member.checkAdapter(adapter);
+        Memory.setInteger(node, member.node());
+    }
+
+    /** Nodes are called node4, node8, ... here, and this one localhost too. */
+    @Exported("SCIGetNodeIdByAdapterName")
+    void nodeByName(long name, long nodes, long type, int flags) {
+        LibraryExports.noFlags(flags);
+        var member = library.member();
+        Memory.at(name, 1);
+        var wanted = Downcalls.textAt(MemorySegment.ofAddress(name));
+        var found =
+                wanted.equals("localhost")
+                        ? member.node()
+                        : member.nodes().stream()
+                                .filter(node -> wanted.equals(NODE_NAME + node))
+                                .findFirst()
+                                .orElseThrow(() -> new Refusal(sisci_h.SCI_ERR_NO_SUCH_NODEID()));
+        var list = Memory.at(nodes, 2 * Integer.BYTES);
+        list.setAtIndex(JAVA_INT, 0, found);
+        list.setAtIndex(JAVA_INT, 1, 0);
+        Memory.setIfWanted(type, ADAPTER_TYPE);
+    }
+
+    @Exported("SCIGetNodeInfoByAdapterName")
+    void nodeInfoByName(long name, long adapter, long nodes, long type, int flags) {
+        nodeByName(name, nodes, type, flags);
+        Memory.setIfWanted(adapter, 0);
+    }
+
+    /** There is no bus here, so this only sees to it that the calls match. */
+    @Exported("SCIRegisterPCIeRequester")
+    void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
+        Refusal.when(
+                (flags & ~sisci_h.SCI_FLAG_PCIE_REQUESTER_GLOBAL()) != 0,
+                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        library.handles().object(descriptor, Descriptor.class).member().checkAdapter(adapter);
+        requesters.add(new Requester(descriptor, adapter, bus, deviceFunction));
+    }
+
+    @Exported("SCIUnregisterPCIeRequester")
+    void unregister(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
+        Refusal.when(
+                (flags & ~sisci_h.SCI_FLAG_PCIE_REQUESTER_GLOBAL()) != 0,
+                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        var requester = new Requester(descriptor, adapter, bus, deviceFunction);
+        Refusal.when(!requesters.remove(requester), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+    }
+
+    @Exported("SCIQuery")
+    void query(int command, long data, int flags) {
+        var member = library.member();
+        switch (Query.of(command)) {
+            case SCI_Q_VENDORID -> answer(data, "jrdma");
+            case SCI_Q_API -> answer(data, "2, in software");
+            case SCI_Q_ADAPTER ->
+                    queryAdapter(member, Memory.at(data, sci_query_adapter_t.layout().byteSize()));
+            case SCI_Q_SYSTEM ->
+                    querySystem(Memory.at(data, sci_query_system_t.layout().byteSize()));
+            case SCI_Q_DMA ->
+                    queryDma(member, Memory.at(data, sci_query_dma_t.layout().byteSize()), flags);
+            case SCI_Q_LOCAL_SEGMENT ->
+                    queryLocal(Memory.at(data, sci_query_local_segment_t.layout().byteSize()));
+            case SCI_Q_REMOTE_SEGMENT ->
+                    queryRemote(Memory.at(data, sci_query_remote_segment_t.layout().byteSize()));
+            case SCI_Q_MAP -> queryMap(Memory.at(data, sci_query_map_t.layout().byteSize()));
+            default -> throw illegal();
+        }
+    }
+
+    private static Refusal illegal() {
+        return new Refusal(sisci_h.SCI_ERR_ILLEGAL_QUERY());
+    }
+
+    private static void answer(long data, String text) {
+        var query = Memory.at(data, sci_query_string_t.layout().byteSize());
+        var bytes = (text + "\0").getBytes(UTF_8);
+        var room = Integer.toUnsignedLong(sci_query_string_t.length(query));
+        Refusal.when(room < bytes.length, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        MemorySegment.copy(
+                bytes,
+                0,
+                Memory.at(sci_query_string_t.str(query).address(), bytes.length),
+                ValueLayout.JAVA_BYTE,
+                0,
+                bytes.length);
+    }
+
+    private void queryAdapter(Member member, MemorySegment query) {
+        var adapter = sci_query_adapter_t.localAdapterNo(query);
+        member.checkAdapter(adapter);
+        var up = member.isCut(member.node(), adapter) ? 0 : 1;
+        var seconds = (int) ((System.nanoTime() - started) / 1_000_000_000);
+        var value =
+                switch (Query.of(sci_query_adapter_t.subcommand(query))) {
+                    case SCI_Q_ADAPTER_SERIAL_NUMBER -> member.node();
+                    case SCI_Q_ADAPTER_CARD_TYPE -> ADAPTER_TYPE;
+                    case SCI_Q_ADAPTER_NODEID -> member.node();
+                    case SCI_Q_ADAPTER_CONFIGURED -> 1;
+                    case SCI_Q_ADAPTER_DMA_MTU -> Integer.MAX_VALUE;
+                    case SCI_Q_ADAPTER_MCAST_MAX_GROUPS -> Member.MOST_GROUPS;
+                    case SCI_Q_ADAPTER_BDF -> adapter << 8;
+                    case SCI_Q_ADAPTER_NUMBER_OF_LINKS -> 1;
+                    case SCI_Q_ADAPTER_LINK_OPERATIONAL, SCI_Q_ADAPTER_LINK_CABLE_INSERTED -> up;
+                    case SCI_Q_ADAPTER_LINK_ENABLED -> 1;
+                    case SCI_Q_ADAPTER_LINK_WIDTH -> LINK_WIDTH;
+                    case SCI_Q_ADAPTER_LINK_SPEED -> LINK_SPEED;
+                    case SCI_Q_ADAPTER_LINK_UPTIME -> up * seconds;
+                    case SCI_Q_ADAPTER_LINK_DOWNTIME -> (1 - up) * seconds;
+                    case SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO -> 0;
+                    default -> throw illegal();
+                };
+        Memory.setInteger(sci_query_adapter_t.data(query).address(), value);
+    }
+
+    private static void querySystem(MemorySegment query) {
+        Refusal.when(
+                Query.of(sci_query_system_t.subcommand(query))
+                        != Query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
+                sisci_h.SCI_ERR_ILLEGAL_QUERY());
+        Memory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
+    }
+
+    private static void queryDma(Member member, MemorySegment query, int flags) {
+        member.checkAdapter(sci_query_dma_t.localAdapterNo(query));
+        DmaQueue.checkEngine(flags);
+        var data = sci_query_dma_t.data(query).address();
+        switch (Query.of(sci_query_dma_t.subcommand(query))) {
+            case SCI_Q_DMA_AVAILABLE -> Memory.setInteger(data, 1);
+            case SCI_Q_DMA_CAPABILITIES -> {
+                var capabilities = Memory.at(data, sci_dma_capabilities_t.layout().byteSize());
+                sci_dma_capabilities_t.num_channels(capabilities, DmaExports.CHANNELS);
+                sci_dma_capabilities_t.max_transfer_size(capabilities, Integer.MAX_VALUE);
+                sci_dma_capabilities_t.max_vector_length(capabilities, DmaQueue.MOST_PIECES);
+                sci_dma_capabilities_t.support_mem2io(capabilities, 1);
+                sci_dma_capabilities_t.support_io2mem(capabilities, 1);
+                sci_dma_capabilities_t.support_io2io(capabilities, 0);
+                sci_dma_capabilities_t.min_align_bytes(capabilities, DMA_ALIGNMENT);
+                sci_dma_capabilities_t.suggested_align_bytes(capabilities, CACHE_LINE_BYTES);
+            }
+            default -> throw illegal();
+        }
+    }
+
+    private void queryLocal(MemorySegment query) {
+        var segment =
+                library.handles()
+                        .object(
+                                sci_query_local_segment_t.segment(query).address(),
+                                LocalSegment.class);
+        switch (Query.of(sci_query_local_segment_t.subcommand(query))) {
+            case SCI_Q_LOCAL_SEGMENT_IOADDR,
+                    SCI_Q_LOCAL_SEGMENT_PHYS_ADDR,
+                    SCI_Q_LOCAL_SEGMENT_VIRTUAL_KERNEL_ADDR -> {
+                var address = segment.hold();
+                segment.release();
+                sci_query_local_segment_t.data.ioaddr(
+                        sci_query_local_segment_t.data(query), address);
+            }
+            default -> throw illegal();
+        }
+    }
+
+    private void queryRemote(MemorySegment query) {
+        var segment =
+                library.handles()
+                        .object(
+                                sci_query_remote_segment_t.segment(query).address(),
+                                RemoteSegment.class);
+        Refusal.when(
+                Query.of(sci_query_remote_segment_t.subcommand(query))
+                        != Query.SCI_Q_REMOTE_SEGMENT_IOADDR,
+                sisci_h.SCI_ERR_ILLEGAL_QUERY());
+        sci_query_remote_segment_t.data.ioaddr(
+                sci_query_remote_segment_t.data(query), segment.address());
+    }
+
+    private void queryMap(MemorySegment query) {
+        var map = library.handles().object(sci_query_map_t.map(query).address(), SegmentMap.class);
+        sci_query_map_t.data(
+                query,
+                switch (Query.of(sci_query_map_t.subcommand(query))) {
+                    case SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET -> map.isLocal() ? 1 : 0;
+                    case SCI_Q_MAP_IOADDR, SCI_Q_MAP_PHYS_ADDR -> map.address();
+                    default -> throw illegal();
+                });
+    }
+}

@@ -1,0 +1,84 @@
+package org.jrdma.soft.sisci.abi;
+
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.RemoteSegment;
+
+/** Segments of other nodes. */
+final class RemoteSegmentExports {
+
+    private final Library library;
+    private final Handles handles;
+
+    RemoteSegmentExports(Library library) {
+        this.library = library;
+        this.handles = library.handles();
+    }
+
+    private RemoteSegment segment(long handle) {
+        return handles.object(handle, RemoteSegment.class);
+    }
+
+    /** Answers at once: no release waits for the timeout. */
+    @Exported("SCIConnectSegment")
+    void connect(
+            long descriptor,
+            long segment,
+            int node,
+            int id,
+            int adapter,
+            long callback,
+            long argument,
+            @SuppressWarnings("unused") int timeout,
+            int flags) {
+        library.member();
+        var owner = handles.object(descriptor, Descriptor.class);
+        Memory.at(segment, Long.BYTES);
+        var handle = handles.reserve();
+        try {
+            var made =
+                    RemoteSegment.connect(
+                            owner,
+                            node,
+                            id,
+                            adapter,
+                            ProgramCallbacks.ofRemoteSegment(callback, argument, handle, flags),
+                            flags);
+            handles.set(handle, made);
+        } catch (RuntimeException e) {
+            handles.release(handle);
+            throw e;
+        }
+        Memory.setLong(segment, handle);
+    }
+
+    @Exported("SCIDisconnectSegment")
+    void disconnect(long segment, int flags) {
+        LibraryExports.noFlags(flags);
+        segment(segment).disconnect();
+        handles.release(segment);
+    }
+
+    @Exported(value = "SCIGetRemoteSegmentSize", reports = false)
+    long bytes(long segment) {
+        return segment(segment).bytes();
+    }
+
+    @Exported(value = "SCIGetRemoteSegmentId", reports = false)
+    int id(long segment) {
+        return segment(segment).id();
+    }
+
+    @Exported(value = "SCIGetRemoteSegmentNodeId", reports = false)
+    int node(long segment) {
+        return segment(segment).node();
+    }
+
+    @Exported("SCIWaitForRemoteSegmentEvent")
+    int await(long segment, long status, int timeout, int flags) {
+        LibraryExports.noFlags(flags);
+        var event = segment(segment).events().await(timeout, true);
+        Memory.setIfWanted(status, sisci_h.SCI_ERR_OK());
+        return event.reason();
+    }
+}

@@ -1,0 +1,90 @@
+package org.jrdma.soft.sisci.control;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.sisci.host.PacketSocket;
+
+/**
+ * One end of a connection to another process, or to this one. Messages arrive in their order. Safe
+ * for use by several threads, none of which ever waits.
+ */
+public final class Connection {
+
+    private final Switchboard switchboard;
+    private final int socket;
+    private final MemorySegment buffer = Arena.ofAuto().allocate(Message.MOST_BYTES, 8);
+    private final ArrayDeque<Message> waiting = new ArrayDeque<>();
+    private boolean closed;
+    private volatile int node;
+    private volatile int member = -1;
+
+    Connection(Switchboard switchboard, int socket) {
+        this.switchboard = switchboard;
+        this.socket = socket;
+    }
+
+    /** The node at the other end; 0 while it has not said hello. */
+    public int node() {
+        return node;
+    }
+
+    /** Which process of that node. */
+    public int member() {
+        return member;
+    }
+
+    void isOf(int newNode, int newMember) {
+        node = newNode;
+        member = newMember;
+    }
+
+    int socket() {
+        return socket;
+    }
+
+    /** Sends a message, as soon as there is room. To a process that has gone it sends nothing. */
+    public synchronized void send(Message message) {
+        if (closed) {
+            return;
+        }
+        waiting.addLast(message);
+        if (waiting.size() == 1 && !sendWaiting()) {
+            switchboard.wake();
+        }
+    }
+
+    /** Answers a question. */
+    public void answer(Message question, int error, long value) {
+        send(Message.of(Message.Kind.ANSWER, error, 0, 0, value).numbered(question.correlation()));
+    }
+
+    /** Whether the other has gone. */
+    public synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** How many messages have found no room yet. */
+    public synchronized int backlog() {
+        return waiting.size();
+    }
+
+    /** False if some could not be sent for want of room. */
+    synchronized boolean sendWaiting() {
+        while (!waiting.isEmpty()) {
+            var length = waiting.getFirst().write(buffer);
+            if (PacketSocket.send(socket, buffer.asSlice(0, length)) == Errno.EAGAIN) {
+                return false;
+            }
+            waiting.removeFirst(); // sent, or the peer has gone, which its hang-up tells
+        }
+        return true;
+    }
+
+    /** Nothing is sent any more. */
+    synchronized void close() {
+        closed = true;
+        waiting.clear();
+    }
+}

@@ -1,0 +1,202 @@
+package org.jrdma.soft.sisci.control;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket;
+
+/**
+ * The directory that makes processes one fabric. Whoever changes what is in it holds its lock,
+ * which ends with the process; a process that was killed is known by its socket, which nobody
+ * answers. Numbers of processes say nothing, since containers that share a directory do not share
+ * those.
+ *
+ * <p>Safe for use by several threads.
+ */
+public final class FabricDirectory implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final long PAUSE_NANOS = 200_000;
+
+    private final Path path;
+    private final int descriptor;
+
+    /** The file's lock is the process's, this one is the thread's. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private boolean closed;
+
+    private FabricDirectory(Path path, int descriptor) {
+        this.path = path;
+        this.descriptor = descriptor;
+    }
+
+    /** Opens a directory, which is made where it is not there, for this user alone. */
+    public static FabricDirectory open(Path path) throws FabricException {
+        try {
+            if (!Files.isDirectory(path)) {
+                Files.createDirectories(
+                        path,
+                        PosixFilePermissions.asFileAttribute(
+                                PosixFilePermissions.fromString("rwx------")));
+            }
+        } catch (IOException e) {
+            throw new FabricException(
+                    "The fabric's directory %s cannot be made: %s".formatted(path, e));
+        }
+        return new FabricDirectory(path, Host.openDirectory(path.toString()));
+    }
+
+    /** What is done while nobody else changes the directory. */
+    @FunctionalInterface
+    public interface Change<T> {
+        /** Does it. */
+        T make() throws FabricException;
+    }
+
+    /** Makes a change; a thread that makes one may make another within. */
+    public <T> T locked(Change<T> change) throws FabricException {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new FabricException("This process has left " + path);
+            }
+            if (lock.getHoldCount() == 1) {
+                lockFile();
+            }
+            try {
+                return change.make();
+            } finally {
+                if (lock.getHoldCount() == 1) {
+                    Host.unlock(descriptor);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lockFile() throws FabricException {
+        var deadline = Deadline.after(PATIENCE);
+        while (!Host.tryLock(descriptor)) {
+            if (deadline.hasPassed()) {
+                throw deadline.missed("Another process did not let go of " + path);
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    /** What is there now. */
+    public List<Entry> entries() throws FabricException {
+        try (var files = Files.list(path)) {
+            return files.map(file -> Entry.of(file.getFileName().toString()))
+                    .flatMap(Optional::stream)
+                    .toList();
+        } catch (IOException e) {
+            throw new FabricException("%s cannot be read: %s".formatted(path, e));
+        }
+    }
+
+    /** A path that is short enough for a socket, however deep the directory is. */
+    String path(Entry entry) {
+        return "/proc/self/fd/%d/%s".formatted(descriptor, entry.name());
+    }
+
+    /** Makes a file with memory; its descriptor. Needs the lock. */
+    public int create(Entry entry, long bytes) throws FabricException {
+        var file = Host.createFile(path(entry));
+        try {
+            if (bytes > 0) {
+                Host.reserve(file, bytes);
+            }
+            return file;
+        } catch (FabricException e) {
+            Host.close(file);
+            delete(entry);
+            throw e;
+        }
+    }
+
+    /** Makes a file that says something by being there. Needs the lock. */
+    public void mark(Entry entry) throws FabricException {
+        Host.close(create(entry, 0));
+    }
+
+    /** Opens a file's memory; its descriptor. */
+    public int openMemory(Entry entry) throws FabricException {
+        return Host.openFile(path(entry));
+    }
+
+    /** Makes it unfindable. Memory lasts until the last who has it lets go. */
+    public void delete(Entry entry) throws FabricException {
+        try {
+            Files.deleteIfExists(path.resolve(entry.name()));
+        } catch (IOException e) {
+            throw new FabricException("%s cannot be deleted: %s".formatted(entry.name(), e));
+        }
+    }
+
+    /** Deletes what belongs to processes that are no more. */
+    public void sweep() throws FabricException {
+        locked(() -> {
+            var alive = new HashSet<Entry>();
+            var nodes = new HashSet<Integer>();
+            for (var entry : entries()) {
+                if (entry.kind() == Entry.Kind.MEMBER && isAlive(entry)) {
+                    alive.add(entry);
+                    nodes.add(entry.node());
+                }
+            }
+            for (var entry : entries()) {
+                var goes =
+                        entry.kind() == Entry.Kind.CUT // outlives the process that cut it
+                                ? !nodes.contains(entry.node())
+                                : !alive.contains(Entry.ofMember(entry.node(), entry.member()));
+                if (goes) {
+                    delete(entry);
+                }
+            }
+            return alive;
+        });
+    }
+
+    private boolean isAlive(Entry member) throws FabricException {
+        try {
+            Host.close(PacketSocket.connect(path(member)));
+            return true;
+        } catch (FabricException e) {
+            return switch (e.code()) {
+                case Errno.EAGAIN -> true; // many are waiting to be let in
+                case Errno.ECONNREFUSED, Errno.ENOENT -> false;
+                default -> throw e;
+            };
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            Host.close(descriptor);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return path.toString();
+    }
+}

@@ -1,0 +1,51 @@
+package org.jrdma.soft.sisci.fabric;
+
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one thread on which a program's callbacks run, in the order of what they tell. */
+final class CallbackThread implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CallbackThread.class);
+
+    private final LinkedBlockingQueue<Runnable> callbacks = new LinkedBlockingQueue<>();
+    private final Thread thread;
+
+    CallbackThread(Duration delay) {
+        thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("sisci-soft-callbacks")
+                        .unstarted(() -> run(delay));
+        thread.start();
+    }
+
+    void execute(Runnable callback) {
+        callbacks.add(callback);
+    }
+
+    boolean isCurrent() {
+        return Thread.currentThread() == thread;
+    }
+
+    private void run(Duration delay) {
+        while (true) {
+            try {
+                var callback = callbacks.take();
+                Thread.sleep(delay);
+                callback.run();
+            } catch (InterruptedException e) {
+                return;
+            } catch (RuntimeException e) {
+                LOG.error("A callback failed", e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

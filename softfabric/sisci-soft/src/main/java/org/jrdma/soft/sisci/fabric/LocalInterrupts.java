@@ -1,0 +1,173 @@
+package org.jrdma.soft.sisci.fabric;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jspecify.annotations.Nullable;
+
+/** The interrupts of a process, and who is connected to them. Safe for use by several threads. */
+public final class LocalInterrupts {
+
+    private static final int FLAGS =
+            sisci_h.SCI_FLAG_USE_CALLBACK()
+                    | sisci_h.SCI_FLAG_FIXED_INTNO()
+                    | sisci_h.SCI_FLAG_SHARED_INT()
+                    | sisci_h.SCI_FLAG_COUNTING_INT();
+
+    private final Member member;
+    private final Map<InterruptNumber, Shared> byNumber = new HashMap<>();
+    private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
+
+    /** Who is connected: by a number of its own choice. */
+    private record Caller(Connection connection, int number) {}
+
+    /** All that have one number. */
+    private record Shared(
+            Entry entry, int adapter, boolean isShared, List<LocalInterrupt> interrupts) {}
+
+    LocalInterrupts(Member member) {
+        this.member = member;
+    }
+
+    /** Makes one. In C: {@code SCICreateInterrupt}, {@code SCICreateDataInterrupt}. */
+    public LocalInterrupt create(
+            Descriptor descriptor,
+            boolean carriesData,
+            int adapter,
+            int wantedNumber,
+            Outlet.@Nullable Callback<LocalInterrupt.Triggered> callback,
+            int flags) {
+        Refusal.when(
+                OwnSegment.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()),
+                sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        Refusal.when((flags & ~FLAGS) != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        member.checkAdapter(adapter);
+        descriptor.add();
+        try {
+            return member.directory()
+                    .locked(() -> {
+                        var fixed = OwnSegment.has(flags, sisci_h.SCI_FLAG_FIXED_INTNO());
+                        var shared = OwnSegment.has(flags, sisci_h.SCI_FLAG_SHARED_INT());
+                        var number =
+                                new InterruptNumber(
+                                        carriesData,
+                                        fixed ? wantedNumber : freeNumber(carriesData));
+                        var interrupt =
+                                new LocalInterrupt(
+                                        this,
+                                        descriptor,
+                                        number,
+                                        OwnSegment.has(flags, sisci_h.SCI_FLAG_COUNTING_INT()),
+                                        member.newOutlet(callback));
+                        add(interrupt, adapter, shared);
+                        return interrupt;
+                    });
+        } catch (FabricException e) {
+            descriptor.remove();
+            throw Refusal.of(e);
+        } catch (RuntimeException e) {
+            descriptor.remove();
+            throw e;
+        }
+    }
+
+    private int freeNumber(boolean carriesData) {
+        var kind = new InterruptNumber(carriesData, 0).kind();
+        var used =
+                member.entries().stream()
+                        .filter(entry -> entry.node() == member.node() && entry.kind() == kind)
+                        .map(Entry::number)
+                        .collect(Collectors.toSet());
+        var free = 0;
+        while (used.contains(free)) {
+            free++;
+        }
+        return free;
+    }
+
+    private synchronized void add(LocalInterrupt interrupt, int adapter, boolean isShared)
+            throws FabricException {
+        var number = interrupt.identity();
+        var there = byNumber.get(number);
+        if (there != null) {
+            Refusal.when(
+                    !isShared || !there.isShared() || there.adapter() != adapter,
+                    sisci_h.SCI_ERR_SEGMENTID_USED()); // as INTNO_USED
+            there.interrupts().add(interrupt);
+            return;
+        }
+        if (member.find(member.node(), number.kind(), number.number()).isPresent()) {
+            member.directory().sweep(); // its owner may have been killed
+            Refusal.when(
+                    member.find(member.node(), number.kind(), number.number()).isPresent(),
+                    sisci_h.SCI_ERR_SEGMENTID_USED());
+        }
+        var entry = new Entry(member.node(), number.kind(), number.number(), member.number());
+        member.directory().mark(entry);
+        byNumber.put(
+                number,
+                new Shared(
+                        entry, adapter, isShared, new CopyOnWriteArrayList<>(List.of(interrupt))));
+    }
+
+    synchronized void remove(LocalInterrupt interrupt) {
+        var shared = byNumber.get(interrupt.identity());
+        if (shared == null) {
+            return;
+        }
+        shared.interrupts().remove(interrupt);
+        if (!shared.interrupts().isEmpty()) {
+            return;
+        }
+        byNumber.remove(interrupt.identity());
+        callers.forEach((caller, called) -> {
+            if (called == shared) {
+                callers.remove(caller);
+                caller.connection()
+                        .send(Message.about(Message.Kind.INTERRUPT_GONE, caller.number()));
+            }
+        });
+        try {
+            member.directory().delete(shared.entry());
+        } catch (FabricException e) {
+            throw Refusal.of(e);
+        }
+    }
+
+    synchronized long connect(Connection from, Message message) {
+        var shared = byNumber.get(new InterruptNumber(message.value() != 0, message.subject()));
+        Refusal.when(
+                shared == null || shared.adapter() != message.first(),
+                sisci_h.SCI_ERR_NO_SUCH_INTNO());
+        callers.put(new Caller(from, message.second()), shared);
+        return 0;
+    }
+
+    void forget(Connection from, int number) {
+        callers.remove(new Caller(from, number));
+    }
+
+    void lost(Connection connection) {
+        callers.keySet().removeIf(caller -> caller.connection() == connection);
+    }
+
+    void trigger(Connection from, Message message) {
+        var shared = callers.get(new Caller(from, message.subject()));
+        if (shared == null) {
+            return; // it has just been removed
+        }
+        Runnable taken = () -> from.send(Message.about(Message.Kind.TAKEN, message.subject()));
+        for (var interrupt : shared.interrupts()) {
+            interrupt.trigger(new LocalInterrupt.Triggered(message.data(), taken));
+            taken = () -> {}; // one answer is enough
+        }
+    }
+}

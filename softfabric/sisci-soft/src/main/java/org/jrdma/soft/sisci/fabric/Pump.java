@@ -1,0 +1,47 @@
+package org.jrdma.soft.sisci.fabric;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+
+/** The thread that looks after gathered stores, while there are any. */
+final class Pump {
+
+    private static final long PERIOD_NANOS = 200_000;
+
+    private final List<GatheredStores> all = new CopyOnWriteArrayList<>();
+    private boolean running;
+
+    synchronized void add(GatheredStores stores) {
+        all.add(stores);
+        if (!running) {
+            running = true;
+            Thread.ofPlatform().daemon().name("sisci-soft-pump").start(this::run);
+        }
+    }
+
+    /** After it, their memory is not touched any more. */
+    void remove(GatheredStores stores) {
+        stores.drain();
+        stores.close();
+        all.remove(stores);
+    }
+
+    void drainAll() {
+        for (var stores : all) {
+            stores.drain();
+        }
+    }
+
+    private void run() {
+        while (goesOn()) {
+            all.forEach(GatheredStores::tick);
+            LockSupport.parkNanos(PERIOD_NANOS);
+        }
+    }
+
+    private synchronized boolean goesOn() {
+        running = !all.isEmpty();
+        return running;
+    }
+}

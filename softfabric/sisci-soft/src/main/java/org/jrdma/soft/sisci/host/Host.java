@@ -1,0 +1,229 @@
+package org.jrdma.soft.sisci.host;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.Downcalls;
+
+/**
+ * System calls about files and memory. Numbers are Linux's of 64 bits, the same on x86-64 and
+ * aarch64 but where it is said.
+ */
+public final class Host {
+
+    private static final int O_CREAT = 0x40;
+    private static final int O_EXCL = 0x80;
+    private static final int O_CLOEXEC = 0x80000;
+
+    /** The one number here that differs. */
+    private static final int O_DIRECTORY =
+            System.getProperty("os.arch").equals("aarch64") ? 0x4000 : 0x10000;
+
+    private static final int O_RDWR = 2;
+    private static final int OWNER_ONLY = 0600;
+    private static final int LOCK_EX = 2;
+    private static final int LOCK_NB = 4;
+    private static final int LOCK_UN = 8;
+    private static final int PROT_READ = 1;
+    private static final int PROT_WRITE = 2;
+    private static final int MAP_SHARED = 1;
+    private static final int MAP_PRIVATE = 2;
+    private static final int MAP_FIXED = 0x10;
+    private static final int MAP_ANONYMOUS = 0x20;
+    private static final int MREMAP_MAYMOVE = 1;
+    private static final int MREMAP_FIXED = 2;
+
+    private static final MemorySegment OPEN = symbol("open");
+    private static final MemorySegment CLOSE = symbol("close");
+    private static final MemorySegment FALLOCATE = symbol("fallocate");
+    private static final MemorySegment FLOCK = symbol("flock");
+    private static final MemorySegment MMAP = symbol("mmap");
+    private static final MemorySegment MUNMAP = symbol("munmap");
+    private static final MemorySegment MREMAP = symbol("mremap");
+    private static final MemorySegment MPROTECT = symbol("mprotect");
+
+    private static final MethodHandle OPEN_FILE =
+            Downcalls.variadicCapturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), 2);
+    private static final MethodHandle OF_INT =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle OF_TWO_INTS =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle RESERVE =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MAP =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT,
+                            JAVA_LONG));
+    private static final MethodHandle UNMAP =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MOVE =
+            Downcalls.variadicCapturingErrno(
+                    FunctionDescriptor.of(
+                            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
+                    4);
+    private static final MethodHandle PROTECT =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+
+    private Host() {}
+
+    /** Opens a directory, to lock it and to reach what is in it by a short path. */
+    public static int openDirectory(String path) throws FabricException {
+        return open(path, O_DIRECTORY | O_CLOEXEC);
+    }
+
+    /** Opens a file that is there. */
+    public static int openFile(String path) throws FabricException {
+        return open(path, O_RDWR | O_CLOEXEC);
+    }
+
+    /** Makes a file, which must not be there, for this user alone. */
+    public static int createFile(String path) throws FabricException {
+        return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC);
+    }
+
+    private static int open(String path, int flags) throws FabricException {
+        try (var arena = Arena.ofConfined()) {
+            var name = arena.allocateFrom(path);
+            return check(
+                    "open of " + path,
+                    call(() ->
+                            (int) OPEN_FILE.invokeExact(OPEN, segment(), name, flags, OWNER_ONLY)));
+        }
+    }
+
+    /** Closes a descriptor. */
+    public static void close(int descriptor) {
+        var _ = call(() -> (int) OF_INT.invokeExact(CLOSE, segment(), descriptor));
+    }
+
+    /** Gives a file its memory, now: whoever touches it later need not fear that there is none. */
+    public static void reserve(int descriptor, long bytes) throws FabricException {
+        check(
+                "fallocate of %,d bytes".formatted(bytes),
+                call(() ->
+                        (int) RESERVE.invokeExact(FALLOCATE, segment(), descriptor, 0, 0L, bytes)));
+    }
+
+    /** Locks an open file for itself. False if another has it; ends with the process at last. */
+    public static boolean tryLock(int descriptor) throws FabricException {
+        int result =
+                call(() ->
+                        (int)
+                                OF_TWO_INTS.invokeExact(
+                                        FLOCK, segment(), descriptor, LOCK_EX | LOCK_NB));
+        if (result < 0
+                && (CapturedErrno.value() == Errno.EAGAIN
+                        || CapturedErrno.value() == Errno.EINTR)) {
+            return false;
+        }
+        check("flock", result);
+        return true;
+    }
+
+    /** Ends that. */
+    public static void unlock(int descriptor) {
+        var _ = call(() -> (int) OF_TWO_INTS.invokeExact(FLOCK, segment(), descriptor, LOCK_UN));
+    }
+
+    /** Maps a part of a file, shared with all who do. */
+    static long map(int descriptor, long offset, long bytes, boolean writable)
+            throws FabricException {
+        return map(0, bytes, protection(writable), MAP_SHARED, descriptor, offset);
+    }
+
+    /** The same in place of what is at an address. */
+    static void mapAt(long address, int descriptor, long offset, long bytes, boolean writable)
+            throws FabricException {
+        map(address, bytes, protection(writable), MAP_SHARED | MAP_FIXED, descriptor, offset);
+    }
+
+    /** Zeroed memory of this process alone. */
+    static long mapAnonymous(long bytes) throws FabricException {
+        return map(0, bytes, protection(true), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+
+    private static long map(
+            long address, long bytes, int protection, int flags, int descriptor, long offset)
+            throws FabricException {
+        long mapped =
+                call(() ->
+                        (long)
+                                MAP.invokeExact(
+                                        MMAP,
+                                        segment(),
+                                        address,
+                                        bytes,
+                                        protection,
+                                        flags,
+                                        descriptor,
+                                        offset));
+        if (mapped == -1) {
+            throw failed("mmap of %,d bytes".formatted(bytes));
+        }
+        return mapped;
+    }
+
+    /** Puts memory in the place of other memory, in one step. */
+    static void move(long from, long to, long bytes, boolean writable) throws FabricException {
+        check(
+                "mprotect",
+                call(() ->
+                        (int)
+                                PROTECT.invokeExact(
+                                        MPROTECT, segment(), from, bytes, protection(writable))));
+        long moved =
+                call(() ->
+                        (long)
+                                MOVE.invokeExact(
+                                        MREMAP,
+                                        segment(),
+                                        from,
+                                        bytes,
+                                        bytes,
+                                        MREMAP_MAYMOVE | MREMAP_FIXED,
+                                        to));
+        if (moved == -1) {
+            throw failed("mremap of %,d bytes".formatted(bytes));
+        }
+    }
+
+    /** Ends a map. */
+    static void unmap(long address, long bytes) {
+        var _ = call(() -> (int) UNMAP.invokeExact(MUNMAP, segment(), address, bytes));
+    }
+
+    private static int protection(boolean writable) {
+        return writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    }
+
+    static int check(String attempt, int result) throws FabricException {
+        if (result < 0) {
+            throw failed(attempt);
+        }
+        return result;
+    }
+
+    static FabricException failed(String attempt) {
+        var errno = CapturedErrno.value();
+        return new FabricException(attempt + " failed: " + Errno.describe(errno), errno, null);
+    }
+
+    static MemorySegment symbol(String name) {
+        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+    }
+}

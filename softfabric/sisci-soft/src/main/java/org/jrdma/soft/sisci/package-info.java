@@ -1,0 +1,5 @@
+/** SISCI in software: a fabric of nodes in shared memory, for machines without an adapter. */
+@NullMarked
+package org.jrdma.soft.sisci;
+
+import org.jspecify.annotations.NullMarked;

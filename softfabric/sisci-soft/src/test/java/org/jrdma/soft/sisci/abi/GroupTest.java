@@ -1,0 +1,160 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
+import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.Trouble;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Reflective memory: what one stores, all members of a group have. */
+class GroupTest {
+
+    private static final int GROUP = 1;
+    private static final int ALL = sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL();
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    private ThreeNodes nodes;
+
+    @BeforeEach
+    void join() throws Exception {
+        nodes = new ThreeNodes(Trouble.NONE);
+    }
+
+    @AfterEach
+    void leave() throws Exception {
+        nodes.close();
+    }
+
+    private static MemorySegment member(C process, long descriptor, int moreFlags) {
+        var segment =
+                process.create(descriptor, GROUP, BYTES, sisci_h.SCI_FLAG_BROADCAST() | moreFlags);
+        process.ok("SCIPrepareSegment", segment, 0, 0);
+        process.ok("SCISetSegmentAvailable", segment, 0, 0);
+        return process.mapLocal(segment, BYTES).memory();
+    }
+
+    private static C.Mapped group(C process, long descriptor) {
+        return process.mapRemote(
+                process.connect(descriptor, ALL, GROUP, sisci_h.SCI_FLAG_BROADCAST()), BYTES);
+    }
+
+    @Test
+    void shouldReachEveryMemberEachInMemoryOfItsOwn() throws Exception {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var second = member(nodes.second, nodes.secondDescriptor, 0);
+        var group = group(nodes.third, nodes.thirdDescriptor).memory();
+
+        group.set(JAVA_LONG, 8, 5);
+        nodes.third.plain("SCIFlush", 0, 0);
+        first.set(JAVA_LONG, 16, 6); // the member's own
+
+        assertThat(first.get(JAVA_LONG, 8)).isEqualTo(5);
+        assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
+        assertThat(second.get(JAVA_LONG, 16)).isZero();
+    }
+
+    @Test
+    void shouldReachThemWithoutAFlushAMomentLater() throws Exception {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var group = group(nodes.third, nodes.thirdDescriptor).memory();
+
+        group.set(JAVA_LONG, 8, 5);
+
+        eventually(() -> (long) WORD.getVolatile(first, 8L) == 5);
+    }
+
+    @Test
+    void shouldReachWhoJoinsLaterAndBearWhoLeaves() throws Exception {
+        member(nodes.first, nodes.firstDescriptor, 0);
+        var group = group(nodes.third, nodes.thirdDescriptor).memory();
+        var second = member(nodes.second, nodes.secondDescriptor, 0);
+
+        group.set(JAVA_LONG, 8, 5);
+        nodes.third.plain("SCIFlush", 0, 0);
+        assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
+        nodes.first.close();
+        group.set(JAVA_LONG, 8, 6);
+        nodes.third.plain("SCIFlush", 0, 0);
+
+        assertThat(second.get(JAVA_LONG, 8)).isEqualTo(6);
+    }
+
+    @Test
+    void shouldReachAMemberAloneOnlyIfItAllowsThat() {
+        member(nodes.first, nodes.firstDescriptor, 0);
+        member(nodes.second, nodes.secondDescriptor, sisci_h.SCI_FLAG_ALLOW_UNICAST());
+
+        assertThat(connectError(nodes.first.node(), 0)).isEqualTo("NO_SUCH_INTNO");
+        assertThat(connectError(nodes.second.node(), 0)).isEqualTo("OK");
+        assertThat(connectError(ALL, 0)).isEqualTo("ILLEGAL_NODEID");
+        assertThat(connectError(nodes.first.node(), sisci_h.SCI_FLAG_BROADCAST()))
+                .isEqualTo("ILLEGAL_NODEID");
+    }
+
+    private String connectError(int node, int flags) {
+        return nodes.third.attempt(
+                "SCIConnectSegment",
+                nodes.thirdDescriptor,
+                nodes.third.place().address(),
+                node,
+                GROUP,
+                0,
+                0,
+                0,
+                -1,
+                flags);
+    }
+
+    @Test
+    void shouldLeaveOutAMemberBehindACutLink() throws Exception {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var second = member(nodes.second, nodes.secondDescriptor, 0);
+        var group = group(nodes.third, nodes.thirdDescriptor).memory();
+
+        nodes.first.fabric().cutLink(0);
+        group.set(JAVA_LONG, 8, 5);
+        nodes.third.plain("SCIFlush", 0, 0);
+
+        assertThat(first.get(JAVA_LONG, 8)).isZero();
+        assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
+        nodes.first.fabric().mendLink(0);
+        group.set(JAVA_LONG, 8, 7);
+        nodes.third.plain("SCIFlush", 0, 0);
+        assertThat(first.get(JAVA_LONG, 8)).isEqualTo(7);
+    }
+
+    @Test
+    void shouldCopyToAllByDma() {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var second = member(nodes.second, nodes.secondDescriptor, 0);
+        var remote =
+                nodes.third.connect(
+                        nodes.thirdDescriptor, ALL, GROUP, sisci_h.SCI_FLAG_BROADCAST());
+        var local = nodes.third.offer(nodes.thirdDescriptor, 20, BYTES);
+        nodes.third.mapLocal(local, BYTES).memory().set(JAVA_LONG, 0, 5);
+        var queue = nodes.third.place();
+        nodes.third.ok("SCICreateDMAQueue", nodes.thirdDescriptor, queue.address(), 0, 1, 0);
+
+        nodes.third.ok(
+                "SCIStartDmaTransfer",
+                C.handle(queue),
+                local,
+                remote,
+                0,
+                8,
+                0,
+                0,
+                0,
+                sisci_h.SCI_FLAG_DMA_WAIT() | sisci_h.SCI_FLAG_BROADCAST());
+
+        assertThat(first.get(JAVA_LONG, 0)).isEqualTo(5);
+        assertThat(second.get(JAVA_LONG, 0)).isEqualTo(5);
+    }
+}

@@ -1,0 +1,273 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.Upcalls;
+import org.jrdma.soft.sisci.Trouble;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Interrupts of the first node, which the second triggers. */
+class InterruptTest {
+
+    private static final LinkedBlockingQueue<String> HEARD = new LinkedBlockingQueue<>();
+    private static volatile int action = sisci_h.SCI_CALLBACK_CONTINUE();
+
+    private ThreeNodes nodes;
+
+    @BeforeEach
+    void join() throws Exception {
+        nodes = new ThreeNodes(Trouble.NONE);
+        HEARD.clear();
+        action = sisci_h.SCI_CALLBACK_CONTINUE();
+    }
+
+    @AfterEach
+    void leave() throws Exception {
+        nodes.close();
+    }
+
+    @SuppressWarnings("unused") // called by the library
+    private static int heard(long argument, long interrupt, long data, int length, int status) {
+        HEARD.add(argument + ":" + Downcalls.textAt(MemorySegment.ofAddress(data)));
+        return action;
+    }
+
+    private static long callback() throws ReflectiveOperationException {
+        return Upcalls.stub(
+                        MethodHandles.lookup()
+                                .findStatic(
+                                        InterruptTest.class,
+                                        "heard",
+                                        MethodType.methodType(
+                                                int.class,
+                                                long.class,
+                                                long.class,
+                                                long.class,
+                                                int.class,
+                                                int.class)))
+                .address();
+    }
+
+    private record Made(long handle, int number) {}
+
+    private Made create(boolean withData, long callback, int flags) {
+        var place = nodes.first.place();
+        var number = nodes.first.place();
+        nodes.first.ok(
+                withData ? "SCICreateDataInterrupt" : "SCICreateInterrupt",
+                nodes.firstDescriptor,
+                place.address(),
+                0,
+                number.address(),
+                callback,
+                77,
+                flags);
+        return new Made(C.handle(place), number.get(JAVA_INT, 0));
+    }
+
+    private long connect(boolean withData, int number) {
+        var place = nodes.second.place();
+        nodes.second.ok(
+                withData ? "SCIConnectDataInterrupt" : "SCIConnectInterrupt",
+                nodes.secondDescriptor,
+                place.address(),
+                nodes.first.node(),
+                0,
+                number,
+                -1,
+                0);
+        return C.handle(place);
+    }
+
+    private String trigger(long interrupt, String text) {
+        try (var arena = Arena.ofConfined()) {
+            var data = arena.allocateFrom(text);
+            return nodes.second.attempt(
+                    "SCITriggerDataInterrupt", interrupt, data.address(), data.byteSize(), 0);
+        }
+    }
+
+    @Test
+    void shouldWakeWhoWaits() {
+        var local = create(false, 0, 0);
+        var remote = connect(false, local.number());
+
+        assertThat(nodes.first.attempt("SCIWaitForInterrupt", local.handle(), 10, 0))
+                .isEqualTo("TIMEOUT");
+        nodes.second.ok("SCITriggerInterrupt", remote, 0);
+
+        nodes.first.ok("SCIWaitForInterrupt", local.handle(), 5_000, 0);
+    }
+
+    @Test
+    void shouldCountTriggersWhereThatIsAskedForAndJoinThemOtherwise() throws Exception {
+        var counting = create(false, 0, sisci_h.SCI_FLAG_COUNTING_INT());
+        var joining = create(false, 0, 0);
+        var toCounting = connect(false, counting.number());
+        var toJoining = connect(false, joining.number());
+
+        for (var i = 0; i < 3; i++) {
+            nodes.second.ok("SCITriggerInterrupt", toJoining, 0);
+            nodes.second.ok("SCITriggerInterrupt", toCounting, 0);
+        }
+
+        for (var i = 0; i < 3; i++) {
+            nodes.first.ok("SCIWaitForInterrupt", counting.handle(), 5_000, 0);
+        }
+        assertThat(nodes.first.attempt("SCIWaitForInterrupt", counting.handle(), 10, 0))
+                .isEqualTo("TIMEOUT");
+        nodes.first.ok("SCIWaitForInterrupt", joining.handle(), 5_000, 0);
+        assertThat(nodes.first.attempt("SCIWaitForInterrupt", joining.handle(), 10, 0))
+                .isEqualTo("TIMEOUT");
+    }
+
+    @Test
+    void shouldCallBackWithTheDataInItsOrder() throws Exception {
+        var local = create(true, callback(), sisci_h.SCI_FLAG_USE_CALLBACK());
+        var remote = connect(true, local.number());
+
+        for (var i = 0; i < 50; i++) {
+            assertThat(trigger(remote, "text " + i)).isEqualTo("OK");
+        }
+
+        for (var i = 0; i < 50; i++) {
+            assertThat(HEARD.poll(5, TimeUnit.SECONDS)).isEqualTo("77:text " + i);
+        }
+    }
+
+    @Test
+    void shouldNotCallBackAgainWhoHasHadEnough() throws Exception {
+        action = sisci_h.SCI_CALLBACK_CANCEL();
+        var local = create(true, callback(), sisci_h.SCI_FLAG_USE_CALLBACK());
+        var remote = connect(true, local.number());
+
+        trigger(remote, "one");
+        trigger(remote, "two");
+
+        assertThat(HEARD.poll(5, TimeUnit.SECONDS)).isEqualTo("77:one");
+        assertThat(HEARD.poll(50, TimeUnit.MILLISECONDS)).isNull();
+    }
+
+    @Test
+    void shouldHoldBackDataThatNobodyTakesAndGoOnWhenSomeoneDoes() throws Exception {
+        var local = create(true, 0, 0);
+        var remote = connect(true, local.number());
+        var sent = 0;
+        while (trigger(remote, "text").equals("OK")) {
+            sent++;
+        }
+
+        assertThat(nodes.second.errorName()).isEqualTo("NOSPC");
+        assertThat(sent).isEqualTo(64);
+        var data = nodes.first.place();
+        var length = nodes.first.place();
+        length.set(JAVA_INT, 0, 4);
+        assertThat(
+                        nodes.first.attempt(
+                                "SCIWaitForDataInterrupt",
+                                local.handle(),
+                                data.address(),
+                                length.address(),
+                                5_000,
+                                0))
+                .isEqualTo("OVERFLOW"); // it stays
+        length.set(JAVA_INT, 0, 8);
+        nodes.first.ok(
+                "SCIWaitForDataInterrupt",
+                local.handle(),
+                data.address(),
+                length.address(),
+                5_000,
+                0);
+        assertThat(length.get(JAVA_INT, 0)).isEqualTo(5);
+        assertThat(data.getString(0)).isEqualTo("text");
+        ThreeNodes.eventually(() -> trigger(remote, "text").equals("OK"));
+    }
+
+    @Test
+    void shouldGiveEachInterruptTheFirstFreeNumberAndKeepThoseWithDataApart() {
+        assertThat(create(false, 0, 0).number()).isZero();
+        assertThat(create(false, 0, 0).number()).isEqualTo(1);
+        assertThat(create(true, 0, 0).number()).isZero();
+    }
+
+    @Test
+    void shouldTriggerAllThatShareANumberAndRefuseWhoDoesNotWantTo() {
+        var flags = sisci_h.SCI_FLAG_SHARED_INT() | sisci_h.SCI_FLAG_FIXED_INTNO();
+        var first = create(false, 0, flags);
+        var second = create(false, 0, flags);
+        assertThat(second.number()).isEqualTo(first.number());
+        assertThat(
+                        nodes.first.attempt(
+                                "SCICreateInterrupt",
+                                nodes.firstDescriptor,
+                                nodes.first.place().address(),
+                                0,
+                                nodes.first.place().address(),
+                                0,
+                                0,
+                                sisci_h.SCI_FLAG_FIXED_INTNO()))
+                .isEqualTo("SEGMENTID_USED"); // which is INTNO_USED too
+
+        nodes.second.ok("SCITriggerInterrupt", connect(false, first.number()), 0);
+
+        nodes.first.ok("SCIWaitForInterrupt", first.handle(), 5_000, 0);
+        nodes.first.ok("SCIWaitForInterrupt", second.handle(), 5_000, 0);
+    }
+
+    @Test
+    void shouldCancelTheWaitForAnInterruptThatIsRemovedAndTellWhoTriggersIt() throws Exception {
+        var local = create(false, 0, 0);
+        var remote = connect(false, local.number());
+        var waited = new LinkedBlockingQueue<String>();
+        var waiter =
+                Thread.ofPlatform()
+                        .start(() ->
+                                waited.add(
+                                        nodes.first.attempt(
+                                                "SCIWaitForInterrupt", local.handle(), -1, 0)));
+        ThreeNodes.eventually(() ->
+                waiter.getState() == Thread.State.WAITING
+                        || waiter.getState() == Thread.State.TIMED_WAITING);
+
+        nodes.first.ok("SCIRemoveInterrupt", local.handle(), 0);
+
+        assertThat(waited.poll(5, TimeUnit.SECONDS)).isEqualTo("CANCELLED");
+        ThreeNodes.eventually(() ->
+                nodes.second.attempt("SCITriggerInterrupt", remote, 0).equals("NOT_CONNECTED"));
+        nodes.second.ok("SCIDisconnectInterrupt", remote, 0);
+    }
+
+    @Test
+    void shouldRefuseInterruptsThatAreNotThereOrBehindACutLink() throws Exception {
+        var local = create(false, 0, 0);
+        var remote = connect(false, local.number());
+        assertThat(
+                        nodes.second.attempt(
+                                "SCIConnectInterrupt",
+                                nodes.secondDescriptor,
+                                nodes.second.place().address(),
+                                nodes.first.node(),
+                                0,
+                                99,
+                                -1,
+                                0))
+                .isEqualTo("NO_SUCH_INTNO");
+
+        nodes.first.fabric().cutLink(0);
+
+        assertThat(nodes.second.attempt("SCITriggerInterrupt", remote, 0))
+                .isEqualTo("NO_REMOTE_LINK_ACCESS");
+    }
+}

@@ -1,0 +1,176 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.Upcalls;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.fabric.Refusal;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What C would find. */
+class LibraryTest {
+
+    private static final Path HEADER = Path.of("../../headers/sisci/sisci.h");
+    private static final Path NOWHERE = Path.of("/dev/shm/sisci-test-never-joined");
+    private static final Library LIBRARY = new Library(SoftSisciOptions.in(NOWHERE));
+
+    static Stream<Method> functions() {
+        return Stream.of(
+                        LibraryExports.class,
+                        NodeExports.class,
+                        LocalSegmentExports.class,
+                        RemoteSegmentExports.class,
+                        MapExports.class,
+                        DmaExports.class,
+                        InterruptExports.class)
+                .flatMap(type -> Stream.of(type.getDeclaredMethods()))
+                .filter(method -> method.isAnnotationPresent(Exported.class));
+    }
+
+    @ParameterizedTest
+    @MethodSource("functions")
+    void shouldTakeAndReturnWhatTheHeaderSays(Method function) throws Exception {
+        var exported = function.getAnnotation(Exported.class);
+        var arguments = new ArrayList<>(List.of(function.getParameterTypes()));
+        if (exported.reports()) {
+            arguments.add(long.class);
+        }
+        var header =
+                (FunctionDescriptor)
+                        sisci_h.class.getMethod(exported.value() + "$descriptor").invoke(null);
+
+        assertThat(Upcalls.descriptor(MethodType.methodType(function.getReturnType(), arguments)))
+                .isEqualTo(withNumbersForPointers(header));
+    }
+
+    private static FunctionDescriptor withNumbersForPointers(FunctionDescriptor header) {
+        var arguments =
+                header.argumentLayouts().stream()
+                        .map(LibraryTest::number)
+                        .toArray(MemoryLayout[]::new);
+        return header.returnLayout()
+                .map(result -> FunctionDescriptor.of(number(result), arguments))
+                .orElseGet(() -> FunctionDescriptor.ofVoid(arguments));
+    }
+
+    private static MemoryLayout number(MemoryLayout layout) {
+        return layout instanceof AddressLayout ? ValueLayout.JAVA_LONG : layout.withoutName();
+    }
+
+    @ParameterizedTest
+    @MethodSource("functions")
+    void shouldBeFoundByItsThreeNames(Method function) {
+        var name = function.getAnnotation(Exported.class).value();
+        var found = LIBRARY.find(name);
+
+        assertThat(found).isPresent();
+        assertThat(LIBRARY.find("_SISCI_PUBLIC_FUNC_MT_" + name)).isEqualTo(found);
+        assertThat(LIBRARY.find("_SISCI_PUBLIC_FUNC_ST_" + name)).isEqualTo(found);
+    }
+
+    @Test
+    void shouldLackWhatItDoesNotDoAsAnOlderLibraryWould() {
+        assertThat(LIBRARY.find("SCIBorrowDevice")).isEmpty();
+        assertThat(LIBRARY.find("_SISCI_PUBLIC_FUNC_MT_SCIAttachPhysicalMemory")).isEmpty();
+        assertThat(LIBRARY.find("_SISCI_PUBLIC_CONST_SCI_FLAG_NO_SUCH_FLAG")).isEmpty();
+    }
+
+    @Test
+    void shouldExportEveryConstantOfTheHeaderWithItsNumberIfThatIsPublic() throws Exception {
+        var header = Files.readString(HEADER);
+        var numbers = new HashMap<String, Integer>();
+        var define = Pattern.compile("#define (SCI_\\w+) (0x\\w+)").matcher(header);
+        while (define.find()) {
+            numbers.put(
+                    define.group(1), Integer.parseUnsignedInt(define.group(2).substring(2), 16));
+        }
+        var exported = new ArrayList<String>();
+        var data = Pattern.compile("SISCI_DATA\\((SCI_\\w+)\\)").matcher(header);
+        while (data.find()) {
+            var name = data.group(1);
+            exported.add(name);
+            if (numbers.containsKey(name)) {
+                assertThat(constant(name)).as(name).isEqualTo(numbers.get(name));
+            } else {
+                // No one would guess a number of more than 16 bits.
+                assertThat(Integer.toUnsignedLong(constant(name))).as(name).isGreaterThan(0xFFFF);
+            }
+        }
+        assertThat(exported).hasSizeGreaterThan(80);
+    }
+
+    private static int constant(String name) {
+        return Downcalls.memoryAt(
+                        LIBRARY.find("_SISCI_PUBLIC_CONST_" + name).orElseThrow(), Integer.BYTES)
+                .get(JAVA_INT, 0);
+    }
+
+    @Test
+    void shouldGiveEachQueryANumberOfItsOwn() {
+        assertThat(Stream.of(Query.values()).map(Query::number)).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void shouldRefuseEverythingBeforeItIsInitialised() {
+        var early = new C(SoftSisciOptions.in(NOWHERE));
+
+        assertThat(early.attempt("SCIOpen", early.place().address(), 0))
+                .isEqualTo("NOT_INITIALIZED");
+        assertThat(early.attempt("SCIGetLocalNodeId", 0, early.place().address(), 0))
+                .isEqualTo("NOT_INITIALIZED");
+        assertThat(NOWHERE).doesNotExist();
+    }
+
+    @Test
+    void shouldRefuseAStaleHandleEvenWhereItsPlaceIsUsedAgain() {
+        var handles = new Handles();
+        var first = handles.add("first");
+        handles.release(first);
+        var second = handles.add("second");
+
+        assertThat(handles.object(second, String.class)).isEqualTo("second");
+        assertThatThrownBy(() -> handles.object(first, String.class)).isInstanceOf(Refusal.class);
+        assertThatThrownBy(() -> handles.object(second, Integer.class)).isInstanceOf(Refusal.class);
+    }
+
+    @Test
+    void shouldExplainEveryErrorInWords() {
+        var library = new C(SoftSisciOptions.in(NOWHERE));
+        var texts =
+                Map.of(
+                        sisci_h.SCI_ERR_BUSY(),
+                        "busy",
+                        sisci_h.SCI_ERR_NO_SUCH_SEGMENT(),
+                        "no such intno, or no such segment",
+                        0x40000999,
+                        "unknown error 0x40000999");
+
+        texts.forEach((code, text) ->
+                assertThat(
+                                Downcalls.textAt(
+                                        MemorySegment.ofAddress(
+                                                library.plain("SCIGetErrorString", code))))
+                        .isEqualTo(text));
+    }
+}

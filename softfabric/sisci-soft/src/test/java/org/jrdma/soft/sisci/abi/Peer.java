@@ -1,0 +1,145 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+
+/** Another process of a fabric, in a JVM of its own, and what it does there. */
+final class Peer implements AutoCloseable {
+
+    static final int SEGMENT = 7;
+    static final int INTERRUPT = 3;
+    static final long BYTES = 64 << 10;
+
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    private final Process process;
+    private final int node;
+
+    private Peer(Process process) throws IOException {
+        this.process = process;
+        var line = process.inputReader().readLine();
+        if (line == null || !line.startsWith("node ")) {
+            throw new AssertionError("the peer says " + line);
+        }
+        this.node = Integer.parseInt(line.substring(5));
+    }
+
+    /** Starts one as a node, 0 for any; returns when it has done what its role begins with. */
+    static Peer start(Path fabric, int node, String role, int other) throws IOException {
+        var path =
+                Stream.of(
+                                "target/test-classes",
+                                "target/classes",
+                                System.getProperty("jdk.module.path", ""),
+                                System.getProperty("java.class.path", ""))
+                        .filter(part -> !part.isEmpty())
+                        .collect(Collectors.joining(File.pathSeparator));
+        var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var process =
+                new ProcessBuilder(
+                                List.of(
+                                        java,
+                                        "-XX:TieredStopAtLevel=1",
+                                        "-XX:+UseSerialGC",
+                                        "--enable-native-access=ALL-UNNAMED",
+                                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                                        "-cp",
+                                        path,
+                                        Peer.class.getName(),
+                                        fabric.toString(),
+                                        Integer.toString(node),
+                                        role,
+                                        Integer.toString(other)))
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+        return new Peer(process);
+    }
+
+    int node() {
+        return node;
+    }
+
+    /** As by kill -9. */
+    void kill() {
+        process.destroyForcibly().onExit().join();
+    }
+
+    /** Lets it end as a program does that closes nothing. */
+    int end() throws IOException, InterruptedException {
+        process.outputWriter().close();
+        return process.waitFor();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+
+    /** Arguments: the fabric, the node, the role, the other's node. */
+    public static void main(String... arguments) throws IOException {
+        var self =
+                C.in(
+                        SoftSisciOptions.in(Path.of(arguments[0]))
+                                .asNode(Integer.parseInt(arguments[1])));
+        var descriptor = self.open();
+        var other = Integer.parseInt(arguments[3]);
+        switch (arguments[2]) {
+            case "echo" -> echo(self, descriptor);
+            case "share" -> self.ok("SCIShareSegment", self.offer(descriptor, SEGMENT, BYTES), 0);
+            case "use" -> {
+                var remote = self.connect(descriptor, other, SEGMENT);
+                self.mapRemote(remote, BYTES).memory().set(JAVA_LONG, 0, 1);
+            }
+            default -> throw new IllegalArgumentException(arguments[2]);
+        }
+        IO.println("node " + self.node());
+        while (System.in.read() >= 0) {
+            // until its parent has had enough
+        }
+    }
+
+    /**
+     * Offers a segment whose second word follows the first, and an interrupt that adds to a third.
+     */
+    private static void echo(C self, long descriptor) {
+        var memory = self.mapLocal(self.offer(descriptor, SEGMENT, BYTES), BYTES).memory();
+        var interrupt = self.place();
+        var number = self.place();
+        number.set(java.lang.foreign.ValueLayout.JAVA_INT, 0, INTERRUPT);
+        self.ok(
+                "SCICreateInterrupt",
+                descriptor,
+                interrupt.address(),
+                0,
+                number.address(),
+                0,
+                0,
+                sisci_h.SCI_FLAG_FIXED_INTNO() | sisci_h.SCI_FLAG_COUNTING_INT());
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    while (true) {
+                        WORD.setVolatile(memory, 8L, (long) WORD.getVolatile(memory, 0L));
+                        LockSupport.parkNanos(1_000);
+                    }
+                });
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    while (true) {
+                        self.ok("SCIWaitForInterrupt", C.handle(interrupt), -1, 0);
+                        WORD.getAndAdd(memory, 16L, 1L);
+                    }
+                });
+    }
+}

@@ -1,0 +1,224 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What only two processes show. */
+class ProcessesTest {
+
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    private Path folder;
+    private C self;
+    private long descriptor;
+
+    @BeforeEach
+    void join() throws Exception {
+        folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
+        self = C.in(SoftSisciOptions.in(folder));
+        descriptor = self.open();
+    }
+
+    @AfterEach
+    void leaveAndFindNothingLeft() throws Exception {
+        self.close();
+        assertThat(files()).isEmpty();
+        Files.delete(folder);
+    }
+
+    private List<String> files() throws IOException {
+        try (var files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    private static void eventually(Callable<Boolean> condition) throws Exception {
+        var end = System.nanoTime() + 5_000_000_000L;
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).as("not within 5 s").isLessThan(end);
+            Thread.sleep(5);
+        }
+    }
+
+    @Test
+    void shouldExchangeWordsThroughTheMemoryOfAnotherProcess() throws Exception {
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            var memory = map(peer).memory();
+
+            for (var i = 1L; i <= 1_000; i++) {
+                var sent = i;
+                WORD.setVolatile(memory, 0L, sent);
+                eventually(() -> (long) WORD.getVolatile(memory, 8L) == sent);
+            }
+        }
+    }
+
+    private C.Mapped map(Peer peer) {
+        return self.mapRemote(self.connect(descriptor, peer.node(), Peer.SEGMENT), Peer.BYTES);
+    }
+
+    @Test
+    void shouldCountEachTriggerOfAnotherProcessOnce() throws Exception {
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            var memory = map(peer).memory();
+            var interrupt = self.place();
+            self.ok(
+                    "SCIConnectInterrupt",
+                    descriptor,
+                    interrupt.address(),
+                    peer.node(),
+                    0,
+                    Peer.INTERRUPT,
+                    -1,
+                    0);
+
+            for (var i = 0; i < 2_000; i++) {
+                self.ok("SCITriggerInterrupt", C.handle(interrupt), 0);
+            }
+
+            eventually(() -> (long) WORD.getVolatile(memory, 16L) == 2_000);
+        }
+    }
+
+    @Test
+    void shouldLoseTheSegmentOfAProcessThatIsKilledAndReadAllOnesAndLiveOn() throws Exception {
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            var remote = self.connect(descriptor, peer.node(), Peer.SEGMENT);
+            var map = self.mapRemote(remote, Peer.BYTES);
+            var sequence = self.sequence(map);
+
+            peer.kill();
+
+            assertThat(self.remoteEvent(remote)).isEqualTo(sisci_h.SCI_CB_LOST());
+            assertThat(map.memory().get(JAVA_LONG, 4096)).isEqualTo(-1);
+            map.memory().set(JAVA_LONG, 0, 1);
+            assertThat(self.call("SCICheckSequence", sequence, 0))
+                    .isEqualTo(sisci_h.SCI_SEQ_NOT_RETRIABLE());
+            assertThat(self.call("SCIStartSequence", sequence, 0))
+                    .isEqualTo(sisci_h.SCI_SEQ_NOT_RETRIABLE());
+            assertThat(mappedOf(folder)).isEmpty();
+            eventually(() -> files().equals(List.of("4.member.0.0")));
+            self.ok("SCIRemoveSequence", sequence, 0);
+            self.ok("SCIUnmapSegment", map.handle(), 0);
+            self.ok("SCIDisconnectSegment", remote, 0);
+            self.ok("SCIClose", descriptor, 0);
+        }
+    }
+
+    private static List<String> mappedOf(Path folder) throws IOException {
+        try (var maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(line -> line.contains(folder.toString())).toList();
+        }
+    }
+
+    @Test
+    void shouldTellTheOwnerOfAUserThatIsKilledAndLetItRemoveTheSegment() throws Exception {
+        var segment = self.offer(descriptor, Peer.SEGMENT, Peer.BYTES);
+        try (var peer = Peer.start(folder, 0, "use", self.node())) {
+            assertThat(self.attempt("SCIRemoveSegment", segment, 0)).isEqualTo("BUSY");
+
+            peer.kill();
+
+            assertThat(self.localEvent(segment)).isEqualTo(sisci_h.SCI_CB_CONNECT());
+            assertThat(self.localEvent(segment)).isEqualTo(sisci_h.SCI_CB_LOST());
+            self.ok("SCIRemoveSegment", segment, 0);
+            self.ok("SCIClose", descriptor, 0);
+        }
+    }
+
+    @Test
+    void shouldClearAwayWhatWasLeftWhenAllWereKilled() throws Exception {
+        self.close();
+        Peer.start(folder, 0, "echo", 0).kill();
+        assertThat(files()).contains("4.segment.7.0");
+
+        self = C.in(SoftSisciOptions.in(folder));
+
+        assertThat(self.node()).isEqualTo(4);
+        assertThat(files()).containsExactly("4.member.0.0");
+    }
+
+    @Test
+    void shouldLeaveNothingOfAProgramThatEndsWithoutClosing() throws Exception {
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            assertThat(peer.end()).isZero();
+
+            assertThat(files()).containsExactly("4.member.0.0");
+        }
+    }
+
+    @Test
+    void shouldShareASegmentBetweenTheProcessesOfANodeWithItsState() throws Exception {
+        try (var peer = Peer.start(folder, self.node(), "share", 0)) {
+            assertThat(peer.node()).isEqualTo(self.node());
+            var segment = self.place();
+            var bytes = self.place();
+            self.ok(
+                    "SCIAttachLocalSegment",
+                    descriptor,
+                    segment.address(),
+                    Peer.SEGMENT,
+                    bytes.address(),
+                    0,
+                    0,
+                    0);
+            assertThat(bytes.get(JAVA_LONG, 0)).isEqualTo(Peer.BYTES);
+            var own = self.mapLocal(C.handle(segment), Peer.BYTES).memory();
+            var remote = map(peer).memory();
+
+            remote.set(JAVA_LONG, 0, 5);
+
+            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(5);
+            assertThat(self.attempt("SCIPrepareSegment", C.handle(segment), 0, 0))
+                    .isEqualTo("ILLEGAL_OPERATION"); // the owner has
+            self.ok("SCISetSegmentUnavailable", C.handle(segment), 0, 0);
+            assertThat(
+                            self.attempt(
+                                    "SCIConnectSegment",
+                                    descriptor,
+                                    self.place().address(),
+                                    peer.node(),
+                                    Peer.SEGMENT,
+                                    0,
+                                    0,
+                                    0,
+                                    -1,
+                                    0))
+                    .isEqualTo("NO_SUCH_INTNO");
+        }
+    }
+
+    @Test
+    void shouldKeepWritersOfALostSegmentAlive() throws Exception {
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            MemorySegment memory = map(peer).memory();
+            var writer =
+                    Thread.ofPlatform()
+                            .start(() -> {
+                                while (!Thread.interrupted()) {
+                                    memory.fill((byte) 1);
+                                }
+                            });
+
+            peer.kill();
+            Thread.sleep(100);
+
+            writer.interrupt();
+            writer.join();
+            assertThat(mappedOf(folder)).isEmpty();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package org.jrdma.soft.sisci.abi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.Trouble;
+
+/** A fabric of nodes in this JVM, which leaves nothing behind. */
+final class ThreeNodes implements AutoCloseable {
+
+    static final long BYTES = 64 << 10;
+
+    final Path folder;
+    final C first;
+    final C second;
+    final C third;
+    final long firstDescriptor;
+    final long secondDescriptor;
+    final long thirdDescriptor;
+
+    /** With trouble for the second. */
+    ThreeNodes(Trouble trouble) throws IOException {
+        folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
+        first = C.in(SoftSisciOptions.in(folder));
+        second = C.in(SoftSisciOptions.in(folder).with(trouble));
+        third = C.in(SoftSisciOptions.in(folder));
+        firstDescriptor = first.open();
+        secondDescriptor = second.open();
+        thirdDescriptor = third.open();
+    }
+
+    static void eventually(Callable<Boolean> condition) throws Exception {
+        var end = System.nanoTime() + 5_000_000_000L;
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).as("not within 5 s").isLessThan(end);
+            Thread.sleep(2);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (var process : List.of(first, second, third)) {
+            process.close();
+        }
+        var left = new ArrayList<String>();
+        try (var files = Files.list(folder)) {
+            files.forEach(file -> left.add(file.getFileName().toString()));
+        }
+        assertThat(left).isEmpty();
+        Files.delete(folder);
+    }
+}
