@@ -30,6 +30,15 @@ public final class Linux {
     static final int EPOLL_CTL_DEL = 2;
     static final int EPOLL_CTL_MOD = 3;
 
+    /** Of open(2): a file is made where there is none. */
+    public static final int O_CREAT = 0x40;
+
+    /** Of open(2): and refused where there is one. */
+    public static final int O_EXCL = 0x80;
+
+    static final int O_RDONLY = 0;
+    static final int O_CLOEXEC = 0x80000;
+
     private static final int EPOLL_CLOEXEC = 0x80000;
     private static final int O_NONBLOCK = 0x800;
     private static final int F_GETFL = 3;

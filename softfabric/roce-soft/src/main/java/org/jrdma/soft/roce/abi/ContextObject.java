@@ -69,6 +69,11 @@ final class ContextObject {
         verbs_context.dealloc_td(whole, HotExports.MEMBERS.findOrThrow("dealloc_td"));
         verbs_context.alloc_parent_domain(
                 whole, HotExports.MEMBERS.findOrThrow("alloc_parent_domain"));
+        verbs_context.open_xrcd(whole, HotExports.MEMBERS.findOrThrow("open_xrcd"));
+        verbs_context.close_xrcd(whole, HotExports.MEMBERS.findOrThrow("close_xrcd"));
+        verbs_context.create_srq_ex(whole, HotExports.MEMBERS.findOrThrow("create_srq_ex"));
+        verbs_context.get_srq_num(whole, HotExports.MEMBERS.findOrThrow("get_srq_num"));
+        verbs_context.open_qp(whole, HotExports.MEMBERS.findOrThrow("open_qp"));
         structure = verbs_context.context(whole);
         ibv_context.device(structure, device.structure());
         ibv_context.cmd_fd(structure, -1);

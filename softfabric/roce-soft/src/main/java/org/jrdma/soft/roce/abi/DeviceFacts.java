@@ -71,6 +71,7 @@ final class DeviceFacts {
                         | rdma_h.IBV_DEVICE_SYS_IMAGE_GUID()
                         | rdma_h.IBV_DEVICE_RC_RNR_NAK_GEN()
                         | rdma_h.IBV_DEVICE_SRQ_RESIZE()
+                        | rdma_h.IBV_DEVICE_XRC()
                         | rdma_h.IBV_DEVICE_MEM_MGT_EXTENSIONS()
                         | rdma_h.IBV_DEVICE_MEM_WINDOW()
                         | rdma_h.IBV_DEVICE_MEM_WINDOW_TYPE_2B());
@@ -111,9 +112,9 @@ final class DeviceFacts {
         var connected = messages | rdma_h.IBV_ODP_SUPPORT_WRITE();
         ibv_odp_caps.per_transport_caps.ud_odp_caps(transports, messages);
         ibv_odp_caps.per_transport_caps.uc_odp_caps(transports, connected);
-        ibv_odp_caps.per_transport_caps.rc_odp_caps(
-                transports,
-                connected | rdma_h.IBV_ODP_SUPPORT_READ() | rdma_h.IBV_ODP_SUPPORT_ATOMIC());
+        var reliable = connected | rdma_h.IBV_ODP_SUPPORT_READ() | rdma_h.IBV_ODP_SUPPORT_ATOMIC();
+        ibv_odp_caps.per_transport_caps.rc_odp_caps(transports, reliable);
+        ibv_device_attr_ex.xrc_odp_caps(attributes, reliable);
         ibv_device_attr_ex.device_cap_flags_ex(
                 attributes,
                 ibv_device_attr.device_cap_flags(ibv_device_attr_ex.orig_attr(attributes)));

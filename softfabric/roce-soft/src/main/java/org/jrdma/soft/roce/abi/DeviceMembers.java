@@ -74,6 +74,16 @@ final class DeviceMembers {
     static long createQueuePair(long context, long wanted) {
         var attributes = Memory.at(wanted, ibv_qp_init_attr_ex.layout());
         var present = ibv_qp_init_attr_ex.comp_mask(attributes);
+        // The one structure begins as the other.
+        var plain = attributes.asSlice(0, ibv_qp_init_attr.layout().byteSize());
+        if (ibv_qp_init_attr_ex.qp_type(attributes) == rdma_h.IBV_QPT_XRC_RECV()) {
+            refuseUnknown(present, rdma_h.IBV_QP_INIT_ATTR_XRCD());
+            var domain = XrcDomainObject.of(ibv_qp_init_attr_ex.xrcd(attributes).address());
+            if (present == 0 || domain.context() != ContextObject.of(context)) {
+                throw new Refusal(Errno.EINVAL);
+            }
+            return QueuePairObject.receiving(domain, plain).structure().address();
+        }
         refuseUnknown(
                 present, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
         var domain = DomainObject.of(ibv_qp_init_attr_ex.pd(attributes).address());
@@ -87,12 +97,7 @@ final class DeviceMembers {
                     ibv_qp_init_attr_ex.qp_type(attributes),
                     ibv_qp_init_attr_ex.send_ops_flags(attributes));
         }
-        return new QueuePairObject(
-                        domain,
-                        attributes.asSlice(0, ibv_qp_init_attr.layout().byteSize()),
-                        extended)
-                .structure()
-                .address();
+        return new QueuePairObject(domain, plain, extended).structure().address();
     }
 
     @Exported(value = "modify_cq", failure = Failure.ERRNO)

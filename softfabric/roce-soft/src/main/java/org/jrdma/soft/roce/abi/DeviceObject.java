@@ -37,6 +37,7 @@ public final class DeviceObject {
     private final long guid;
     private final MemorySegment structure;
     private final List<ContextObject> contexts = new ArrayList<>();
+    private final XrcDomains xrcDomains = new XrcDomains();
 
     private final List<Address> addresses;
 
@@ -97,6 +98,11 @@ public final class DeviceObject {
         return structure;
     }
 
+    /** The XRC domains that its contexts share. */
+    XrcDomains xrcDomains() {
+        return xrcDomains;
+    }
+
     /**
      * Takes the address for one more context.
      *
@@ -120,8 +126,7 @@ public final class DeviceObject {
             var best =
                     wanted != null
                             ? Stream.of(wanted)
-                            : Stream.concat(Stream.ofNullable(last), addresses.stream())
-                                    .distinct();
+                            : Stream.concat(Stream.ofNullable(last), addresses.stream()).distinct();
             var opened = Port.openFirst(best.map(PortOptions::at).toList());
             last = opened.address();
             opened.trouble(trouble);

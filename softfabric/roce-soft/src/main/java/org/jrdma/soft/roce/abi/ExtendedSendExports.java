@@ -105,6 +105,11 @@ final class ExtendedSendExports {
         sends(queuePair).setInlines(count, list);
     }
 
+    @Exported(value = "wr_set_xrc_srqn", failure = Failure.NONE)
+    static void setReceiveQueue(long queuePair, int number) {
+        sends(queuePair).setReceiveQueue(number);
+    }
+
     @Exported(value = "wr_set_ud_addr", failure = Failure.NONE)
     static void setDestination(long queuePair, long handle, int number, int key) {
         sends(queuePair).setDestination(handle, number, key);

@@ -30,14 +30,14 @@ final class ExtendedSends {
                     | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM()
                     | rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()
                     | rdma_h.IBV_QP_EX_WITH_BIND_MW();
-    private static final int RELIABLE =
+    private static final int EXTENDED =
             CONNECTED
                     | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
                     | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
                     | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD()
-                    | rdma_h.IBV_QP_EX_WITH_LOCAL_INV()
-                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE()
-                    | rdma_h.IBV_QP_EX_WITH_FLUSH();
+                    | rdma_h.IBV_QP_EX_WITH_LOCAL_INV();
+    private static final int RELIABLE =
+            EXTENDED | rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE() | rdma_h.IBV_QP_EX_WITH_FLUSH();
 
     private static final long REQUEST_BYTES = ibv_send_wr.layout().byteSize();
     private static final long PIECE_BYTES = ibv_sge.layout().byteSize();
@@ -86,6 +86,7 @@ final class ExtendedSends {
         ibv_qp_ex.wr_set_inline_data(structure, all.findOrThrow("wr_set_inline_data"));
         ibv_qp_ex.wr_set_inline_data_list(structure, all.findOrThrow("wr_set_inline_data_list"));
         ibv_qp_ex.wr_set_ud_addr(structure, all.findOrThrow("wr_set_ud_addr"));
+        ibv_qp_ex.wr_set_xrc_srqn(structure, all.findOrThrow("wr_set_xrc_srqn"));
     }
 
     /** Refuses operations that a type of queue pairs has not. */
@@ -93,6 +94,8 @@ final class ExtendedSends {
         var known = 0;
         if (type == rdma_h.IBV_QPT_RC()) {
             known = RELIABLE;
+        } else if (type == rdma_h.IBV_QPT_XRC_SEND()) {
+            known = EXTENDED;
         } else if (type == rdma_h.IBV_QPT_UC()) {
             known = CONNECTED;
         } else if (type == rdma_h.IBV_QPT_UD()) {
@@ -240,6 +243,12 @@ final class ExtendedSends {
         ibv_send_wr.wr.ud.ah(datagram, MemorySegment.ofAddress(handle));
         ibv_send_wr.wr.ud.remote_qpn(datagram, number);
         ibv_send_wr.wr.ud.remote_qkey(datagram, key);
+    }
+
+    void setReceiveQueue(int number) {
+        refuseUnlessBegun();
+        ibv_send_wr.qp_type.xrc.remote_srqn(
+                ibv_send_wr.qp_type.xrc(ibv_send_wr.qp_type(last())), number);
     }
 
     void setPiece(int key, long address, int length) {

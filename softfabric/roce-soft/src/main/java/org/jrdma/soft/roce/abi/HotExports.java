@@ -11,6 +11,7 @@ final class HotExports {
                     HotExports.class,
                     DeviceMembers.class,
                     MemoryMembers.class,
+                    XrcMembers.class,
                     ExtendedCompletionExports.class,
                     ExtendedSendExports.class);
 

@@ -1,165 +1,191 @@
 package org.jrdma.soft.roce.abi;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
-import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.CompletionSink;
+import org.jrdma.soft.roce.engine.ProtectionDomain;
 import org.jrdma.soft.roce.engine.QueuePair;
-import org.jrdma.soft.roce.engine.QueuePairEvent;
-import org.jrdma.soft.roce.engine.QueuePairOptions;
 import org.jrdma.soft.roce.engine.QueuePairState;
-import org.jrdma.soft.roce.engine.ReceiveParameters;
-import org.jrdma.soft.roce.engine.SendParameters;
-import org.jrdma.soft.roce.engine.WorkQueues;
 import org.jrdma.soft.roce.network.Port;
-import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_qp}. */
 final class QueuePairObject implements Owned, EventSubject {
 
-    private static final int SEQUENCE_MASK = 0xff_ffff;
+    /** Of one that completes nothing itself. */
+    private static final CompletionSink NOWHERE =
+            _ -> {
+                throw new IllegalStateException("a completion of a queue pair that has none");
+            };
 
-    /** What a requester may be told anew once it is drained. */
-    private static final int OF_SENDING =
-            rdma_h.IBV_QP_TIMEOUT()
-                    | rdma_h.IBV_QP_RETRY_CNT()
-                    | rdma_h.IBV_QP_RNR_RETRY()
-                    | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC();
-
-    private final DomainObject domain;
+    private final ContextObject context;
     private final Port port;
-    private final Transport transport;
-    private final CompletionQueueObject sendCompletions;
-    private final CompletionQueueObject receiveCompletions;
-    private final @Nullable SharedReceiveQueueObject sharedReceives;
+    private final QueuePairKind kind;
+    private final QueuePairCore core;
+    private final QueuePair queuePair;
+
+    /** Of what it needs. */
+    private final List<Users> needed;
+
     private final MemorySegment structure;
 
-    /** An {@code ibv_qp_attr}: what was set so far. */
-    private final MemorySegment attributes = ibv_qp_attr.allocate(Arena.ofAuto());
-
-    /** An {@code ibv_qp_init_attr}: what it was made with. */
-    private final MemorySegment initial = ibv_qp_init_attr.allocate(Arena.ofAuto());
-
-    private final QueuePair queuePair;
-    private final SendRequests sends;
+    /** Null for one that sends nothing. */
+    private final @Nullable SendRequests sends;
 
     /** Null for one that {@code ibv_create_qp} made. */
     private final @Nullable ExtendedSends extendedSends;
 
-    private final ReceiveRequests receives;
+    /** Null for one that has none of its own. */
+    private final @Nullable ReceiveRequests receives;
+
+    /** What it receives in, of those that are shared. */
+    private final @Nullable XrcDomainObject extendedDomain;
+
     private final Set<Address> groups = new HashSet<>();
     private final EventCount asyncEvents = new EventCount();
-
-    /** As far as changes of state by its owner go; the engine may have put it in error since. */
-    private volatile QueuePairState state = QueuePairState.RESET;
-
-    private volatile boolean tellsWhenDrained;
     private boolean stopped;
 
     /**
+     * One with requests to send, and with receives of its own or shared ones, if its type has any.
+     *
      * @param wanted an {@code ibv_qp_init_attr}, which is told what it got
      * @param extended whether it is an {@code ibv_qp_ex}
      */
     QueuePairObject(DomainObject domain, MemorySegment wanted, boolean extended) {
-        this.domain = domain;
-        this.port = domain.context().port();
-        this.transport = transport(ibv_qp_init_attr.qp_type(wanted));
-        this.sendCompletions = CompletionQueueObject.of(ibv_qp_init_attr.send_cq(wanted).address());
-        this.receiveCompletions =
-                CompletionQueueObject.of(ibv_qp_init_attr.recv_cq(wanted).address());
-        var shared = ibv_qp_init_attr.srq(wanted).address();
-        this.sharedReceives = shared == 0 ? null : SharedReceiveQueueObject.of(shared);
-        if (sendCompletions.context() != domain.context()
-                || receiveCompletions.context() != domain.context()
-                || (sharedReceives != null && sharedReceives.context() != domain.context())) {
+        this.context = domain.context();
+        this.port = context.port();
+        this.kind = QueuePairKind.of(ibv_qp_init_attr.qp_type(wanted));
+        this.extendedDomain = null;
+        var sendCompletions = CompletionQueueObject.of(ibv_qp_init_attr.send_cq(wanted).address());
+        var receiveCompletions =
+                kind == QueuePairKind.EXTENDED_SENDER
+                        ? null
+                        : CompletionQueueObject.of(ibv_qp_init_attr.recv_cq(wanted).address());
+        var shared = sharedReceives(ibv_qp_init_attr.srq(wanted).address());
+        if (kind == QueuePairKind.EXTENDED_RECEIVER
+                || sendCompletions.context() != context
+                || (receiveCompletions != null && receiveCompletions.context() != context)
+                || (shared != null && shared.context() != context)) {
             throw new Refusal(Errno.EINVAL);
         }
         var room = ibv_qp_init_attr.cap(wanted);
-        if (sharedReceives != null) {
+        if (shared != null || receiveCompletions == null) {
             ibv_qp_cap.max_recv_wr(room, 0); // whatever was asked for
             ibv_qp_cap.max_recv_sge(room, 0);
         }
         refuseUnlessPossible(room);
-        initial.copyFrom(wanted);
-        ibv_qp_attr.cap(attributes, room);
-        var options =
-                new QueuePairOptions(
-                        transport,
-                        domain.domain(),
-                        sendCompletions,
-                        receiveCompletions,
-                        this::raised,
-                        ibv_qp_cap.max_send_wr(room),
-                        ibv_qp_cap.max_recv_wr(room),
-                        ibv_qp_cap.max_send_sge(room),
-                        ibv_qp_cap.max_recv_sge(room),
-                        ibv_qp_cap.max_inline_data(room),
-                        sharedReceives == null ? null : sharedReceives.queue());
-        this.queuePair = newQueuePair(port, options);
+        this.core =
+                new QueuePairCore(
+                        port,
+                        kind,
+                        wanted,
+                        new QueuePairCore.Surroundings(
+                                domain.domain(),
+                                sendCompletions,
+                                receiveCompletions == null ? NOWHERE : receiveCompletions,
+                                shared == null ? null : shared.queue(),
+                                null),
+                        ibv_qp_cap.max_recv_sge(room));
+        this.queuePair = core.queuePair();
         // The one begins as the other.
         this.structure = Structures.allocate(extended ? ibv_qp_ex.layout() : ibv_qp.layout(), this);
         this.extendedSends = extended ? new ExtendedSends(this, structure, room) : null;
         this.sends =
                 new SendRequests(
                         queuePair.sends(),
-                        transport,
+                        kind.transport(),
                         domain,
                         room,
                         ibv_qp_init_attr.sq_sig_all(wanted) != 0);
-        this.receives = new ReceiveRequests(queuePair.receives(), ibv_qp_cap.max_recv_sge(room));
-        ibv_qp.context(structure, domain.context().address());
-        ibv_qp.qp_context(structure, ibv_qp_init_attr.qp_context(wanted));
+        this.receives =
+                shared != null || receiveCompletions == null
+                        ? null
+                        : new ReceiveRequests(queuePair.receives(), ibv_qp_cap.max_recv_sge(room));
         ibv_qp.pd(structure, domain.structure());
         ibv_qp.send_cq(structure, sendCompletions.structure());
-        ibv_qp.recv_cq(structure, receiveCompletions.structure());
+        ibv_qp.recv_cq(structure, ibv_qp_init_attr.recv_cq(wanted));
         ibv_qp.srq(structure, ibv_qp_init_attr.srq(wanted));
+        this.needed = new ArrayList<>(List.of(domain.users(), sendCompletions.users()));
+        if (receiveCompletions != null) {
+            needed.add(receiveCompletions.users());
+        }
+        if (shared != null) {
+            needed.add(shared.users());
+        }
+        begin(ibv_qp_init_attr.qp_context(wanted));
+    }
+
+    /**
+     * One that receives over an extended connection, into queues that its peer names.
+     *
+     * @param wanted an {@code ibv_qp_init_attr}, which is told what it got
+     */
+    static QueuePairObject receiving(XrcDomainObject domain, MemorySegment wanted) {
+        ibv_qp_init_attr.cap(wanted).fill((byte) 0);
+        var core =
+                new QueuePairCore(
+                        domain.context().port(),
+                        QueuePairKind.EXTENDED_RECEIVER,
+                        wanted,
+                        new QueuePairCore.Surroundings(
+                                new ProtectionDomain(), // of nobody
+                                NOWHERE,
+                                NOWHERE,
+                                null,
+                                domain.domain().domain()),
+                        DeviceFacts.MAX_ELEMENTS);
+        return new QueuePairObject(domain, core, ibv_qp_init_attr.qp_context(wanted));
+    }
+
+    /** Opens one that receives over an extended connection, for one more. */
+    QueuePairObject(XrcDomainObject domain, QueuePairCore core, MemorySegment userContext) {
+        this.context = domain.context();
+        this.port = context.port();
+        this.kind = QueuePairKind.EXTENDED_RECEIVER;
+        this.extendedDomain = domain;
+        this.core = core;
+        this.queuePair = core.queuePair();
+        this.structure = Structures.allocate(ibv_qp.layout(), this);
+        this.extendedSends = null;
+        this.sends = null;
+        this.receives = null;
+        this.needed = List.of(domain.users());
+        begin(userContext);
+        domain.domain().receivers().put(queuePair.number(), core);
+    }
+
+    private void begin(MemorySegment userContext) {
+        core.open(this);
+        ibv_qp.context(structure, context.address());
+        ibv_qp.qp_context(structure, userContext);
         ibv_qp.qp_num(structure, queuePair.number());
-        ibv_qp.qp_type(structure, ibv_qp_init_attr.qp_type(wanted));
-        domain.users().add();
-        sendCompletions.users().add();
-        receiveCompletions.users().add();
-        if (sharedReceives != null) {
-            sharedReceives.users().add();
-        }
-        domain.context().own(this);
+        ibv_qp.qp_type(structure, kind.code());
+        needed.forEach(Users::add);
+        context.own(this);
     }
 
-    private static QueuePair newQueuePair(Port port, QueuePairOptions options) {
-        var queues = WorkQueues.of(options);
-        var made =
-                port.control(engine -> Optional.ofNullable(engine.newQueuePair(options, queues)));
-        return made.orElseThrow(() ->
-                new Refusal(
-                        Errno.ENOMEM,
-                        "The device has %,d queue pairs, and no more."
-                                .formatted(DeviceFacts.MAX_QUEUE_PAIRS)));
-    }
-
-    private static Transport transport(int type) {
-        if (type == rdma_h.IBV_QPT_RC()) {
-            return Transport.RELIABLE;
+    private static @Nullable SharedReceiveQueueObject sharedReceives(long address) {
+        if (address == 0) {
+            return null;
         }
-        if (type == rdma_h.IBV_QPT_UC()) {
-            return Transport.UNRELIABLE;
+        var found = SharedReceiveQueueObject.of(address);
+        if (found.isExtended()) {
+            throw new Refusal(Errno.EINVAL); // who sends there names it
         }
-        if (type == rdma_h.IBV_QPT_UD()) {
-            return Transport.DATAGRAM;
-        }
-        throw new Refusal(Errno.EOPNOTSUPP);
+        return found;
     }
 
     private static void refuseUnlessPossible(MemorySegment room) {
@@ -196,7 +222,7 @@ final class QueuePairObject implements Owned, EventSubject {
      * {@code failed}.
      */
     int postSend(long request, long failed) {
-        if (!takesSends()) {
+        if (sends == null || !takesSends()) {
             AddressSpace.setLong(failed, request);
             return Errno.EINVAL;
         }
@@ -209,7 +235,7 @@ final class QueuePairObject implements Owned, EventSubject {
 
     /** Returns the errno; 0 if all of a chain were taken, or none was. */
     int postAllSends(long first, int count) {
-        if (!takesSends()) {
+        if (sends == null || !takesSends()) {
             return Errno.EINVAL;
         }
         try {
@@ -220,7 +246,7 @@ final class QueuePairObject implements Owned, EventSubject {
     }
 
     private boolean takesSends() {
-        return switch (state) {
+        return switch (core.state()) {
             case RESET, INITIALIZED, READY_TO_RECEIVE -> false;
             case READY_TO_SEND, SEND_QUEUE_DRAINED, SEND_QUEUE_ERROR, ERROR -> true;
         };
@@ -248,7 +274,7 @@ final class QueuePairObject implements Owned, EventSubject {
      * @param wanted an {@code ibv_mw_bind}
      */
     int bind(WindowObject window, MemorySegment wanted) {
-        if (!takesSends()) {
+        if (sends == null || !takesSends()) {
             return Errno.EINVAL;
         }
         try {
@@ -263,7 +289,7 @@ final class QueuePairObject implements Owned, EventSubject {
      * {@code failed}.
      */
     int postReceive(long request, long failed) {
-        if (state == QueuePairState.RESET || sharedReceives != null) {
+        if (receives == null || core.state() == QueuePairState.RESET) {
             AddressSpace.setLong(failed, request);
             return Errno.EINVAL;
         }
@@ -280,144 +306,24 @@ final class QueuePairObject implements Owned, EventSubject {
 
     /** Changes what an {@code ibv_qp_attr} and its mask say. */
     void modify(MemorySegment wanted, int mask) {
-        port.control(engine -> {
-            change(wanted, mask);
-            return true;
-        });
-    }
-
-    private void change(MemorySegment wanted, int mask) {
-        var present = queuePair.state();
-        var next =
-                (mask & rdma_h.IBV_QP_STATE()) == 0 ? present : state(ibv_qp_attr.qp_state(wanted));
-        if ((mask & rdma_h.IBV_QP_CUR_STATE()) != 0
-                && state(ibv_qp_attr.cur_qp_state(wanted)) != present) {
-            throw new Refusal(Errno.EINVAL);
+        core.modify(wanted, mask);
+        if (sends != null) {
+            sends.pathMtu(core.pathMtu());
         }
-        if (!QueuePairStep.permits(transport, present, next, mask)) {
-            throw new Refusal(Errno.EINVAL);
-        }
-        if (queuePair.isDraining()
-                && (next == QueuePairState.READY_TO_SEND
-                        || (mask & (rdma_h.IBV_QP_AV() | OF_SENDING)) != 0)) {
-            throw new Refusal(
-                    Errno.EINVAL,
-                    "Its send queue is still draining: wait for the event IBV_EVENT_SQ_DRAINED, or until ibv_query_qp says so.");
-        }
-        QueuePairAttributes.refuseUnlessPossible(wanted, mask, port.pathMtu());
-        QueuePairAttributes.copy(wanted, mask, attributes);
-        if (present == next) {
-            adjust(mask);
-            if ((mask & rdma_h.IBV_QP_AV()) != 0) {
-                queuePair.remote(Gids.destination(ibv_qp_attr.ah_attr(attributes)));
-            }
-            if ((mask & OF_SENDING) != 0) {
-                queuePair.change(sendParameters());
-            }
-            return;
-        }
-        state = next;
-        ibv_qp.state(structure, next.code());
-        switch (next) {
-            case RESET -> {
-                queuePair.reset();
-                QueuePairAttributes.clear(attributes);
-            }
-            case INITIALIZED -> initialize();
-            case READY_TO_RECEIVE -> {
-                adjust(mask);
-                queuePair.readyToReceive(receiveParameters());
-            }
-            case READY_TO_SEND -> {
-                adjust(mask);
-                if (present == QueuePairState.READY_TO_RECEIVE) {
-                    queuePair.readyToSend(sendParameters());
-                } else {
-                    queuePair.resumeSending();
-                }
-            }
-            case SEND_QUEUE_DRAINED -> {
-                tellsWhenDrained =
-                        (mask & rdma_h.IBV_QP_EN_SQD_ASYNC_NOTIFY()) != 0
-                                && ibv_qp_attr.en_sqd_async_notify(wanted) != 0;
-                queuePair.drain();
-            }
-            case ERROR -> queuePair.fail();
-            case SEND_QUEUE_ERROR -> throw new AssertionError("no step leads to it");
-        }
-    }
-
-    private static QueuePairState state(int code) {
-        for (var state : QueuePairState.values()) {
-            if (state.code() == code) {
-                return state;
-            }
-        }
-        throw new Refusal(Errno.EINVAL);
-    }
-
-    private void initialize() {
-        queuePair.initialize(
-                ibv_qp_attr.qp_access_flags(attributes),
-                DeviceFacts.DEFAULT_PARTITION_KEY,
-                ibv_qp_attr.qkey(attributes));
-    }
-
-    /** What may change in a state that stays. */
-    private void adjust(int mask) {
-        if ((mask & rdma_h.IBV_QP_ACCESS_FLAGS()) != 0) {
-            queuePair.access(ibv_qp_attr.qp_access_flags(attributes));
-        }
-        if ((mask & rdma_h.IBV_QP_MIN_RNR_TIMER()) != 0) {
-            queuePair.notReadyTimer(Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attributes)));
-        }
-        if ((mask & rdma_h.IBV_QP_QKEY()) != 0) {
-            queuePair.queueKey(ibv_qp_attr.qkey(attributes));
-        }
-    }
-
-    private ReceiveParameters receiveParameters() {
-        var connected = transport != Transport.DATAGRAM;
-        var mtu = connected ? PathMtu.bytes(ibv_qp_attr.path_mtu(attributes)) : port.pathMtu();
-        sends.pathMtu(mtu);
-        return new ReceiveParameters(
-                port.address(),
-                connected ? Gids.destination(ibv_qp_attr.ah_attr(attributes)) : port.address(),
-                ibv_qp_attr.dest_qp_num(attributes),
-                mtu,
-                ibv_qp_attr.rq_psn(attributes) & SEQUENCE_MASK,
-                Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(attributes)),
-                Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attributes)));
-    }
-
-    private SendParameters sendParameters() {
-        return new SendParameters(
-                ibv_qp_attr.sq_psn(attributes) & SEQUENCE_MASK,
-                Byte.toUnsignedInt(ibv_qp_attr.timeout(attributes)),
-                Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(attributes)),
-                Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attributes)),
-                Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attributes)));
+        ibv_qp.state(structure, core.state().code());
     }
 
     /** Fills an {@code ibv_qp_attr} and an {@code ibv_qp_init_attr}. */
     void query(MemorySegment target, MemorySegment initialTarget) {
-        port.control(engine -> {
-            target.copyFrom(attributes);
-            var present = queuePair.state().code();
-            ibv_qp_attr.qp_state(target, present);
-            ibv_qp_attr.cur_qp_state(target, present);
-            ibv_qp_attr.sq_draining(target, (byte) (queuePair.isDraining() ? 1 : 0));
-            ibv_qp.state(structure, present);
-            return true;
-        });
-        initialTarget.copyFrom(initial);
+        core.query(target, initialTarget);
+        ibv_qp.state(structure, ibv_qp_attr.qp_state(target));
     }
 
     // ---- groups
 
     /** Lets datagrams to a group reach it. */
     void join(Address group) {
-        if (transport != Transport.DATAGRAM || !group.isMulticast()) {
+        if (kind != QueuePairKind.DATAGRAM || !group.isMulticast()) {
             throw new Refusal(Errno.EINVAL);
         }
         synchronized (groups) {
@@ -453,19 +359,9 @@ final class QueuePairObject implements Owned, EventSubject {
 
     // ---- events, and the end
 
-    private void raised(QueuePairEvent event) {
-        if (event == QueuePairEvent.SEND_QUEUE_DRAINED && !tellsWhenDrained) {
-            return;
-        }
-        var type =
-                switch (event) {
-                    case COMMUNICATION_ESTABLISHED -> rdma_h.IBV_EVENT_COMM_EST();
-                    case REQUEST_ERROR -> rdma_h.IBV_EVENT_QP_REQ_ERR();
-                    case ACCESS_ERROR -> rdma_h.IBV_EVENT_QP_ACCESS_ERR();
-                    case LAST_RECEIVE_REACHED -> rdma_h.IBV_EVENT_QP_LAST_WQE_REACHED();
-                    case SEND_QUEUE_DRAINED -> rdma_h.IBV_EVENT_SQ_DRAINED();
-                };
-        domain.context().raise(new AsyncEvent(type, structure.address(), asyncEvents));
+    /** Something happened to it. May be called while the port is driven. */
+    void raised(int type) {
+        context.raise(new AsyncEvent(type, structure.address(), asyncEvents));
     }
 
     /** Refuses to be destroyed while it is a member of groups. */
@@ -486,23 +382,17 @@ final class QueuePairObject implements Owned, EventSubject {
         synchronized (groups) {
             List.copyOf(groups).forEach(this::leave);
         }
-        port.control(engine -> {
-            engine.destroy(queuePair);
-            return true;
-        });
-        domain.context().forgetEvents(asyncEvents);
+        if (core.close(this) && extendedDomain != null) {
+            extendedDomain.domain().receivers().remove(queuePair.number());
+        }
+        context.forgetEvents(asyncEvents);
     }
 
     @Override
     public void destroy() {
         stop();
-        domain.users().remove();
-        sendCompletions.users().remove();
-        receiveCompletions.users().remove();
-        if (sharedReceives != null) {
-            sharedReceives.users().remove();
-        }
-        domain.context().disown(this);
+        needed.forEach(Users::remove);
+        context.disown(this);
         Structures.release(structure);
     }
 }

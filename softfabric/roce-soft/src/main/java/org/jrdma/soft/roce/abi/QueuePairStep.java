@@ -28,13 +28,12 @@ import static org.jrdma.soft.roce.engine.QueuePairState.SEND_QUEUE_ERROR;
 
 import java.util.Map;
 import org.jrdma.soft.roce.engine.QueuePairState;
-import org.jrdma.soft.roce.packet.Transport;
 
 /**
- * The steps between the states of a queue pair, with the attributes, as C's mask, that each
- * transport must and may name: those of the kernel, of which alternate paths and their migration
- * are left out, as there is one port. To RESET and, except from there, to ERROR it can go from
- * everywhere, with no attributes.
+ * The steps between the states of a queue pair, with the attributes, as C's mask, that each type
+ * must and may name: those of the kernel, of which alternate paths and their migration are left
+ * out, as there is one port. To RESET and, except from there, to ERROR it can go from everywhere,
+ * with no attributes.
  */
 enum QueuePairStep {
     RESET_TO_INIT(
@@ -42,13 +41,11 @@ enum QueuePairStep {
             INITIALIZED,
             each(
                     must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
-                    must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
                     must(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
     INIT_TO_INIT(
             INITIALIZED,
             INITIALIZED,
             each(
-                    may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
                     may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_ACCESS_FLAGS()),
                     may(IBV_QP_PKEY_INDEX(), IBV_QP_PORT(), IBV_QP_QKEY()))),
     INIT_TO_RTR(
@@ -65,7 +62,17 @@ enum QueuePairStep {
                             .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
                     must(IBV_QP_AV(), IBV_QP_PATH_MTU(), IBV_QP_DEST_QPN(), IBV_QP_RQ_PSN())
                             .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
-                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()))),
+                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
+                    must(IBV_QP_AV(), IBV_QP_PATH_MTU(), IBV_QP_DEST_QPN(), IBV_QP_RQ_PSN())
+                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    must(
+                                    IBV_QP_AV(),
+                                    IBV_QP_PATH_MTU(),
+                                    IBV_QP_DEST_QPN(),
+                                    IBV_QP_RQ_PSN(),
+                                    IBV_QP_MAX_DEST_RD_ATOMIC(),
+                                    IBV_QP_MIN_RNR_TIMER())
+                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()))),
     RTR_TO_RTS(
             READY_TO_RECEIVE,
             READY_TO_SEND,
@@ -81,15 +88,24 @@ enum QueuePairStep {
                                     IBV_QP_ACCESS_FLAGS(),
                                     IBV_QP_MIN_RNR_TIMER()),
                     must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
-                    must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_QKEY()))),
+                    must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
+                    must(
+                                    IBV_QP_TIMEOUT(),
+                                    IBV_QP_RETRY_CNT(),
+                                    IBV_QP_RNR_RETRY(),
+                                    IBV_QP_SQ_PSN(),
+                                    IBV_QP_MAX_QP_RD_ATOMIC())
+                            .orMay(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
+                    must(IBV_QP_TIMEOUT(), IBV_QP_SQ_PSN())
+                            .orMay(
+                                    IBV_QP_CUR_STATE(),
+                                    IBV_QP_ACCESS_FLAGS(),
+                                    IBV_QP_MIN_RNR_TIMER()))),
     RTS_TO_RTS(READY_TO_SEND, READY_TO_SEND, whileSending()),
     RTS_TO_SQD(
             READY_TO_SEND,
             SEND_QUEUE_DRAINED,
-            each(
-                    may(IBV_QP_EN_SQD_ASYNC_NOTIFY()),
-                    may(IBV_QP_EN_SQD_ASYNC_NOTIFY()),
-                    may(IBV_QP_EN_SQD_ASYNC_NOTIFY()))),
+            each(may(IBV_QP_EN_SQD_ASYNC_NOTIFY()), may(IBV_QP_EN_SQD_ASYNC_NOTIFY()))),
     SQD_TO_RTS(SEND_QUEUE_DRAINED, READY_TO_SEND, whileSending()),
     SQE_TO_RTS(
             SEND_QUEUE_ERROR,
@@ -97,7 +113,9 @@ enum QueuePairStep {
             each(
                     may(), // a reliable one is never in this state
                     may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
-                    may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()))),
+                    may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
+                    may(),
+                    may())),
     SQD_TO_SQD(
             SEND_QUEUE_DRAINED,
             SEND_QUEUE_DRAINED,
@@ -113,15 +131,32 @@ enum QueuePairStep {
                             IBV_QP_PKEY_INDEX(),
                             IBV_QP_MIN_RNR_TIMER()),
                     may(IBV_QP_AV(), IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
-                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY())));
+                    may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
+                    may(
+                            IBV_QP_PORT(),
+                            IBV_QP_AV(),
+                            IBV_QP_TIMEOUT(),
+                            IBV_QP_RETRY_CNT(),
+                            IBV_QP_RNR_RETRY(),
+                            IBV_QP_MAX_QP_RD_ATOMIC(),
+                            IBV_QP_ACCESS_FLAGS(),
+                            IBV_QP_PKEY_INDEX()),
+                    may(
+                            IBV_QP_PORT(),
+                            IBV_QP_AV(),
+                            IBV_QP_TIMEOUT(),
+                            IBV_QP_ACCESS_FLAGS(),
+                            IBV_QP_PKEY_INDEX(),
+                            IBV_QP_MIN_RNR_TIMER())));
 
     private final QueuePairState from;
     private final QueuePairState to;
 
     @SuppressWarnings("ImmutableEnumChecker") // made by Map.of
-    private final Map<Transport, Attributes> attributes;
+    private final Map<QueuePairKind, Attributes> attributes;
 
-    QueuePairStep(QueuePairState from, QueuePairState to, Map<Transport, Attributes> attributes) {
+    QueuePairStep(
+            QueuePairState from, QueuePairState to, Map<QueuePairKind, Attributes> attributes) {
         this.from = from;
         this.to = to;
         this.attributes = attributes;
@@ -154,30 +189,40 @@ enum QueuePairStep {
         return mask;
     }
 
-    private static Map<Transport, Attributes> each(
-            Attributes reliable, Attributes unreliable, Attributes datagram) {
+    private static Map<QueuePairKind, Attributes> each(
+            Attributes reliable,
+            Attributes unreliable,
+            Attributes datagram,
+            Attributes extendedSender,
+            Attributes extendedReceiver) {
         return Map.of(
-                Transport.RELIABLE, reliable,
-                Transport.UNRELIABLE, unreliable,
-                Transport.DATAGRAM, datagram);
+                QueuePairKind.RELIABLE, reliable,
+                QueuePairKind.UNRELIABLE, unreliable,
+                QueuePairKind.DATAGRAM, datagram,
+                QueuePairKind.EXTENDED_SENDER, extendedSender,
+                QueuePairKind.EXTENDED_RECEIVER, extendedReceiver);
     }
 
-    private static Map<Transport, Attributes> whileSending() {
-        return each(
-                may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER()),
-                may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
-                may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()));
+    /** Where all connections have the same. */
+    private static Map<QueuePairKind, Attributes> each(Attributes connected, Attributes datagram) {
+        return each(connected, connected, datagram, connected, connected);
+    }
+
+    private static Map<QueuePairKind, Attributes> whileSending() {
+        var receiving = may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER());
+        var others = may(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS());
+        return each(receiving, others, may(IBV_QP_CUR_STATE(), IBV_QP_QKEY()), others, receiving);
     }
 
     /** Whether a queue pair may go so, naming these attributes. */
-    static boolean permits(Transport transport, QueuePairState from, QueuePairState to, int mask) {
+    static boolean permits(QueuePairKind kind, QueuePairState from, QueuePairState to, int mask) {
         var changes = mask & ~IBV_QP_STATE();
         if (to == RESET || (to == ERROR && from != RESET)) {
             return changes == 0;
         }
         for (var step : values()) {
             if (step.from == from && step.to == to) {
-                return step.attributes.get(transport).permit(changes);
+                return step.attributes.get(kind).permit(changes);
             }
         }
         return false;

@@ -41,6 +41,8 @@ final class SendRequests {
     private static final long REMOTE_NUMBER = REMOTE + ibv_send_wr.wr.ud.remote_qpn$offset();
     private static final long REMOTE_QUEUE_KEY = REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
 
+    private static final long RECEIVE_QUEUE =
+            ibv_send_wr.qp_type$offset() + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
     private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
     private static final long WINDOW =
             ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.mw$offset();
@@ -70,6 +72,9 @@ final class SendRequests {
     private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
     private static final int FENCE = rdma_h.IBV_SEND_FENCE();
     private static final int INLINE = rdma_h.IBV_SEND_INLINE();
+
+    /** Those of a number of a queue. */
+    private static final int NUMBER_BITS = 0xff_ffff;
 
     private final SendQueue queue;
     private final Transport transport;
@@ -244,6 +249,8 @@ final class SendRequests {
         }
         if (transport == Transport.DATAGRAM) {
             addressDatagram(work, request);
+        } else if (transport == Transport.EXTENDED) {
+            work.receiveQueue(getInt(request + RECEIVE_QUEUE));
         }
         addElements(work, getLong(request + LIST), getInt(request + COUNT), (flags & INLINE) != 0);
         queue.post();
@@ -278,19 +285,24 @@ final class SendRequests {
         if (opcode == COMPARE_AND_SWAP) {
             return SendOperation.COMPARE_AND_SWAP;
         }
+        if (opcode == FETCH_AND_ADD) {
+            return SendOperation.FETCH_AND_ADD;
+        }
+        if (transport == Transport.EXTENDED) {
+            return null;
+        }
         if (opcode == ATOMIC_WRITE) {
             return SendOperation.ATOMIC_WRITE;
         }
-        if (opcode == FLUSH) {
-            return SendOperation.FLUSH;
-        }
-        return opcode == FETCH_AND_ADD ? SendOperation.FETCH_AND_ADD : null;
+        return opcode == FLUSH ? SendOperation.FLUSH : null;
     }
 
     private boolean isPossible(
             long request, SendOperation operation, int flags, long list, int count) {
         var bytes = Elements.totalLength(list, count);
-        if (bytes > MessageLimits.MAX_BYTES) {
+        if (bytes > MessageLimits.MAX_BYTES
+                || (transport == Transport.EXTENDED
+                        && (getInt(request + RECEIVE_QUEUE) & ~NUMBER_BITS) != 0)) {
             return false;
         }
         if ((flags & INLINE) != 0) {

@@ -11,7 +11,9 @@ final class SharedReceiveQueueExports {
     @Exported(value = "ibv_create_srq", failure = Failure.NULL)
     static long create(long domain, long wanted) {
         return new SharedReceiveQueueObject(
-                        DomainObject.of(domain), Memory.at(wanted, ibv_srq_init_attr.layout()))
+                        DomainObject.of(domain),
+                        Memory.at(wanted, ibv_srq_init_attr.layout()),
+                        null)
                 .structure()
                 .address();
     }

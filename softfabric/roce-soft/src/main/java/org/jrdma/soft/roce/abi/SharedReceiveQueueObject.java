@@ -1,12 +1,15 @@
 package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_srq;
 import org.jrdma.abi.rdma.ibv_srq_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.engine.ExtendedReceives;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
+import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_srq}. */
 final class SharedReceiveQueueObject implements Owned, EventSubject {
@@ -19,11 +22,22 @@ final class SharedReceiveQueueObject implements Owned, EventSubject {
     private final EventCount asyncEvents = new EventCount();
     private final Users users = new Users();
 
+    /** Of one that who sends to it names; null for any other. */
+    private final @Nullable Extension extension;
+
+    private final @Nullable ExtendedReceives named;
+    private boolean stopped;
+
+    /** Who may name it, and where its receives complete. */
+    record Extension(XrcDomainObject domain, CompletionQueueObject completions) {}
+
     /**
      * @param wanted an {@code ibv_srq_init_attr}, which is told what it got
      */
-    SharedReceiveQueueObject(DomainObject domain, MemorySegment wanted) {
+    SharedReceiveQueueObject(
+            DomainObject domain, MemorySegment wanted, @Nullable Extension extension) {
         this.domain = domain;
+        this.extension = extension;
         var room = ibv_srq_init_attr.attr(wanted);
         var capacity = ibv_srq_attr.max_wr(room);
         refuseUnlessPossible(capacity, 0); // for C, the limit is of no account here
@@ -34,13 +48,43 @@ final class SharedReceiveQueueObject implements Owned, EventSubject {
         this.maxElements = Math.max(1, ibv_srq_attr.max_sge(room));
         this.queue = new ReceiveQueue(domain.domain(), capacity, maxElements, this::limitReached);
         this.requests = new ReceiveRequests(queue, maxElements);
+        this.named = extension == null ? null : name(extension);
         ibv_srq_attr.max_sge(room, maxElements);
         this.structure = Structures.allocate(ibv_srq.layout(), this);
         ibv_srq.context(structure, domain.context().address());
         ibv_srq.srq_context(structure, ibv_srq_init_attr.srq_context(wanted));
         ibv_srq.pd(structure, domain.structure());
         domain.users().add();
+        if (extension != null) {
+            extension.domain.users().add();
+            extension.completions.users().add();
+        }
         domain.context().own(this);
+    }
+
+    private ExtendedReceives name(Extension wanted) {
+        return context()
+                .port()
+                .control(engine ->
+                        Optional.ofNullable(
+                                engine.newExtendedReceives(
+                                        wanted.domain.domain().domain(),
+                                        queue,
+                                        wanted.completions)))
+                .orElseThrow(() -> new Refusal(Errno.ENOMEM));
+    }
+
+    /** Whether who sends to it names it, and no queue pair can be given to it. */
+    boolean isExtended() {
+        return named != null;
+    }
+
+    /** Its number, as peers know it. */
+    int number() {
+        if (named == null) {
+            throw new Refusal(Errno.EOPNOTSUPP);
+        }
+        return named.number();
     }
 
     private static void refuseUnlessPossible(int capacity, int limit) {
@@ -125,7 +169,19 @@ final class SharedReceiveQueueObject implements Owned, EventSubject {
 
     @Override
     public void stop() {
+        if (stopped) {
+            return;
+        }
         users.refuseIfAny(Errno.EBUSY);
+        stopped = true;
+        if (named != null) {
+            context()
+                    .port()
+                    .control(engine -> {
+                        engine.destroy(named);
+                        return true;
+                    });
+        }
         context().forgetEvents(asyncEvents);
     }
 
@@ -133,6 +189,10 @@ final class SharedReceiveQueueObject implements Owned, EventSubject {
     public void destroy() {
         stop();
         domain.users().remove();
+        if (extension != null) {
+            extension.domain.users().remove();
+            extension.completions.users().remove();
+        }
         context().disown(this);
         Structures.release(structure);
     }

@@ -33,26 +33,17 @@ public final class Engine {
     /** Numbers 0 and 1 are those of management. */
     private static final int FIRST_INDEX = 2;
 
-    private static final int INDEX_BITS = 16;
-
-    /** How many numbers have the same index. 0xff is left out: 0xffffff is the number of groups. */
-    private static final int GENERATIONS = 0xff;
-
     private final Link link;
     private final MemoryRegistry memory;
     private final EngineOptions options;
-    private final RandomGenerator random;
     private final FaultSink faults;
     private final InvariantCrc checksum = new InvariantCrc();
     private final IncomingPacket incoming = new IncomingPacket();
     private final Completion completion = new Completion();
     private final TimerQueue timers = new TimerQueue();
 
-    /** By the low bits of their numbers. */
-    private final List<@Nullable QueuePair> queuePairs = new ArrayList<>();
-
-    /** The numbers that those have next whose index is free. */
-    private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
+    private final NumberTable<QueuePair> queuePairs;
+    private final NumberTable<ExtendedReceives> extendedReceives;
 
     /** Those that may have something to send, in the order of their turns. */
     private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
@@ -78,7 +69,7 @@ public final class Engine {
     private record GroupMember(Address group, QueuePair queuePair) {}
 
     /**
-     * @param random where the high bits of queue pair numbers come from
+     * @param random where the high bits of numbers come from
      */
     public Engine(Link link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
         this(link, memory, options, random, Engine::log);
@@ -94,11 +85,9 @@ public final class Engine {
         this.link = link;
         this.memory = memory;
         this.options = options;
-        this.random = random;
         this.faults = faults;
-        for (var i = 0; i < FIRST_INDEX; i++) {
-            queuePairs.add(null);
-        }
+        this.queuePairs = new NumberTable<>(random, FIRST_INDEX);
+        this.extendedReceives = new NumberTable<>(random, 1);
     }
 
     /**
@@ -108,31 +97,13 @@ public final class Engine {
      * @return null if there are 65,534 already
      */
     public @Nullable QueuePair newQueuePair(QueuePairOptions wanted, WorkQueues queues) {
-        int number;
-        if (freeNumbers.isEmpty()) {
-            if (queuePairs.size() == 1 << INDEX_BITS) {
-                return null;
-            }
-            number = random.nextInt(GENERATIONS) << INDEX_BITS | queuePairs.size();
-            queuePairs.add(null);
-        } else {
-            number = freeNumbers.removeFirst();
+        var number = queuePairs.claim();
+        if (number == NumberTable.NONE) {
+            return null;
         }
         var queuePair = new QueuePair(this, number, wanted, queues);
-        queuePairs.set(index(number), queuePair);
+        queuePairs.put(number, queuePair);
         return queuePair;
-    }
-
-    private static int index(int number) {
-        return number & (1 << INDEX_BITS) - 1;
-    }
-
-    /**
-     * The number of a queue pair's successor. It differs as long as can be, for packets that are
-     * still under way, and for peers that take a number for that of a connection they know.
-     */
-    private static int successor(int number) {
-        return ((number >>> INDEX_BITS) + 1) % GENERATIONS << INDEX_BITS | index(number);
     }
 
     /** Removes a queue pair, with no further completions. */
@@ -141,8 +112,7 @@ public final class Engine {
         memory.unbindAll(queuePair);
         active.remove(queuePair);
         groups.removeIf(member -> member.queuePair() == queuePair);
-        queuePairs.set(index(queuePair.number()), null);
-        freeNumbers.addLast(successor(queuePair.number()));
+        queuePairs.remove(queuePair.number());
     }
 
     /** Gives datagrams of management that come for {@code address} to {@code wanted}. */
@@ -161,6 +131,35 @@ public final class Engine {
             throw new IllegalStateException("nobody to answer");
         }
         management.post(remote, datagram);
+    }
+
+    /**
+     * Makes a receive queue that requests over extended connections of the domain name.
+     *
+     * @return null if there are 65,535 already
+     */
+    public @Nullable ExtendedReceives newExtendedReceives(
+            ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
+        var number = extendedReceives.claim();
+        if (number == NumberTable.NONE) {
+            return null;
+        }
+        var made = new ExtendedReceives(number, domain, queue, completions);
+        extendedReceives.put(number, made);
+        return made;
+    }
+
+    /**
+     * Removes a receive queue, with no further completions. A message that comes to it meanwhile
+     * fails.
+     */
+    public void destroy(ExtendedReceives receives) {
+        extendedReceives.remove(receives.number());
+        receives.destroy();
+    }
+
+    @Nullable ExtendedReceives extendedReceives(int number) {
+        return extendedReceives.find(number);
     }
 
     /** Lets datagrams to {@code group} reach a queue pair. */
@@ -191,7 +190,7 @@ public final class Engine {
             receiveForManagement(packet);
             return;
         }
-        var queuePair = find(incoming.destinationQueuePair());
+        var queuePair = queuePairs.find(incoming.destinationQueuePair());
         if (queuePair != null && queuePair.expects(incoming) && checksum.matches(packet)) {
             deliver(queuePair);
         }
@@ -227,12 +226,6 @@ public final class Engine {
                 deliver(member.queuePair());
             }
         }
-    }
-
-    private @Nullable QueuePair find(int number) {
-        var index = index(number);
-        var queuePair = index < queuePairs.size() ? queuePairs.get(index) : null;
-        return queuePair != null && queuePair.number() == number ? queuePair : null;
     }
 
     /**

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.ValueLayout;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.ExtendedHeader;
 import org.jrdma.soft.roce.packet.ImmediateHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.InvalidateHeader;
@@ -32,6 +33,7 @@ public final class QueuePair implements Accessor {
     private final SendQueue sends;
     private final ReceiveQueue receives;
     private final boolean receivesShared;
+    private final @Nullable ExtendedDomain extendedDomain;
     private final Requester requester;
     private final Responder responder;
 
@@ -80,8 +82,9 @@ public final class QueuePair implements Accessor {
         this.sends = queues.sends();
         this.receives = queues.receives();
         this.receivesShared = options.sharedReceives() != null;
+        this.extendedDomain = options.extendedDomain();
         switch (transport) {
-            case RELIABLE -> {
+            case RELIABLE, EXTENDED -> {
                 requester = new ReliableRequester(engine, this);
                 responder = new ReliableResponder(engine, this);
             }
@@ -162,7 +165,7 @@ public final class QueuePair implements Accessor {
      */
     public void remote(Address peer) {
         remote = peer;
-        if (transport == Transport.RELIABLE) {
+        if (transport.isReliable()) {
             leavePath();
             path = engine.enterPath(peer);
         }
@@ -182,7 +185,7 @@ public final class QueuePair implements Accessor {
         remote = parameters.remote();
         remoteNumber = parameters.remoteQueuePair();
         leavePath();
-        if (transport == Transport.RELIABLE) {
+        if (transport.isReliable()) {
             path = engine.enterPath(remote);
         }
         pathMtu = parameters.pathMtu();
@@ -278,12 +281,18 @@ public final class QueuePair implements Accessor {
         var buffer = packet.buffer();
         return state.receives()
                 && packet.opCode().transport() == transport
+                && isOfItsDirection(packet.opCode().operation())
                 && isOfPartition(packet.partitionKey())
                 && (transport == Transport.DATAGRAM
                         || (buffer.sourceHigh() == remote.high()
                                 && buffer.sourceLow() == remote.low()
                                 && buffer.destinationHigh() == local.high()
                                 && buffer.destinationLow() == local.low()));
+    }
+
+    /** Of an extended connection, requests go to the one end, and answers to the other. */
+    private boolean isOfItsDirection(Operation operation) {
+        return transport != Transport.EXTENDED || operation.isRequest() == (extendedDomain != null);
     }
 
     /** The same partition, and not limited members both. */
@@ -332,7 +341,7 @@ public final class QueuePair implements Accessor {
 
     private Transmission sendRequest() {
         var outcome = state.sends() ? requester.send() : Transmission.IDLE;
-        if (outcome == Transmission.SENT && transport != Transport.RELIABLE) {
+        if (outcome == Transmission.SENT && !transport.isReliable()) {
             reportIfDrained();
         }
         return outcome;
@@ -392,6 +401,16 @@ public final class QueuePair implements Accessor {
         engine.send(buffer);
     }
 
+    /** Writes what its transport has in front of all other headers. Returns where these begin. */
+    int beginRequest(PacketBuffer packet, SendWork work) {
+        var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
+        if (transport != Transport.EXTENDED) {
+            return headers;
+        }
+        new ExtendedHeader(work.receiveQueue).encode(packet.memory(), headers);
+        return headers + ExtendedHeader.BYTES;
+    }
+
     /**
      * Sends packet {@code index} of a SEND or WRITE over a connection.
      *
@@ -407,11 +426,11 @@ public final class QueuePair implements Accessor {
         var invalidates = work.invalidates && position.ends();
         var opCode =
                 invalidates
-                        ? OpCode.invalidating(position)
+                        ? OpCode.invalidating(transport, position)
                         : OpCode.of(transport, operation, position, immediate);
         var memory = packet.memory();
-        var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
-        var body = headers + opCode.headerBytes();
+        var headers = beginRequest(packet, work);
+        var body = PacketBuffer.START + BaseTransportHeader.BYTES + opCode.headerBytes();
         if (payload > 0 && !work.gather(engine.memory(), domain, offset, memory, body, payload)) {
             return false;
         }
@@ -453,6 +472,16 @@ public final class QueuePair implements Accessor {
 
     /** Tells the completion queue of a message that arrived. */
     void completeReceive(ReceiveWork work, CompletionKind kind, IncomingPacket packet, long bytes) {
+        completeReceive(receiveCompletions, work, kind, packet, bytes);
+    }
+
+    /** The same of another completion queue. */
+    void completeReceive(
+            CompletionSink completions,
+            ReceiveWork work,
+            CompletionKind kind,
+            IncomingPacket packet,
+            long bytes) {
         var completion = engine.completion().begin(work.id, CompletionStatus.SUCCESS, kind, number);
         completion.bytes = bytes;
         completion.solicited = packet.solicited();
@@ -470,13 +499,18 @@ public final class QueuePair implements Accessor {
         } else {
             completion.sourceQueuePair = remoteNumber;
         }
-        tell(receiveCompletions, completion);
+        tell(completions, completion);
     }
 
     /** Tells the completion queue of a receive that came to nothing. */
     void failReceive(ReceiveWork work, CompletionStatus status) {
+        failReceive(receiveCompletions, work, status);
+    }
+
+    /** The same of another completion queue. */
+    void failReceive(CompletionSink completions, ReceiveWork work, CompletionStatus status) {
         tell(
-                receiveCompletions,
+                completions,
                 engine.completion().begin(work.id, status, CompletionKind.RECEIVE, number));
     }
 
@@ -505,6 +539,19 @@ public final class QueuePair implements Accessor {
     @Override
     public ProtectionDomain domain() {
         return domain;
+    }
+
+    Transport transport() {
+        return transport;
+    }
+
+    CompletionSink receiveCompletions() {
+        return receiveCompletions;
+    }
+
+    /** Of the receiving end of an extended connection. */
+    @Nullable ExtendedDomain extendedDomain() {
+        return extendedDomain;
     }
 
     boolean permits(int right) {

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
  * What a queue pair is made of.
  *
  * @param sharedReceives a receive queue shared with others; null for one of its own
+ * @param extendedDomain for the end of an extended connection that receives; null for any other
  */
 public record QueuePairOptions(
         Transport transport,
@@ -19,4 +20,5 @@ public record QueuePairOptions(
         int maxSendBuffers,
         int maxReceiveBuffers,
         int maxInline,
-        @Nullable ReceiveQueue sharedReceives) {}
+        @Nullable ReceiveQueue sharedReceives,
+        @Nullable ExtendedDomain extendedDomain) {}

@@ -12,6 +12,7 @@ import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.OpCode;
+import org.jrdma.soft.roce.packet.Operation;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Position;
 import org.jrdma.soft.roce.packet.RdmaHeader;
@@ -314,8 +315,8 @@ final class ReliableRequester implements Requester {
         var end = endOfPart(work, cursorPacket);
         var bytes = Math.min(work.bytes(), (long) end * queuePair.pathMtu()) - offset;
         new RdmaHeader(work.remoteAddress + offset, work.remoteKey, (int) bytes)
-                .encode(packet.memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
-        queuePair.send(packet, OpCode.RC_READ_REQUEST, false, 0, true, next);
+                .encode(packet.memory(), queuePair.beginRequest(packet, work));
+        queuePair.send(packet, opCode(Operation.READ_REQUEST), false, 0, true, next);
         readsUnderWay++;
         return end - cursorPacket;
     }
@@ -327,14 +328,18 @@ final class ReliableRequester implements Requester {
     }
 
     private void sendAtomic(SendWork work, PacketBuffer packet) {
-        var opCode =
+        var operation =
                 work.operation == SendOperation.COMPARE_AND_SWAP
-                        ? OpCode.RC_COMPARE_AND_SWAP
-                        : OpCode.RC_FETCH_AND_ADD;
+                        ? Operation.COMPARE_AND_SWAP
+                        : Operation.FETCH_AND_ADD;
         new AtomicHeader(work.remoteAddress, work.remoteKey, work.swapOrAdd, work.compare)
-                .encode(packet.memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
-        queuePair.send(packet, opCode, false, 0, true, next);
+                .encode(packet.memory(), queuePair.beginRequest(packet, work));
+        queuePair.send(packet, opCode(operation), false, 0, true, next);
         readsUnderWay++;
+    }
+
+    private OpCode opCode(Operation operation) {
+        return OpCode.of(queuePair.transport(), operation);
     }
 
     /** False if its memory may not be read any more. */

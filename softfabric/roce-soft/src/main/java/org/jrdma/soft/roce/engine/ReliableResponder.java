@@ -15,7 +15,6 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jrdma.soft.roce.packet.Position;
 import org.jrdma.soft.roce.packet.RdmaHeader;
-import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +28,18 @@ final class ReliableResponder implements Responder {
     private final Engine engine;
     private final QueuePair queuePair;
     private final ReceiveWork receive;
+    private final OpCode acknowledge;
+    private final OpCode atomicAcknowledge;
     private final long[] atomicResult = new long[1];
+
+    /** Where messages go, where that is told, and in whose name memory is accessed. */
+    private ReceiveQueue receives;
+
+    private CompletionSink completions;
+    private Accessor accessor;
+
+    /** What the last request over an extended connection named; null before, and without. */
+    private @Nullable ExtendedReceives named;
 
     private ResponseQueue responses = new ResponseQueue(0);
 
@@ -72,7 +82,12 @@ final class ReliableResponder implements Responder {
     ReliableResponder(Engine engine, QueuePair queuePair) {
         this.engine = engine;
         this.queuePair = queuePair;
-        this.receive = new ReceiveWork(queuePair.receives().maxBuffers());
+        this.receives = queuePair.receives();
+        this.completions = queuePair.receiveCompletions();
+        this.accessor = queuePair;
+        this.receive = new ReceiveWork(receives.maxBuffers());
+        this.acknowledge = OpCode.of(queuePair.transport(), Operation.ACKNOWLEDGE);
+        this.atomicAcknowledge = OpCode.of(queuePair.transport(), Operation.ATOMIC_ACKNOWLEDGE);
     }
 
     @Override
@@ -102,6 +117,9 @@ final class ReliableResponder implements Responder {
             return;
         }
         gapReported = false;
+        if (packet.opCode().hasExtended() && !turnTo(packet.extended().receiveQueue())) {
+            return;
+        }
         switch (packet.opCode().operation()) {
             case SEND -> send(packet);
             case WRITE -> write(packet);
@@ -112,6 +130,24 @@ final class ReliableResponder implements Responder {
             case FLUSH -> flush(packet);
             default -> throw new IllegalStateException("not a request: " + packet.opCode());
         }
+    }
+
+    /** Turns to the receive queue that a request is for. False if that was refused. */
+    private boolean turnTo(int number) {
+        var next = engine.extendedReceives(number);
+        if (next == null || next.domain() != queuePair.extendedDomain()) {
+            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
+            return false;
+        }
+        if (underWay != null && next != named) {
+            refuse(AcknowledgeHeader.INVALID_REQUEST);
+            return false;
+        }
+        named = next;
+        receives = next.queue();
+        completions = next.completions();
+        accessor = receives.domain();
+        return true;
     }
 
     private void send(IncomingPacket packet) {
@@ -136,7 +172,7 @@ final class ReliableResponder implements Responder {
         if (bytes > 0
                 && !receive.buffers.scatter(
                         engine.memory(),
-                        queuePair.receives().domain(),
+                        receives.domain(),
                         received,
                         packet.buffer().memory(),
                         packet.payloadOffset(),
@@ -147,13 +183,14 @@ final class ReliableResponder implements Responder {
         }
         received += bytes;
         if (packet.opCode().hasInvalidate()
-                && !engine.memory().invalidate(queuePair, packet.invalidate().key())) {
+                && !engine.memory().invalidate(accessor, packet.invalidate().key())) {
             failInvalidation();
             return;
         }
         if (position.ends()) {
             receiveTaken = false;
-            queuePair.completeReceive(receive, CompletionKind.RECEIVE, packet, received);
+            queuePair.completeReceive(
+                    completions, receive, CompletionKind.RECEIVE, packet, received);
         }
         accept(packet);
     }
@@ -205,7 +242,7 @@ final class ReliableResponder implements Responder {
         if (bytes > 0
                 && !engine.memory()
                         .write(
-                                queuePair,
+                                accessor,
                                 writeKey,
                                 writeAddress + received,
                                 Access.REMOTE_WRITE,
@@ -220,7 +257,11 @@ final class ReliableResponder implements Responder {
         if (immediate) {
             receiveTaken = false;
             queuePair.completeReceive(
-                    receive, CompletionKind.RECEIVE_WRITE_IMMEDIATE, packet, writeBytes);
+                    completions,
+                    receive,
+                    CompletionKind.RECEIVE_WRITE_IMMEDIATE,
+                    packet,
+                    writeBytes);
         }
         accept(packet);
     }
@@ -242,7 +283,7 @@ final class ReliableResponder implements Responder {
         var packets = queuePair.packets(bytes);
         messages = messages + 1 & PacketSequence.MASK;
         var answer = nextExecuted();
-        answer.read(expected, packets, header.address(), header.key(), bytes, messages);
+        answer.read(expected, packets, accessor, header.address(), header.key(), bytes, messages);
         responses.add(answer);
         expected = plus(expected, packets);
     }
@@ -258,7 +299,7 @@ final class ReliableResponder implements Responder {
         }
         if (!engine.memory()
                 .atomic(
-                        queuePair,
+                        accessor,
                         header.key(),
                         header.address(),
                         operation,
@@ -336,7 +377,7 @@ final class ReliableResponder implements Responder {
     private void answerEmpty(RdmaHeader header) {
         messages = messages + 1 & PacketSequence.MASK;
         var answer = nextExecuted();
-        answer.read(expected, 1, header.address(), header.key(), 0, messages);
+        answer.read(expected, 1, accessor, header.address(), header.key(), 0, messages);
         responses.add(answer);
         expected = plus(expected, 1);
     }
@@ -353,7 +394,7 @@ final class ReliableResponder implements Responder {
     }
 
     private boolean permits(int key, long address, long bytes, int right) {
-        return engine.memory().permits(queuePair, key, address, bytes, right);
+        return engine.memory().permits(accessor, key, address, bytes, right);
     }
 
     /** Whether a packet at {@code position} may follow what came before. */
@@ -363,7 +404,7 @@ final class ReliableResponder implements Responder {
 
     /** Takes a receive; if there is none, tells the peer to come again. */
     private boolean takeReceive() {
-        if (!queuePair.receives().take(receive)) {
+        if (!receives.take(receive)) {
             gapReported = true;
             responses.acknowledge(
                     expected,
@@ -484,7 +525,9 @@ final class ReliableResponder implements Responder {
 
     private void failReceive(CompletionStatus status) {
         receiveTaken = false;
-        queuePair.failReceive(receive, status);
+        if (named == null || !named.isDestroyed()) {
+            queuePair.failReceive(completions, receive, status);
+        }
     }
 
     @Override
@@ -503,12 +546,11 @@ final class ReliableResponder implements Responder {
             encode(response, packet);
             new AtomicResultHeader(response.original())
                     .encode(packet.memory(), headers() + AcknowledgeHeader.BYTES);
-            queuePair.send(
-                    packet, OpCode.RC_ATOMIC_ACKNOWLEDGE, false, 0, false, response.sequence());
+            queuePair.send(packet, atomicAcknowledge, false, 0, false, response.sequence());
             responses.removeFirst();
         } else {
             encode(response, packet);
-            queuePair.send(packet, OpCode.RC_ACKNOWLEDGE, false, 0, false, response.sequence());
+            queuePair.send(packet, acknowledge, false, 0, false, response.sequence());
             responses.removeFirst();
         }
         return Transmission.SENT;
@@ -521,11 +563,11 @@ final class ReliableResponder implements Responder {
         var bytes = (int) Math.min(mtu, response.bytes() - offset);
         var sequence = plus(response.sequence(), index);
         var position = Position.of(index, response.packets());
-        var opCode = OpCode.of(Transport.RELIABLE, Operation.READ_RESPONSE, position, false);
+        var opCode = OpCode.of(queuePair.transport(), Operation.READ_RESPONSE, position, false);
         if (bytes > 0
                 && !engine.memory()
                         .read(
-                                queuePair,
+                                response.accessor(),
                                 response.key(),
                                 response.address() + offset,
                                 Access.REMOTE_READ,
@@ -541,7 +583,7 @@ final class ReliableResponder implements Responder {
             }
             // Deregistered since. The peer learns it in place of this packet.
             encode(AcknowledgeHeader.REMOTE_ACCESS_ERROR, response.messages(), packet);
-            queuePair.send(packet, OpCode.RC_ACKNOWLEDGE, false, 0, false, sequence);
+            queuePair.send(packet, acknowledge, false, 0, false, sequence);
             responses.clear();
             reportRefusal(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
             if (!refused) {
@@ -593,5 +635,6 @@ final class ReliableResponder implements Responder {
         underWay = null;
         receiveTaken = false;
         refused = false;
+        named = null;
     }
 }

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.engine;
 
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
+import java.util.Objects;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,7 @@ final class ResponseQueue {
         private int messages;
         private int packets;
         private int nextPacket;
+        private @Nullable Accessor accessor;
         private long address;
         private int key;
         private long bytes;
@@ -43,13 +45,21 @@ final class ResponseQueue {
             this.messages = messages;
         }
 
-        void read(int sequence, int packets, long address, int key, long bytes, int messages) {
+        void read(
+                int sequence,
+                int packets,
+                @Nullable Accessor accessor,
+                long address,
+                int key,
+                long bytes,
+                int messages) {
             kind = Kind.READ;
             this.sequence = sequence;
             this.syndrome = AcknowledgeHeader.ACKNOWLEDGED;
             this.messages = messages;
             this.packets = packets;
             this.nextPacket = 0;
+            this.accessor = accessor;
             this.address = address;
             this.key = key;
             this.bytes = bytes;
@@ -72,6 +82,7 @@ final class ResponseQueue {
             messages = other.messages;
             packets = other.packets;
             nextPacket = 0;
+            accessor = other.accessor;
             address = other.address;
             key = other.key;
             bytes = other.bytes;
@@ -124,6 +135,11 @@ final class ResponseQueue {
         boolean packetSent() {
             nextPacket++;
             return nextPacket == packets;
+        }
+
+        /** In whose name a READ reads. */
+        Accessor accessor() {
+            return Objects.requireNonNull(accessor, "no READ");
         }
 
         long address() {
@@ -243,7 +259,7 @@ final class ResponseQueue {
             }
         }
         var response = append();
-        response.read(sequence, packets, address, known.key, bytes, known.messages);
+        response.read(sequence, packets, known.accessor, address, known.key, bytes, known.messages);
         response.repeated = true;
     }
 }

@@ -27,6 +27,7 @@ public final class SendWork {
     int flushPlacement;
     int flushSelectivity;
     int flushBytes;
+    int receiveQueue;
     boolean invalidates;
     int invalidatedKey;
     @Nullable MemoryWindow window;
@@ -177,6 +178,12 @@ public final class SendWork {
         this.remote = remote;
         this.remoteQueuePair = queuePair;
         this.queueKey = queueKey;
+        return this;
+    }
+
+    /** The peer's receive queue that a request over an extended connection is for. */
+    public SendWork receiveQueue(int number) {
+        receiveQueue = number;
         return this;
     }
 

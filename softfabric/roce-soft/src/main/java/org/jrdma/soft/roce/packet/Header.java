@@ -2,6 +2,8 @@ package org.jrdma.soft.roce.packet;
 
 /** The headers that an opcode may announce behind the base transport header. */
 public enum Header {
+    /** {@link ExtendedHeader}, XRCETH. */
+    EXTENDED(ExtendedHeader.BYTES),
     /** {@link RdmaHeader}, RETH. */
     RDMA(RdmaHeader.BYTES),
     /** {@link AtomicHeader}, AtomicETH. */

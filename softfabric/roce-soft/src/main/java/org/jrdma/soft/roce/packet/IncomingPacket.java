@@ -141,7 +141,15 @@ public final class IncomingPacket {
         return InvalidateHeader.decode(memory(), payloadOffset - InvalidateHeader.BYTES);
     }
 
-    private static int firstHeader() {
-        return PacketBuffer.START + BaseTransportHeader.BYTES;
+    /** Its {@link Header#EXTENDED}, always the first. */
+    public ExtendedHeader extended() {
+        return ExtendedHeader.decode(memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
+    }
+
+    /** Behind that, where there is one. */
+    private int firstHeader() {
+        return PacketBuffer.START
+                + BaseTransportHeader.BYTES
+                + (opCode.hasExtended() ? ExtendedHeader.BYTES : 0);
     }
 }

@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.packet;
 import static org.jrdma.soft.roce.packet.Header.ACKNOWLEDGE;
 import static org.jrdma.soft.roce.packet.Header.ATOMIC;
 import static org.jrdma.soft.roce.packet.Header.ATOMIC_RESULT;
+import static org.jrdma.soft.roce.packet.Header.EXTENDED;
 import static org.jrdma.soft.roce.packet.Header.IMMEDIATE;
 import static org.jrdma.soft.roce.packet.Header.INVALIDATE;
 import static org.jrdma.soft.roce.packet.Header.RDMA;
@@ -62,14 +63,51 @@ public enum OpCode {
     UC_WRITE_ONLY_IMMEDIATE(UNRELIABLE, 11, WRITE, ONLY, true, RDMA, IMMEDIATE),
 
     UD_SEND_ONLY(DATAGRAM, 4, SEND, ONLY, true, Header.DATAGRAM),
-    UD_SEND_ONLY_IMMEDIATE(DATAGRAM, 5, SEND, ONLY, true, Header.DATAGRAM, IMMEDIATE);
+    UD_SEND_ONLY_IMMEDIATE(DATAGRAM, 5, SEND, ONLY, true, Header.DATAGRAM, IMMEDIATE),
+
+    XRC_SEND_FIRST(Transport.EXTENDED, 0, SEND, FIRST, true, EXTENDED),
+    XRC_SEND_MIDDLE(Transport.EXTENDED, 1, SEND, MIDDLE, true, EXTENDED),
+    XRC_SEND_LAST(Transport.EXTENDED, 2, SEND, LAST, true, EXTENDED),
+    XRC_SEND_LAST_IMMEDIATE(Transport.EXTENDED, 3, SEND, LAST, true, EXTENDED, IMMEDIATE),
+    XRC_SEND_ONLY(Transport.EXTENDED, 4, SEND, ONLY, true, EXTENDED),
+    XRC_SEND_ONLY_IMMEDIATE(Transport.EXTENDED, 5, SEND, ONLY, true, EXTENDED, IMMEDIATE),
+    XRC_WRITE_FIRST(Transport.EXTENDED, 6, WRITE, FIRST, true, EXTENDED, RDMA),
+    XRC_WRITE_MIDDLE(Transport.EXTENDED, 7, WRITE, MIDDLE, true, EXTENDED),
+    XRC_WRITE_LAST(Transport.EXTENDED, 8, WRITE, LAST, true, EXTENDED),
+    XRC_WRITE_LAST_IMMEDIATE(Transport.EXTENDED, 9, WRITE, LAST, true, EXTENDED, IMMEDIATE),
+    XRC_WRITE_ONLY(Transport.EXTENDED, 10, WRITE, ONLY, true, EXTENDED, RDMA),
+    XRC_WRITE_ONLY_IMMEDIATE(Transport.EXTENDED, 11, WRITE, ONLY, true, EXTENDED, RDMA, IMMEDIATE),
+    XRC_READ_REQUEST(Transport.EXTENDED, 12, Operation.READ_REQUEST, ONLY, false, EXTENDED, RDMA),
+    XRC_READ_RESPONSE_FIRST(
+            Transport.EXTENDED, 13, Operation.READ_RESPONSE, FIRST, true, ACKNOWLEDGE),
+    XRC_READ_RESPONSE_MIDDLE(Transport.EXTENDED, 14, Operation.READ_RESPONSE, MIDDLE, true),
+    XRC_READ_RESPONSE_LAST(
+            Transport.EXTENDED, 15, Operation.READ_RESPONSE, LAST, true, ACKNOWLEDGE),
+    XRC_READ_RESPONSE_ONLY(
+            Transport.EXTENDED, 16, Operation.READ_RESPONSE, ONLY, true, ACKNOWLEDGE),
+    XRC_ACKNOWLEDGE(Transport.EXTENDED, 17, Operation.ACKNOWLEDGE, ONLY, false, ACKNOWLEDGE),
+    XRC_ATOMIC_ACKNOWLEDGE(
+            Transport.EXTENDED,
+            18,
+            Operation.ATOMIC_ACKNOWLEDGE,
+            ONLY,
+            false,
+            ACKNOWLEDGE,
+            ATOMIC_RESULT),
+    XRC_COMPARE_AND_SWAP(
+            Transport.EXTENDED, 19, Operation.COMPARE_AND_SWAP, ONLY, false, EXTENDED, ATOMIC),
+    XRC_FETCH_AND_ADD(
+            Transport.EXTENDED, 20, Operation.FETCH_AND_ADD, ONLY, false, EXTENDED, ATOMIC),
+    XRC_SEND_LAST_INVALIDATE(Transport.EXTENDED, 22, SEND, LAST, true, EXTENDED, INVALIDATE),
+    XRC_SEND_ONLY_INVALIDATE(Transport.EXTENDED, 23, SEND, ONLY, true, EXTENDED, INVALIDATE);
 
     private static final @Nullable OpCode[] BY_CODE = new OpCode[256];
 
     private static final int OPERATIONS = Operation.values().length;
 
     /** By transport, operation, position, and 1 with immediate data. */
-    private static final @Nullable OpCode[] BY_MEANING = new OpCode[3 * OPERATIONS * 4 * 2];
+    private static final @Nullable OpCode[] BY_MEANING =
+            new OpCode[Transport.values().length * OPERATIONS * 4 * 2];
 
     static {
         for (var opCode : values()) {
@@ -98,6 +136,7 @@ public enum OpCode {
     private final int headerBytes;
     private final boolean immediate;
     private final boolean invalidate;
+    private final boolean extended;
 
     OpCode(
             Transport transport,
@@ -115,6 +154,7 @@ public enum OpCode {
         this.headerBytes = this.headers.stream().mapToInt(Header::bytes).sum();
         this.immediate = this.headers.contains(IMMEDIATE);
         this.invalidate = this.headers.contains(INVALIDATE);
+        this.extended = this.headers.contains(EXTENDED);
     }
 
     /** The opcode with this number, which is 0 to 255. */
@@ -138,8 +178,16 @@ public enum OpCode {
     }
 
     /** The opcode of the last packet of a message that invalidates. */
-    public static OpCode invalidating(Position position) {
+    public static OpCode invalidating(Transport transport, Position position) {
+        if (transport == Transport.EXTENDED) {
+            return position == ONLY ? XRC_SEND_ONLY_INVALIDATE : XRC_SEND_LAST_INVALIDATE;
+        }
         return position == ONLY ? RC_SEND_ONLY_INVALIDATE : RC_SEND_LAST_INVALIDATE;
+    }
+
+    /** The opcode of such a packet of one kind only, as an answer is. */
+    public static OpCode of(Transport transport, Operation operation) {
+        return of(transport, operation, ONLY, false);
     }
 
     @SuppressWarnings("EnumOrdinal") // an index into a table made in this class, and nowhere else
@@ -190,6 +238,11 @@ public enum OpCode {
     /** Whether {@link Header#INVALIDATE} is the last header. */
     public boolean hasInvalidate() {
         return invalidate;
+    }
+
+    /** Whether {@link Header#EXTENDED} is the first header. */
+    public boolean hasExtended() {
+        return extended;
     }
 
     /** Whether {@code header} follows the base transport header. */

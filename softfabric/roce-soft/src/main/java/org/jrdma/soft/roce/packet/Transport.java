@@ -7,7 +7,9 @@ public enum Transport {
     /** Unreliable connection (UC). */
     UNRELIABLE(0x20),
     /** Unreliable datagram (UD). */
-    DATAGRAM(0x60);
+    DATAGRAM(0x60),
+    /** Extended reliable connection (XRC): requests name the receive queue that they are for. */
+    EXTENDED(0xa0);
 
     private final int bits;
 
@@ -17,5 +19,10 @@ public enum Transport {
 
     int bits() {
         return bits;
+    }
+
+    /** Whether everything arrives once, in order, or the connection fails. */
+    public boolean isReliable() {
+        return this == RELIABLE || this == EXTENDED;
     }
 }

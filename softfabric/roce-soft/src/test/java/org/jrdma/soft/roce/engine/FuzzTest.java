@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
+import org.jrdma.soft.roce.packet.ExtendedHeader;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.InvalidateHeader;
 import org.jrdma.soft.roce.packet.InvariantCrc;
@@ -137,8 +138,11 @@ class FuzzTest {
     }
 
     private void giveWork(Pair.Side victim, int i) {
-        if (i % 16 == 0 && victim.queuePair.receives().claim() != null) {
+        if (i % 16 == 0 && victim.receives().claim() != null) {
             victim.receive(i, random.nextInt(4) * 256L, random.nextInt(700));
+        }
+        if (victim.transport == Transport.EXTENDED) {
+            return; // it sends nothing
         }
         if (window.view == null && victim.queuePair.sends().claim() != null) {
             victim.work(i, SendOperation.BIND)
@@ -154,9 +158,16 @@ class FuzzTest {
         }
     }
 
+    private OpCode anyOpCode() {
+        return OP_CODES[random.nextInt(OP_CODES.length)];
+    }
+
     /** What a peer gone mad might send: the more of it is right, the further it gets. */
     private void forge(Pair.Side peer, Pair.Side victim, GoodTraffic good) {
-        var opCode = OP_CODES[random.nextInt(OP_CODES.length)];
+        var opCode = anyOpCode();
+        while (random.nextBoolean() && opCode.transport() != victim.transport) {
+            opCode = anyOpCode();
+        }
         var memory = packet.memory();
         BaseTransportHeader.encode(
                 memory,
@@ -189,7 +200,13 @@ class FuzzTest {
                                     case 2 -> random.nextLong();
                                     default -> random.nextInt(1 << 17) * 8L;
                                 };
-        switch (opCode.headers().isEmpty() ? null : opCode.headers().getFirst()) {
+        var remaining = opCode.headers();
+        if (opCode.hasExtended()) {
+            new ExtendedHeader(receiveQueue(victim, good)).encode(memory, headers);
+            headers += ExtendedHeader.BYTES;
+            remaining = remaining.subList(1, remaining.size());
+        }
+        switch (remaining.isEmpty() ? null : remaining.getFirst()) {
             case RDMA ->
                     new RdmaHeader(
                                     address,
@@ -218,6 +235,15 @@ class FuzzTest {
                 victim.address.high(),
                 victim.address.low());
         checksum.seal(packet);
+    }
+
+    /** As a rule, that of the victim. */
+    private int receiveQueue(Pair.Side victim, GoodTraffic good) {
+        return switch (random.nextInt(16)) {
+            case 0 -> random.nextInt(1 << 24);
+            case 1 -> good.receiveQueue();
+            default -> victim.named == null ? 0 : victim.named.number();
+        };
     }
 
     /** A length that suits, as often as not. */

@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.jrdma.soft.roce.packet.RouteHeader;
 import org.jrdma.soft.roce.packet.Transport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Two queue pairs of a {@link Pair}'s engines that mind their own business, in a protection domain
@@ -39,7 +40,7 @@ final class GoodTraffic {
         this.transport = transport;
         operations =
                 switch (transport) {
-                    case RELIABLE ->
+                    case RELIABLE, EXTENDED ->
                             List.of(
                                     SendOperation.WRITE,
                                     SendOperation.READ,
@@ -50,8 +51,8 @@ final class GoodTraffic {
                 };
         bytes = transport == Transport.DATAGRAM ? 200 : 700;
         offset = transport == Transport.DATAGRAM ? RouteHeader.BYTES : 0;
-        left = new End(pair.left, this::sent);
-        right = new End(pair.right, this::received);
+        left = new End(pair.left, this::sent, null);
+        right = new End(pair.right, this::received, new ExtendedDomain());
         left.connect(right);
         right.connect(left);
     }
@@ -65,11 +66,26 @@ final class GoodTraffic {
         final MemoryRegion region;
         final QueuePair queuePair;
 
-        End(Pair.Side side, CompletionSink completions) {
+        /** Where messages go; over extended connections, who sends names it. */
+        final ReceiveQueue receives;
+
+        final int receiveQueue;
+
+        End(Pair.Side side, CompletionSink completions, @Nullable ExtendedDomain extendedDomain) {
             this.side = side;
             var domain = new ProtectionDomain();
             region = side.registry.register(domain, memory, memory.address(), Pair.ALL);
-            queuePair = side.newQueuePair(transport, domain, completions);
+            queuePair = side.newQueuePair(transport, domain, completions, null, extendedDomain);
+            if (transport == Transport.EXTENDED && extendedDomain != null) {
+                receives = new ReceiveQueue(domain, 256, 4, () -> {});
+                receiveQueue =
+                        side.engine
+                                .newExtendedReceives(extendedDomain, receives, completions)
+                                .number();
+            } else {
+                receives = queuePair.receives();
+                receiveQueue = 0;
+            }
         }
 
         void connect(End peer) {
@@ -106,6 +122,11 @@ final class GoodTraffic {
         return right.region.key();
     }
 
+    /** The number of its receive queue, of no use to others. */
+    int receiveQueue() {
+        return right.receiveQueue;
+    }
+
     /** How many operations are done, and right in every byte. */
     long completed() {
         return completed;
@@ -137,8 +158,8 @@ final class GoodTraffic {
             source.memory.set(ValueLayout.JAVA_BYTE, i, (byte) (posted * 31 + i * 7L));
         }
         if (takesReceive(operation)) {
-            right.queuePair.receives().claim().begin(posted).buffer(start(), offset + bytes, key());
-            right.queuePair.receives().post();
+            right.receives.claim().begin(posted).buffer(start(), offset + bytes, key());
+            right.receives.post();
         } else if (operation.isAtomic()) {
             right.memory.set(ValueLayout.JAVA_LONG, 0, posted);
         }
@@ -151,6 +172,7 @@ final class GoodTraffic {
                         .buffer(left.memory.address(), length, left.region.key())
                         .remote(start(), key())
                         .atomic(1, 0)
+                        .receiveQueue(right.receiveQueue)
                         .datagram(right.side.address, right.queuePair.number(), QUEUE_KEY);
         if (operation == SendOperation.WRITE && takesReceive(operation)) {
             work.immediate((int) posted);

@@ -70,8 +70,8 @@ final class Pair {
 
     Pair(Transport transport, long seed, Address leftAddress, Address rightAddress) {
         random = new Random(seed);
-        left = new Side(leftAddress, transport, 0x10000);
-        right = new Side(rightAddress, transport, 0x8000_0000L);
+        left = new Side(leftAddress, transport, 0x10000, null);
+        right = new Side(rightAddress, transport, 0x8000_0000L, new ExtendedDomain());
     }
 
     /** One engine with a queue pair, and a region between two guards full of canaries. */
@@ -89,12 +89,26 @@ final class Pair {
         final long start;
         MemoryRegion region;
         QueuePair queuePair;
+
+        /** Where {@link #receive} posts, if not to the queue pair: who sends names it. */
+        @Nullable ReceiveQueue shared;
+
+        @Nullable ExtendedReceives named;
+        private final @Nullable ExtendedDomain extendedDomain;
         private final PacketBuffer outgoing = new PacketBuffer();
 
-        Side(Address address, Transport transport, long start) {
+        /**
+         * @param extendedDomain of the side that receives over extended connections
+         */
+        Side(
+                Address address,
+                Transport transport,
+                long start,
+                @Nullable ExtendedDomain extendedDomain) {
             this.address = address;
             this.transport = transport;
             this.start = start;
+            this.extendedDomain = extendedDomain;
             all.fill(CANARY);
             memory.fill((byte) 0);
             region = registry.register(domain, memory, start, ALL);
@@ -106,6 +120,10 @@ final class Pair {
                             random,
                             (_, cause) -> faults.add(cause));
             queuePair = newQueuePair(domain);
+            if (transport == Transport.EXTENDED && extendedDomain != null) {
+                shared = new ReceiveQueue(domain, 256, 4, () -> {});
+                named = engine.newExtendedReceives(extendedDomain, shared, this::add);
+            }
         }
 
         QueuePair newQueuePair(ProtectionDomain owner) {
@@ -124,7 +142,16 @@ final class Pair {
                 Transport kind,
                 ProtectionDomain owner,
                 CompletionSink completions,
-                @Nullable ReceiveQueue shared) {
+                @Nullable ReceiveQueue sharedReceives) {
+            return newQueuePair(kind, owner, completions, sharedReceives, extendedDomain);
+        }
+
+        QueuePair newQueuePair(
+                Transport kind,
+                ProtectionDomain owner,
+                CompletionSink completions,
+                @Nullable ReceiveQueue sharedReceives,
+                @Nullable ExtendedDomain receivesIn) {
             var options =
                     new QueuePairOptions(
                             kind,
@@ -137,7 +164,8 @@ final class Pair {
                             4,
                             4,
                             64,
-                            shared);
+                            sharedReceives,
+                            kind == Transport.EXTENDED ? receivesIn : null);
             return Objects.requireNonNull(
                     engine.newQueuePair(options, WorkQueues.of(options)), "none left");
         }
@@ -167,7 +195,12 @@ final class Pair {
         }
 
         SendWork work(long id, SendOperation operation) {
-            return queuePair.sends().claim().begin(id, operation).signaled();
+            return queuePair
+                    .sends()
+                    .claim()
+                    .begin(id, operation)
+                    .signaled()
+                    .receiveQueue(right.named == null ? 0 : right.named.number());
         }
 
         void post() {
@@ -196,9 +229,14 @@ final class Pair {
         }
 
         void receive(long id, long offset, int bytes) {
-            queuePair.receives().claim().begin(id).buffer(start + offset, bytes, region.key());
-            queuePair.receives().post();
+            var receives = receives();
+            receives.claim().begin(id).buffer(start + offset, bytes, region.key());
+            receives.post();
             engine.doorbell(queuePair);
+        }
+
+        ReceiveQueue receives() {
+            return shared == null ? queuePair.receives() : shared;
         }
 
         boolean guardsAreIntact() {

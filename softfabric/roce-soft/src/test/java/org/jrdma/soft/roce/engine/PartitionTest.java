@@ -38,7 +38,7 @@ class PartitionTest {
     private static Stream<Arguments> everyTransport(int[][] keys) {
         return Stream.of(keys)
                 .flatMap(key ->
-                        Stream.of(Transport.RELIABLE, Transport.UNRELIABLE, Transport.DATAGRAM)
+                        Stream.of(Transport.values())
                                 .map(transport -> Arguments.of(transport, key[0], key[1])));
     }
 

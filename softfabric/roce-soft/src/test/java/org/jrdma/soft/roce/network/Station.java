@@ -82,7 +82,8 @@ final class Station implements AutoCloseable {
     QueuePair newQueuePair(Transport transport) {
         var options =
                 new QueuePairOptions(
-                        transport, domain, this::add, this::add, _ -> {}, 256, 256, 2, 2, 64, null);
+                        transport, domain, this::add, this::add, _ -> {}, 256, 256, 2, 2, 64, null,
+                        null);
         return port.control(engine ->
                 Objects.requireNonNull(
                         engine.newQueuePair(options, WorkQueues.of(options)), "none left"));

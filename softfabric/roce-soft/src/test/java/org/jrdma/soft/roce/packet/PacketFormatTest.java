@@ -139,6 +139,45 @@ class PacketFormatTest {
         assertThat(payload(write)).containsExactly(8, 7, 6, 5, 4, 3, 2, 1);
     }
 
+    /** As rxe's patches for extended connections have them; the checksums are not looked at. */
+    @Test
+    void shouldTakeRequestsOverAnExtendedConnectionApart() throws Exception {
+        var send =
+                decoded("a4d0ffff0000012380000abc" + "00123456" + "53616c75746f6e00" + "00000000");
+        assertThat(send.opCode()).isEqualTo(OpCode.XRC_SEND_ONLY);
+        assertThat(send.extended()).isEqualTo(new ExtendedHeader(0x123456));
+        assertThat(payload(send))
+                .isEqualTo("Saluton".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        var middle = decoded("a740ffff0000012300000abc" + "ff123456" + "41424344" + "00000000");
+        assertThat(middle.opCode()).isEqualTo(OpCode.XRC_WRITE_MIDDLE);
+        assertThat(middle.extended()).isEqualTo(new ExtendedHeader(0x123456));
+        var write =
+                decoded(
+                        "ab40ffff0065432180ffffff"
+                                + "00000007"
+                                + "0123456789abcdefcafebabe00000004"
+                                + "deadbeef"
+                                + "41424344"
+                                + "00000000");
+        assertThat(write.opCode()).isEqualTo(OpCode.XRC_WRITE_ONLY_IMMEDIATE);
+        assertThat(write.extended()).isEqualTo(new ExtendedHeader(7));
+        assertThat(write.rdma()).isEqualTo(new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4));
+        assertThat(write.immediate()).isEqualTo(new ImmediateHeader(0xdeadbeef));
+        assertThat(payload(write)).containsExactly('A', 'B', 'C', 'D');
+        var swap =
+                decoded(
+                        "b3"
+                                + COMPARE_AND_SWAP.substring(2, 24)
+                                + "00000007"
+                                + COMPARE_AND_SWAP.substring(24));
+        assertThat(swap.opCode()).isEqualTo(OpCode.XRC_COMPARE_AND_SWAP);
+        assertThat(swap.atomic())
+                .isEqualTo(new AtomicHeader(0x0123456789abcde8L, 0xcafebabe, 0x1111, 0x2222));
+        var answer = decoded("b1" + ACKNOWLEDGE.substring(2));
+        assertThat(answer.opCode()).isEqualTo(OpCode.XRC_ACKNOWLEDGE);
+        assertThat(answer.acknowledgement()).isEqualTo(new AcknowledgeHeader(0x1f, 7));
+    }
+
     @Test
     void shouldWriteEveryHeaderAsItReadsIt() throws Exception {
         var memory = MemorySegment.ofArray(new byte[64]);
@@ -157,6 +196,8 @@ class PacketFormatTest {
         assertThat(hex(memory, 12)).isEqualTo(DATAGRAM.substring(24, 48));
         new InvalidateHeader(0x12345678).encode(memory, 0);
         assertThat(InvalidateHeader.decode(memory, 0)).isEqualTo(new InvalidateHeader(0x12345678));
+        new ExtendedHeader(0x123456).encode(memory, 0);
+        assertThat(hex(memory, 4)).isEqualTo("00123456");
     }
 
     @Test
@@ -166,6 +207,7 @@ class PacketFormatTest {
         }
         assertThat(OpCode.RC_ATOMIC_ACKNOWLEDGE.code()).isEqualTo(0x12);
         assertThat(OpCode.UD_SEND_ONLY_IMMEDIATE.code()).isEqualTo(0x65);
+        assertThat(OpCode.XRC_SEND_ONLY_INVALIDATE.code()).isEqualTo(0xb7);
     }
 
     @Test

@@ -1,0 +1,324 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Requests that name the receive queue that they are for. The left side sends, the right receives.
+ */
+class ExtendedConnectionTest {
+
+    private static final int MTU = 1024;
+    private static final long MILLISECOND = 1_000_000;
+
+    private final Pair pair = new Pair(Transport.EXTENDED, 1);
+    private final Pair.Side left = pair.left;
+    private final Pair.Side right = pair.right;
+
+    /** A receive queue beside the one of the side that receives, and what it was told. */
+    private final class Other {
+
+        final ProtectionDomain domain = new ProtectionDomain();
+        final MemoryRegion region = right.registry.register(domain, right.memory, 0, Pair.ALL);
+        final ReceiveQueue queue = new ReceiveQueue(domain, 8, 1, () -> {});
+        final List<Pair.Done> done = new ArrayList<>();
+        final ExtendedReceives named;
+
+        Other(ExtendedDomain extendedDomain) {
+            named =
+                    Objects.requireNonNull(
+                            right.engine.newExtendedReceives(extendedDomain, queue, this::add));
+        }
+
+        private boolean add(Completion completion) {
+            done.add(
+                    new Pair.Done(
+                            completion.id(),
+                            completion.status(),
+                            completion.kind(),
+                            completion.bytes(),
+                            completion.hasImmediate(),
+                            completion.immediate(),
+                            completion.solicited(),
+                            completion.sourceQueuePair()));
+            assertThat(completion.queuePair()).isEqualTo(right.queuePair.number());
+            return true;
+        }
+
+        void receive(long id, long offset, int bytes) {
+            queue.claim().begin(id).buffer(offset, bytes, region.key());
+            queue.post();
+        }
+    }
+
+    private ExtendedDomain domain() {
+        return Objects.requireNonNull(right.queuePair.extendedDomain());
+    }
+
+    private void post(SendWork work, int number) {
+        work.receiveQueue(number);
+        left.post();
+        pair.run(pair.now + 20 * MILLISECOND);
+    }
+
+    private SendWork send(long id, int bytes) {
+        return left.work(id, SendOperation.SEND).buffer(left.start, bytes, left.region.key());
+    }
+
+    private void assertSent(CompletionStatus... statuses) {
+        assertThat(left.done).extracting(Pair.Done::status).containsExactly(statuses);
+    }
+
+    @Test
+    void shouldBringEachMessageToTheQueueThatItNames() {
+        pair.connect(MTU, 0xff_fff0);
+        var other = new Other(domain());
+        right.receive(11, 0, 5000);
+        other.receive(12, 8192, 5000);
+        left.fill(0, 5000, 1);
+
+        post(send(1, 5000).immediate(77).solicited(), other.named.number());
+        post(send(2, 4), right.named.number());
+
+        assertSent(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
+        assertThat(right.done).extracting(Pair.Done::id).containsExactly(11L);
+        assertThat(other.done)
+                .containsExactly(
+                        new Pair.Done(
+                                12,
+                                CompletionStatus.SUCCESS,
+                                CompletionKind.RECEIVE,
+                                5000,
+                                true,
+                                77,
+                                true,
+                                left.queuePair.number()));
+        assertThat(right.holds(8192, 5000, left, 0)).isTrue();
+        assertThat(right.holds(0, 4, left, 0)).isTrue();
+    }
+
+    @Test
+    void shouldReachTheMemoryOfTheQueuesProtectionDomain() {
+        pair.connect(MTU, 0);
+        var other = new Other(domain());
+        left.fill(0, 3000, 1);
+        right.fill(4096, 3000, 2);
+        right.memory.set(ValueLayout.JAVA_LONG, 16384, 41);
+
+        post(
+                left.work(1, SendOperation.WRITE)
+                        .buffer(left.start, 3000, left.region.key())
+                        .remote(8192, other.region.key()),
+                other.named.number());
+        post(
+                left.work(2, SendOperation.READ)
+                        .buffer(left.start + 4096, 3000, left.region.key())
+                        .remote(4096, other.region.key()),
+                other.named.number());
+        post(
+                left.work(3, SendOperation.FETCH_AND_ADD)
+                        .buffer(left.start + 8192, 8, left.region.key())
+                        .remote(16384, other.region.key())
+                        .atomic(1, 0),
+                other.named.number());
+        post(
+                left.work(4, SendOperation.COMPARE_AND_SWAP)
+                        .buffer(left.start + 8200, 8, left.region.key())
+                        .remote(16384, other.region.key())
+                        .atomic(50, 42),
+                other.named.number());
+        other.receive(13, 0, 0);
+        post(
+                left.work(5, SendOperation.WRITE)
+                        .buffer(left.start, 8, left.region.key())
+                        .remote(20480, other.region.key())
+                        .immediate(9),
+                other.named.number());
+
+        assertSent(
+                CompletionStatus.SUCCESS,
+                CompletionStatus.SUCCESS,
+                CompletionStatus.SUCCESS,
+                CompletionStatus.SUCCESS,
+                CompletionStatus.SUCCESS);
+        assertThat(right.holds(8192, 3000, left, 0)).isTrue();
+        assertThat(left.holds(4096, 3000, right, 4096)).isTrue();
+        assertThat(left.memory.get(ValueLayout.JAVA_LONG, 8192)).isEqualTo(41);
+        assertThat(left.memory.get(ValueLayout.JAVA_LONG, 8200)).isEqualTo(42);
+        assertThat(right.memory.get(ValueLayout.JAVA_LONG, 16384)).isEqualTo(50);
+        assertThat(other.done)
+                .extracting(Pair.Done::kind)
+                .containsExactly(CompletionKind.RECEIVE_WRITE_IMMEDIATE);
+    }
+
+    @Test
+    void shouldNotReachMemoryOfTheDomainOfAnotherQueue() {
+        pair.connect(MTU, 0);
+        var other = new Other(domain());
+
+        post(
+                left.work(1, SendOperation.READ)
+                        .buffer(left.start, 8, left.region.key())
+                        .remote(0, other.region.key()),
+                right.named.number());
+
+        assertSent(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(right.events).contains(QueuePairEvent.ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldRefuseAQueueThatThereIsNot() {
+        pair.connect(MTU, 0);
+        right.receive(11, 0, 100);
+
+        post(send(1, 100), right.named.number() ^ 0x1_0000);
+
+        assertRefused();
+    }
+
+    @Test
+    void shouldRefuseAQueueOfAnotherExtendedDomain() {
+        pair.connect(MTU, 0);
+        var stranger = new Other(new ExtendedDomain());
+        stranger.receive(12, 0, 100);
+        right.receive(11, 0, 100);
+
+        post(send(1, 100), stranger.named.number());
+
+        assertRefused();
+        assertThat(stranger.done).isEmpty();
+    }
+
+    private void assertRefused() {
+        assertSent(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(right.queuePair.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(right.events).containsExactly(QueuePairEvent.ACCESS_ERROR);
+        assertThat(right.done).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseAMessageThatNamesAnotherQueueInItsMidst() {
+        pair.connect(MTU, 0);
+        var other = new Other(domain());
+        right.receive(11, 0, 5000);
+        other.receive(12, 0, 5000);
+        var work = send(1, 5000);
+        pair.passes =
+                (to, _) -> {
+                    if (to == right) {
+                        work.receiveQueue(other.named.number());
+                    }
+                    return true;
+                };
+
+        post(work, right.named.number());
+
+        assertSent(CompletionStatus.REMOTE_INVALID_REQUEST);
+        assertThat(right.done)
+                .extracting(Pair.Done::id, Pair.Done::status)
+                .containsExactly(tuple(11L, CompletionStatus.REMOTE_INVALID_REQUEST));
+        assertThat(other.done).isEmpty();
+    }
+
+    /** Whoever took the memory back must not hear of it any more. */
+    @Test
+    void shouldEndAMessageWithoutAWordWhoseQueueGoesInItsMidst() {
+        pair.connect(MTU, 0);
+        right.receive(11, 0, MTU * 600);
+        pair.passes =
+                (to, _) -> {
+                    if (to == left && right.named != null) {
+                        right.engine.destroy(right.named);
+                        right.named = null;
+                    }
+                    return true;
+                };
+        var number = right.named.number();
+        // A message longer than a window: its first packets are acknowledged, and others follow.
+        post(send(1, MTU * 600), number);
+
+        assertSent(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(right.done).isEmpty();
+    }
+
+    @Test
+    void shouldWaitForAReceiveOfTheQueueThatIsNamed() {
+        pair.connect(MTU, 0);
+        var other = new Other(domain());
+        right.receive(11, 0, 100);
+
+        post(send(1, 100), other.named.number());
+        assertThat(left.done).isEmpty();
+        other.receive(12, 0, 100);
+        pair.run(pair.now + 20 * MILLISECOND);
+
+        assertSent(CompletionStatus.SUCCESS);
+        assertThat(other.done).extracting(Pair.Done::id).containsExactly(12L);
+        assertThat(right.done).isEmpty();
+    }
+
+    @Test
+    void shouldShowAWindowOfTheFirstTypeAndNeverOneOfTheSecond() {
+        pair.connect(MTU, 0);
+        var region =
+                right.registry.register(
+                        right.domain, right.memory, right.start, Pair.ALL | Access.WINDOW_BIND);
+        var binder = right.newQueuePair(Transport.RELIABLE, right.domain, right::add);
+        right.connect(binder, left, 0x99_0055, 0, 0);
+        for (var type : MemoryWindow.Type.values()) {
+            var window = right.registry.newWindow(right.domain, type);
+            binder.sends()
+                    .claim()
+                    .begin(1, SendOperation.BIND)
+                    .remote(right.start, window.key())
+                    .bind(window, window.key(), region, 4096, Pair.ALL);
+            binder.sends().post();
+            right.engine.doorbell(binder);
+            pair.run(pair.now + MILLISECOND);
+            post(
+                    left.work(2, SendOperation.READ)
+                            .buffer(left.start, 8, left.region.key())
+                            .remote(right.start, window.key()),
+                    right.named.number());
+        }
+
+        assertSent(CompletionStatus.SUCCESS, CompletionStatus.REMOTE_ACCESS_ERROR);
+    }
+
+    @Test
+    void shouldTakeRequestsAtTheOneEndOnly() {
+        var sender = right.newQueuePair(Transport.EXTENDED, right.domain, right::add, null, null);
+        right.queuePair = sender;
+        pair.connect(MTU, 0, 8, 1, 7, 4, Pair.ALL);
+
+        post(send(1, 100), right.named.number());
+
+        assertSent(CompletionStatus.RETRIES_EXCEEDED);
+        assertThat(right.events).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldLoseNothingOnABadNetwork(long seed) {
+        var bad = new Pair(Transport.EXTENDED, seed);
+        bad.trouble = new Pair.Trouble(0.02, 0.05, 0.1, 0.01);
+        bad.connect(MTU, 0xff_ff00);
+        var good = new GoodTraffic(bad, Transport.EXTENDED);
+        for (var round = 0; round < 4_000 && good.completed() < 400; round++) {
+            good.goOn();
+            bad.run(bad.now + 100 * MILLISECOND);
+        }
+
+        assertThat(bad.faults).isEmpty();
+        assertThat(good.completed()).isEqualTo(400);
+    }
+}
