@@ -140,12 +140,15 @@ public final class ConnectOptions {
 
     /** What a peer can do on a queue pair of that type, of what it may do. */
     private Set<Access> accessOf(QueuePairType type) {
-        if (type == QueuePairType.RELIABLE_CONNECTION) {
-            return access;
-        }
-        var possible = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
-        possible.retainAll(access);
-        return possible;
+        return switch (type) {
+            case RELIABLE_CONNECTION, XRC_RECEIVE -> access;
+            case XRC_SEND -> Set.of();
+            case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET -> {
+                var possible = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+                possible.retainAll(access);
+                yield possible;
+            }
+        };
     }
 
     QueuePairChange toReadyToReceive(
@@ -156,20 +159,25 @@ public final class ConnectOptions {
                         .pathMtu(mtu)
                         .destinationNumber(peer.queuePairNumber())
                         .receiveSequence(peer.packetSequence());
-        return type != QueuePairType.RELIABLE_CONNECTION
-                ? change
-                : change.maxDestinationReads(Math.min(maxDestinationReads, deviceReads))
-                        .receiverNotReadyTimer(receiverNotReadyTimer);
+        return switch (type) {
+            case RELIABLE_CONNECTION, XRC_RECEIVE ->
+                    change.maxDestinationReads(Math.min(maxDestinationReads, deviceReads))
+                            .receiverNotReadyTimer(receiverNotReadyTimer);
+            case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET, XRC_SEND -> change;
+        };
     }
 
     QueuePairChange toReadyToSend(QueuePairType type, int sequence, int deviceReads) {
         var change = QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(sequence);
-        return type != QueuePairType.RELIABLE_CONNECTION
-                ? change
-                : change.timeout(timeout)
-                        .retries(retries)
-                        .receiverNotReadyRetries(receiverNotReadyRetries)
-                        .maxReads(Math.min(maxReads, deviceReads));
+        return switch (type) {
+            case RELIABLE_CONNECTION, XRC_SEND ->
+                    change.timeout(timeout)
+                            .retries(retries)
+                            .receiverNotReadyRetries(receiverNotReadyRetries)
+                            .maxReads(Math.min(maxReads, deviceReads));
+            case XRC_RECEIVE -> change.timeout(timeout);
+            case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET -> change;
+        };
     }
 
     AddressVector address(int lid, int port, Optional<AddressVector.GlobalRoute> route) {

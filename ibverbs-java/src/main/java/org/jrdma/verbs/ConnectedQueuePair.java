@@ -1,7 +1,12 @@
 package org.jrdma.verbs;
 
-/** A queue pair that speaks to one peer, reliably or not. */
-public sealed interface ConnectedQueuePair permits PolledQueuePair, DispatchedQueuePair {
+/** A queue pair that speaks or listens to one peer, reliably or not. */
+public sealed interface ConnectedQueuePair
+        permits PolledQueuePair,
+                DispatchedQueuePair,
+                PolledXrcSendQueuePair,
+                DispatchedXrcSendQueuePair,
+                XrcReceiveQueuePair {
 
     /** Where a peer reaches it: to be told to the peer before both connect. */
     Endpoint endpoint();

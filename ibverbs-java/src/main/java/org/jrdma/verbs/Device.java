@@ -379,6 +379,47 @@ public final class Device extends NativeObject {
     }
 
     /**
+     * Makes an XRC domain that nobody else finds. In C: {@code ibv_open_xrcd} without a file.
+     *
+     * @throws VerbsException with EOPNOTSUPP where the device has none: see {@link
+     *     DeviceCapability#EXTENDED_RELIABLE_CONNECTION}
+     */
+    public XrcDomain newXrcDomain() throws VerbsException {
+        return XrcDomain.make(this);
+    }
+
+    /**
+     * Makes the XRC domain of a file. What is in the file does not matter; who can read it finds
+     * the domain. In C: {@code ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
+     *
+     * @throws VerbsException if the file cannot be read, or there is a domain of it on this device
+     *     already
+     */
+    public XrcDomain newXrcDomain(Path file) throws VerbsException {
+        return XrcDomain.open(this, file, XrcDomain.Choice.NEW);
+    }
+
+    /**
+     * Opens the XRC domain of a file, or makes it where there is none. In C: {@code ibv_open_xrcd}
+     * with {@code O_CREAT}.
+     *
+     * @throws VerbsException if the file cannot be read
+     */
+    public XrcDomain openXrcDomain(Path file) throws VerbsException {
+        return XrcDomain.open(this, file, XrcDomain.Choice.ANY);
+    }
+
+    /**
+     * Opens the XRC domain of a file that somebody has open. In C: {@code ibv_open_xrcd}.
+     *
+     * @throws VerbsException if the file cannot be read; with EAGAIN if there is no domain of it on
+     *     this device
+     */
+    public XrcDomain joinXrcDomain(Path file) throws VerbsException {
+        return XrcDomain.open(this, file, XrcDomain.Choice.PRESENT);
+    }
+
+    /**
      * Makes counters for the packets of flows. In C: {@code ibv_create_counters}.
      *
      * @throws VerbsException with EOPNOTSUPP where the device has none

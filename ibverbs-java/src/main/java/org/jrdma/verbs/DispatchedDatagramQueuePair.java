@@ -14,7 +14,8 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages that fit
  * are sent inline.
  */
-public final class DispatchedDatagramQueuePair extends DispatchedEnd implements DatagramQueuePair {
+public final class DispatchedDatagramQueuePair extends DispatchedTwoWayEnd
+        implements DatagramQueuePair {
 
     DispatchedDatagramQueuePair(
             ProtectionDomain domain,

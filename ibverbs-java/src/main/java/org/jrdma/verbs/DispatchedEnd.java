@@ -11,16 +11,13 @@ import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
-import org.jspecify.annotations.Nullable;
 
-/** What queue pairs whose operations are awaited have in common, connected or not. */
+/** What queue pairs whose operations are awaited have in common: that they send. */
 abstract sealed class DispatchedEnd extends QueuePair
-        permits DispatchedQueuePair, DispatchedDatagramQueuePair, DispatchedRawQueuePair {
+        permits DispatchedTwoWayEnd, DispatchedXrcSendQueuePair {
 
     private final DispatchedWorkQueue sends;
-    private final DispatchedWorkQueue receives;
     private final DispatchedPoster<WorkRequest.Send> sender;
-    private final DispatchedPoster<WorkRequest.Receive> receiver;
 
     /** In use as long as this is. */
     @SuppressWarnings("unused")
@@ -30,70 +27,27 @@ abstract sealed class DispatchedEnd extends QueuePair
     private final AtomicInteger draining = new AtomicInteger();
 
     DispatchedEnd(
-            ProtectionDomain domain, CompletionDispatcher completions, QueuePairOptions<?> options)
-            throws VerbsException {
-        this(
-                domain,
-                completions,
-                options,
-                new DispatchedWorkQueue(options.sends()),
-                new DispatchedWorkQueue(
-                        options.receives(), options.type() == QueuePairType.UNRELIABLE_DATAGRAM));
-    }
-
-    private DispatchedEnd(
             ProtectionDomain domain,
             CompletionDispatcher completions,
             QueuePairOptions<?> options,
             DispatchedWorkQueue sends,
-            DispatchedWorkQueue receives)
-            throws VerbsException {
-        super(
-                domain,
-                make(
-                        domain,
-                        completions,
-                        completions,
-                        sends,
-                        receives,
-                        sharing(options),
-                        options,
-                        () -> {
-                            sends.abandon();
-                            receives.abandon();
-                        }),
-                options);
+            Made made) {
+        super(domain, made, options);
         this.sends = sends;
-        this.receives = receives;
         this.sender =
                 new DispatchedPoster<>(
                         target(postFunction(), DispatchedEnd::postSend, sendQueue(), options),
                         sends,
                         new WorkRequest.Send(options.sendElements()));
-        this.receiver =
-                new DispatchedPoster<>(
-                        target(
-                                "ibv_post_recv",
-                                DispatchedEnd::postReceive,
-                                receiveQueue(),
-                                options),
-                        receives,
-                        new WorkRequest.Receive(options.receiveElements()));
         this.completions = completions;
     }
 
-    private static @Nullable Sharing<DispatchedWorkQueue> sharing(QueuePairOptions<?> options) {
-        return switch (options.sharedReceives()) {
-            case null -> null;
-            case DispatchedSharedReceiveQueue awaited -> awaited.sharing();
-            case PolledSharedReceiveQueue polled ->
-                    throw new IllegalArgumentException(
-                            "The receives of the %s are polled for, and cannot be those of a queue pair with a dispatcher; newDispatchedSharedReceiveQueue() makes one for it"
-                                    .formatted(polled));
-        };
+    /** The domain it belongs to. */
+    public final ProtectionDomain domain() {
+        return protection();
     }
 
-    private <R> DispatchedPoster.Target<R> target(
+    final <R> DispatchedPoster.Target<R> target(
             String function,
             DispatchedPoster.Call<R> call,
             String name,
@@ -112,38 +66,8 @@ abstract sealed class DispatchedEnd extends QueuePair
         return hotPath.postSend(queuePair, request.address(), request.refusedAddress());
     }
 
-    private static int postReceive(HotPath hotPath, long queuePair, WorkRequest request) {
-        return hotPath.postReceive(queuePair, request.address(), request.refusedAddress());
-    }
-
     private String sendQueue() {
         return "send queue of " + this;
-    }
-
-    private String receiveQueue() {
-        return "receive queue of " + this;
-    }
-
-    /**
-     * Receives a message. Its completion says how long it was. In C: {@code ibv_post_recv}.
-     *
-     * @throws VerbsException if it cannot be posted
-     * @throws UnsupportedOperationException if it has its receives from a shared queue
-     */
-    public final Transfer receive(MemorySlice local)
-            throws FabricException, InterruptedIOException {
-        return receive(List.of(local));
-    }
-
-    /** Receives a message into pieces; into none, to hear of a write with immediate data. */
-    public final Transfer receive(List<MemorySlice> local)
-            throws FabricException, InterruptedIOException {
-        refuseIfShared();
-        if (!takesReceives()) {
-            throw wrongState("ibv_post_recv", "receives are taken from INIT on");
-        }
-        refuseIfDraining("ibv_post_recv");
-        return receiver.submit("RECEIVE", local, _ -> {});
     }
 
     /**
@@ -160,13 +84,18 @@ abstract sealed class DispatchedEnd extends QueuePair
         try {
             modify(QueuePairChange.to(QueuePairState.ERROR));
             sends.awaitAllFree(deadline, sendQueue());
-            receives.awaitAllFree(deadline, receiveQueue());
+            awaitOthers(deadline);
         } finally {
             draining.decrementAndGet();
         }
     }
 
-    private void refuseIfDraining(String function) throws VerbsException {
+    /** Waits until nothing besides sends is under way. */
+    void awaitOthers(Deadline deadline) throws FabricException, InterruptedIOException {
+        // nothing else is here
+    }
+
+    final void refuseIfDraining(String function) throws VerbsException {
         if (draining.get() > 0) {
             throw wrongState(function, "it is being drained, and takes no more requests");
         }
@@ -218,8 +147,50 @@ abstract sealed class DispatchedEnd extends QueuePair
         };
     }
 
+    /** Posts a read or a write; over an extended connection, for a receive queue. */
+    final Transfer transfer(
+            Operation operation,
+            List<MemorySlice> local,
+            RemoteMemory remote,
+            int immediate,
+            int receiveQueue)
+            throws FabricException, InterruptedIOException {
+        RemoteBounds.check(0, PreparedRequest.totalLength(local), remote);
+        return post(
+                operation,
+                local,
+                request -> {
+                    request.remote(remote.address(), remote.key());
+                    request.receiveQueue(receiveQueue);
+                    if (operation == Operation.WRITE_WITH_IMMEDIATE) {
+                        request.immediate(immediate);
+                    }
+                });
+    }
+
+    /** Posts an atomic; over an extended connection, for a receive queue. */
+    final Transfer atomic(
+            Operation operation,
+            MemorySlice result,
+            RemoteMemory remote,
+            long compareOrAdd,
+            long swap,
+            int receiveQueue)
+            throws FabricException, InterruptedIOException {
+        RemoteBounds.checkAtomicResult(result.length());
+        RemoteBounds.checkAtomicTarget(0, remote);
+        return post(
+                operation,
+                List.of(result),
+                request -> {
+                    request.atomic(remote.address(), remote.key());
+                    request.operands(compareOrAdd, swap);
+                    request.receiveQueue(receiveQueue);
+                });
+    }
+
     @Override
-    final int outstanding() {
-        return sends.outstanding() + receives.outstanding();
+    int outstanding() {
+        return sends.outstanding();
     }
 }

@@ -15,7 +15,10 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages and writes
  * that fit are sent inline.
  */
-public final class DispatchedQueuePair extends DispatchedEnd implements ConnectedQueuePair {
+public final class DispatchedQueuePair extends DispatchedTwoWayEnd implements ConnectedQueuePair {
+
+    /** The peer has one, and no request says which. */
+    private static final int NO_QUEUE = 0;
 
     DispatchedQueuePair(
             ProtectionDomain domain,
@@ -70,7 +73,7 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
     /** Writes the beginning of the peer's memory, gathered from pieces. */
     public Transfer write(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
-        return transfer(Operation.WRITE, local, remote, 0);
+        return transfer(Operation.WRITE, local, remote, 0, NO_QUEUE);
     }
 
     /**
@@ -79,7 +82,8 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
      */
     public Transfer writeWithImmediate(MemorySlice local, RemoteMemory remote, int immediate)
             throws FabricException, InterruptedIOException {
-        return transfer(Operation.WRITE_WITH_IMMEDIATE, List.of(local), remote, immediate);
+        return transfer(
+                Operation.WRITE_WITH_IMMEDIATE, List.of(local), remote, immediate, NO_QUEUE);
     }
 
     /**
@@ -99,7 +103,7 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
     public Transfer read(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
         checkReliable("READ");
-        return transfer(Operation.READ, local, remote, 0);
+        return transfer(Operation.READ, local, remote, 0, NO_QUEUE);
     }
 
     /**
@@ -114,7 +118,8 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
     public Transfer compareAndSwap(
             MemorySlice result, RemoteMemory remote, long expected, long replacement)
             throws FabricException, InterruptedIOException {
-        return atomic(Operation.COMPARE_AND_SWAP, result, remote, expected, replacement);
+        checkReliable("COMPARE_AND_SWAP");
+        return atomic(Operation.COMPARE_AND_SWAP, result, remote, expected, replacement, NO_QUEUE);
     }
 
     /**
@@ -127,7 +132,8 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
      */
     public Transfer fetchAndAdd(MemorySlice result, RemoteMemory remote, long delta)
             throws FabricException, InterruptedIOException {
-        return atomic(Operation.FETCH_AND_ADD, result, remote, delta, 0);
+        checkReliable("FETCH_AND_ADD");
+        return atomic(Operation.FETCH_AND_ADD, result, remote, delta, 0, NO_QUEUE);
     }
 
     /**
@@ -250,39 +256,5 @@ public final class DispatchedQueuePair extends DispatchedEnd implements Connecte
                     window.unbind();
                 },
                 window.ownLifetime());
-    }
-
-    private Transfer transfer(
-            Operation operation, List<MemorySlice> local, RemoteMemory remote, int immediate)
-            throws FabricException, InterruptedIOException {
-        RemoteBounds.check(0, PreparedRequest.totalLength(local), remote);
-        return post(
-                operation,
-                local,
-                request -> {
-                    request.remote(remote.address(), remote.key());
-                    if (operation == Operation.WRITE_WITH_IMMEDIATE) {
-                        request.immediate(immediate);
-                    }
-                });
-    }
-
-    private Transfer atomic(
-            Operation operation,
-            MemorySlice result,
-            RemoteMemory remote,
-            long compareOrAdd,
-            long swap)
-            throws FabricException, InterruptedIOException {
-        checkReliable(operation.name());
-        RemoteBounds.checkAtomicResult(result.length());
-        RemoteBounds.checkAtomicTarget(0, remote);
-        return post(
-                operation,
-                List.of(result),
-                request -> {
-                    request.atomic(remote.address(), remote.key());
-                    request.operands(compareOrAdd, swap);
-                });
     }
 }

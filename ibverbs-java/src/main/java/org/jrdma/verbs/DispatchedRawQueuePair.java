@@ -14,7 +14,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Frames that fit are
  * sent inline.
  */
-public final class DispatchedRawQueuePair extends DispatchedEnd implements RawQueuePair {
+public final class DispatchedRawQueuePair extends DispatchedTwoWayEnd implements RawQueuePair {
 
     DispatchedRawQueuePair(
             ProtectionDomain domain,

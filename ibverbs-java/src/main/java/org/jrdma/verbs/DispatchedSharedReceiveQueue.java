@@ -6,6 +6,7 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A shared receive queue whose receives are awaited: each is posted at once and gives a {@link
@@ -14,7 +15,8 @@ import org.jrdma.verbs.internal.WorkRequest;
  *
  * <p>Any number of threads, virtual ones too, may use it.
  */
-public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
+public sealed class DispatchedSharedReceiveQueue extends SharedReceiveQueue
+        permits DispatchedXrcSharedReceiveQueue {
 
     private final DispatchedSharedReceives receives;
     private final DispatchedPoster<WorkRequest.Receive> poster;
@@ -22,14 +24,15 @@ public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
     DispatchedSharedReceiveQueue(
             ProtectionDomain domain, int capacity, int elements, Duration slotTimeout)
             throws VerbsException {
-        this(domain, elements, slotTimeout, new DispatchedSharedReceives(capacity));
+        this(domain, elements, slotTimeout, new DispatchedSharedReceives(capacity), null);
     }
 
-    private DispatchedSharedReceiveQueue(
+    DispatchedSharedReceiveQueue(
             ProtectionDomain domain,
             int elements,
             Duration slotTimeout,
-            DispatchedSharedReceives receives)
+            DispatchedSharedReceives receives,
+            @Nullable Named<DispatchedWorkQueue> named)
             throws VerbsException {
         super(
                 domain,
@@ -39,6 +42,7 @@ public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
                         elements,
                         domain.device().sharedDispatched(),
                         receives,
+                        named,
                         receives::abandon));
         this.receives = receives;
         this.poster =
@@ -61,12 +65,13 @@ public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
      *
      * @throws VerbsException if it cannot be posted
      */
-    public Transfer receive(MemorySlice local) throws FabricException, InterruptedIOException {
+    public final Transfer receive(MemorySlice local)
+            throws FabricException, InterruptedIOException {
         return receive(List.of(local));
     }
 
     /** Receives a message into pieces; into none, to hear of a write with immediate data. */
-    public Transfer receive(List<MemorySlice> local)
+    public final Transfer receive(List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         return poster.submit("RECEIVE", local, _ -> {});
     }
@@ -80,7 +85,7 @@ public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
      * @throws VerbsException if the device cannot: see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
-    public void resize(int newCapacity) throws VerbsException {
+    public final void resize(int newCapacity) throws VerbsException {
         receives.lock.lock();
         try {
             var fewer = capacity() - newCapacity;
@@ -104,7 +109,7 @@ public final class DispatchedSharedReceiveQueue extends SharedReceiveQueue {
     }
 
     @Override
-    Sharing<DispatchedWorkQueue> sharing() {
+    final Sharing<DispatchedWorkQueue> sharing() {
         return receives.sharing();
     }
 }

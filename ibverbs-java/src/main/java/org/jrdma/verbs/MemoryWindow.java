@@ -102,7 +102,7 @@ public abstract sealed class MemoryWindow extends NativeObject permits Type1Wind
      * closed before this window from now on.
      */
     final void prepare(QueuePair queuePair, MemoryRegion region) {
-        if (!domain.isSameAs(queuePair.domain()) || !domain.isSameAs(region.domain())) {
+        if (!domain.isSameAs(queuePair.protection()) || !domain.isSameAs(region.domain())) {
             throw new IllegalArgumentException(
                     "%s is of %s, %s of %s, and %s of %s"
                             .formatted(
@@ -111,7 +111,7 @@ public abstract sealed class MemoryWindow extends NativeObject permits Type1Wind
                                     region,
                                     region.domain(),
                                     queuePair,
-                                    queuePair.domain()));
+                                    queuePair.protection()));
         }
         var held = List.of(lifetime(), region.ownLifetime(), queuePair.ownLifetime());
         Lifetime.holdAll(held);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
  * one thread, likewise. They may be two, and neither need be the one that polls.
  */
-public final class PolledDatagramQueuePair extends PolledEnd implements DatagramQueuePair {
+public final class PolledDatagramQueuePair extends PolledTwoWayEnd implements DatagramQueuePair {
 
     /** The way to itself, for the marker of {@code drain}; closed with this. */
     private AddressHandle.@Nullable Made own;

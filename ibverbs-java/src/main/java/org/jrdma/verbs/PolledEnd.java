@@ -3,7 +3,6 @@ package org.jrdma.verbs;
 import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
@@ -11,89 +10,29 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** What polled queue pairs have in common, connected or not. */
-abstract sealed class PolledEnd extends QueuePair
-        permits PolledQueuePair, PolledDatagramQueuePair, PolledRawQueuePair {
+/** What polled queue pairs have in common: that they send. */
+abstract sealed class PolledEnd extends QueuePair permits PolledTwoWayEnd, PolledXrcSendQueuePair {
 
     private final PolledWorkQueue sends;
-    private final PolledWorkQueue receives;
     private final CompletionQueue ofSends;
-    private final CompletionQueue ofReceives;
-    private final QueuePairOptions<?> options;
+    private final int sendElements;
     private @Nullable Thread sender;
-    private @Nullable Thread receiver;
 
     PolledEnd(
             ProtectionDomain domain,
             CompletionQueue ofSends,
-            CompletionQueue ofReceives,
-            QueuePairOptions<?> options)
-            throws VerbsException {
-        this(
-                domain,
-                ofSends,
-                ofReceives,
-                options,
-                new PolledWorkQueue(options.sends()),
-                new PolledWorkQueue(
-                        options.receives(), options.type() == QueuePairType.UNRELIABLE_DATAGRAM));
-    }
-
-    private PolledEnd(
-            ProtectionDomain domain,
-            CompletionQueue ofSends,
-            CompletionQueue ofReceives,
             QueuePairOptions<?> options,
             PolledWorkQueue sends,
-            PolledWorkQueue receives)
-            throws VerbsException {
-        super(
-                domain,
-                make(
-                        domain,
-                        ofSends,
-                        ofReceives,
-                        sends,
-                        receives,
-                        sharing(options),
-                        options,
-                        () -> {}),
-                options);
+            Made made) {
+        super(domain, made, options);
         this.sends = sends;
-        this.receives = receives;
         this.ofSends = ofSends;
-        this.ofReceives = ofReceives;
-        this.options = options;
+        this.sendElements = options.sendElements();
     }
 
-    private static @Nullable Sharing<PolledWorkQueue> sharing(QueuePairOptions<?> options) {
-        return switch (options.sharedReceives()) {
-            case null -> null;
-            case PolledSharedReceiveQueue polled -> polled.sharing();
-            case DispatchedSharedReceiveQueue awaited ->
-                    throw new IllegalArgumentException(
-                            "The receives of the %s are awaited, and cannot be those of a queue pair that is polled; newSharedReceiveQueue() makes one for it"
-                                    .formatted(awaited));
-        };
-    }
-
-    /**
-     * A place to receive a message into.
-     *
-     * @throws UnsupportedOperationException if it has its receives from a shared queue
-     */
-    public final PreparedReceive prepareReceive(MemorySlice local) {
-        return prepareReceive(List.of(local));
-    }
-
-    /**
-     * Places to receive a message into; none, to hear of a write with immediate data.
-     *
-     * @throws UnsupportedOperationException if it has its receives from a shared queue
-     */
-    public final PreparedReceive prepareReceive(List<MemorySlice> local) {
-        refuseIfShared();
-        return new PreparedReceive(this, local);
+    /** The domain it belongs to. */
+    public final ProtectionDomain domain() {
+        return protection();
     }
 
     /** Requests to be posted by one call: all to send, or all receives. */
@@ -106,11 +45,6 @@ abstract sealed class PolledEnd extends QueuePair
         return sends.freeSlots();
     }
 
-    /** How many receives can be posted now. For the thread that posts them. */
-    public final int freeReceives() {
-        return receives.freeSlots();
-    }
-
     /**
      * Puts the queue pair into the error state and waits until everything posted to it has come out
      * of the completion queue, so that the adapter no longer uses any memory for it. Requests that
@@ -119,8 +53,8 @@ abstract sealed class PolledEnd extends QueuePair
      *
      * <p>For the thread that posts to send. Waits by polling, so the queue need not be waitable.
      *
-     * @param cursor a cursor of this thread's over the completion queue, which must be that of both
-     *     directions
+     * @param cursor a cursor of this thread's over the completion queue, which must be that of all
+     *     its directions
      * @param handler is shown each completion that comes meanwhile, those of other queue pairs too
      * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -129,7 +63,7 @@ abstract sealed class PolledEnd extends QueuePair
             CompletionCursor cursor, Duration timeout, Consumer<CompletionCursor> handler)
             throws FabricException, InterruptedIOException {
         sendsOfThisThread();
-        if (!cursor.isOver(ofSends) || !cursor.isOver(ofReceives)) {
+        if (!isAllSeenBy(cursor)) {
             throw new IllegalArgumentException(
                     "The cursor is not over the completion queue of both directions of " + this);
         }
@@ -156,9 +90,14 @@ abstract sealed class PolledEnd extends QueuePair
         }
     }
 
+    /** Whether all that it completes comes to a cursor. */
+    boolean isAllSeenBy(CompletionCursor cursor) {
+        return cursor.isOver(ofSends);
+    }
+
     @Override
-    final int outstanding() {
-        return sends.outstanding() + receives.outstanding();
+    int outstanding() {
+        return sends.outstanding();
     }
 
     /**
@@ -215,12 +154,6 @@ abstract sealed class PolledEnd extends QueuePair
         return sends;
     }
 
-    /** The queue of receives, likewise. */
-    final synchronized PolledWorkQueue receivesOfThisThread() {
-        receiver = claim(receiver, "receives", this);
-        return receives;
-    }
-
     /** The current thread, if no other that lives was the first to ask. */
     static Thread claim(@Nullable Thread claimed, String what, Object queue) {
         var current = Thread.currentThread();
@@ -232,10 +165,6 @@ abstract sealed class PolledEnd extends QueuePair
     }
 
     final int sendElements() {
-        return options.sendElements();
-    }
-
-    final int receiveElements() {
-        return options.receiveElements();
+        return sendElements;
     }
 }

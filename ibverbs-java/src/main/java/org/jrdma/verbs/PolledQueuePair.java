@@ -11,7 +11,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
  * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
  * one thread, likewise. They may be two, and neither need be the one that polls.
  */
-public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePair {
+public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQueuePair {
 
     PolledQueuePair(
             ProtectionDomain domain,

@@ -10,7 +10,7 @@ import org.jrdma.verbs.internal.WorkRequest;
  * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
  * one thread, likewise. They may be two, and neither need be the one that polls.
  */
-public final class PolledRawQueuePair extends PolledEnd implements RawQueuePair {
+public final class PolledRawQueuePair extends PolledTwoWayEnd implements RawQueuePair {
 
     PolledRawQueuePair(
             ProtectionDomain domain,

@@ -11,43 +11,47 @@ import org.jspecify.annotations.Nullable;
  * of those that poll, and each completion queue may be polled by another. A completion has the
  * number that was given to the receive, and the queue pair's.
  */
-public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
+public sealed class PolledSharedReceiveQueue extends SharedReceiveQueue
+        permits PolledXrcSharedReceiveQueue {
 
     private final PolledSharedReceives receives;
     private @Nullable Thread receiver;
 
     PolledSharedReceiveQueue(ProtectionDomain domain, int capacity, int elements)
             throws VerbsException {
-        this(domain, elements, new PolledSharedReceives(capacity));
+        this(domain, elements, new PolledSharedReceives(capacity), null);
     }
 
-    private PolledSharedReceiveQueue(
-            ProtectionDomain domain, int elements, PolledSharedReceives receives)
+    PolledSharedReceiveQueue(
+            ProtectionDomain domain,
+            int elements,
+            PolledSharedReceives receives,
+            @Nullable Named<PolledWorkQueue> named)
             throws VerbsException {
         super(
                 domain,
                 elements,
-                make(domain, elements, domain.device().sharedPolled(), receives, () -> {}));
+                make(domain, elements, domain.device().sharedPolled(), receives, named, () -> {}));
         this.receives = receives;
     }
 
     /** A place to receive a message into. */
-    public PreparedReceive prepareReceive(MemorySlice local) {
+    public final PreparedReceive prepareReceive(MemorySlice local) {
         return prepareReceive(List.of(local));
     }
 
     /** Places to receive a message into; none, to hear of a write with immediate data. */
-    public PreparedReceive prepareReceive(List<MemorySlice> local) {
+    public final PreparedReceive prepareReceive(List<MemorySlice> local) {
         return new PreparedReceive(this, local);
     }
 
     /** Receives to be posted by one call. */
-    public PreparedChain prepareChain(PreparedReceive... requests) {
+    public final PreparedChain prepareChain(PreparedReceive... requests) {
         return new PreparedChain(requests);
     }
 
     /** How many receives can be posted now. For the thread that posts them. */
-    public int freeReceives() {
+    public final int freeReceives() {
         return receives.freeSlots();
     }
 
@@ -60,7 +64,7 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
      * @throws VerbsException if the device cannot: see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
-    public void resize(int newCapacity) throws VerbsException {
+    public final void resize(int newCapacity) throws VerbsException {
         var slots = receivesOfThisThread();
         if (slots.outstanding() > newCapacity) {
             throw tooSmall(newCapacity, slots.outstanding());
@@ -69,13 +73,13 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
     }
 
     /** The slots of its receives, for the one thread that may use them: the first to ask. */
-    synchronized PolledSharedReceives receivesOfThisThread() {
+    final synchronized PolledSharedReceives receivesOfThisThread() {
         receiver = PolledEnd.claim(receiver, "receives", this);
         return receives;
     }
 
     @Override
-    Sharing<PolledWorkQueue> sharing() {
+    final Sharing<PolledWorkQueue> sharing() {
         return receives.sharing();
     }
 }

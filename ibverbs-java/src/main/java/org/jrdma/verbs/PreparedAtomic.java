@@ -14,10 +14,7 @@ public abstract sealed class PreparedAtomic<S extends PreparedAtomic<S>>
     private final RemoteMemory remote;
 
     PreparedAtomic(
-            PolledQueuePair queuePair,
-            Operation operation,
-            MemorySlice result,
-            RemoteMemory remote) {
+            PolledEnd queuePair, Operation operation, MemorySlice result, RemoteMemory remote) {
         super(queuePair, operation);
         this.remote = remote;
         remoteOffset(0);

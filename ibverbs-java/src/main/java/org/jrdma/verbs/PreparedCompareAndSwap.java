@@ -9,7 +9,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
  */
 public final class PreparedCompareAndSwap extends PreparedAtomic<PreparedCompareAndSwap> {
 
-    PreparedCompareAndSwap(PolledQueuePair queuePair, MemorySlice result, RemoteMemory remote) {
+    PreparedCompareAndSwap(PolledEnd queuePair, MemorySlice result, RemoteMemory remote) {
         super(queuePair, Operation.COMPARE_AND_SWAP, result, remote);
     }
 

@@ -8,7 +8,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
  */
 public final class PreparedFetchAndAdd extends PreparedAtomic<PreparedFetchAndAdd> {
 
-    PreparedFetchAndAdd(PolledQueuePair queuePair, MemorySlice result, RemoteMemory remote) {
+    PreparedFetchAndAdd(PolledEnd queuePair, MemorySlice result, RemoteMemory remote) {
         super(queuePair, Operation.FETCH_AND_ADD, result, remote);
     }
 

@@ -15,7 +15,7 @@ public abstract sealed class PreparedRdma<S extends PreparedRdma<S>> extends Pre
     private long offset;
 
     PreparedRdma(
-            PolledQueuePair queuePair,
+            PolledEnd queuePair,
             Operation operation,
             List<MemorySlice> pieces,
             RemoteMemory remote) {

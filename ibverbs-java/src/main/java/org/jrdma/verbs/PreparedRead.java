@@ -6,7 +6,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 /** Reads the peer's memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
 public final class PreparedRead extends PreparedRdma<PreparedRead> {
 
-    PreparedRead(PolledQueuePair queuePair, List<MemorySlice> pieces, RemoteMemory remote) {
+    PreparedRead(PolledEnd queuePair, List<MemorySlice> pieces, RemoteMemory remote) {
         super(queuePair, Operation.READ, pieces, remote);
     }
 

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
     /** Null for a shared queue's. */
-    private final @Nullable PolledEnd queuePair;
+    private final @Nullable PolledTwoWayEnd queuePair;
 
-    PreparedReceive(PolledEnd queuePair, List<MemorySlice> pieces) {
+    PreparedReceive(PolledTwoWayEnd queuePair, List<MemorySlice> pieces) {
         super(
                 queuePair,
                 queuePair.ownLifetime(),

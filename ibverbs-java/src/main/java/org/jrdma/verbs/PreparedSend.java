@@ -11,7 +11,7 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
-    PreparedSend(PolledQueuePair queuePair, List<MemorySlice> pieces) {
+    PreparedSend(PolledEnd queuePair, List<MemorySlice> pieces) {
         super(queuePair, Operation.SEND);
         local(pieces);
     }

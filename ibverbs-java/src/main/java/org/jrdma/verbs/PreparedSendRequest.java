@@ -77,6 +77,21 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         return self();
     }
 
+    /** Over an extended connection: for a shared receive queue of the peer's. */
+    final S toReceiveQueue(int number) {
+        request.receiveQueue(checkedNumber(number));
+        return self();
+    }
+
+    /** Refuses what is no number of a queue. */
+    static int checkedNumber(int receiveQueue) {
+        if ((receiveQueue & ~0xff_ffff) != 0) {
+            throw new IllegalArgumentException(
+                    "The number of a receive queue has 24 bits, unlike " + receiveQueue);
+        }
+        return receiveQueue;
+    }
+
     final S immediate(Operation withImmediate, int data) {
         checkThread();
         request.operation(withImmediate);

@@ -10,7 +10,7 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
  */
 public final class PreparedWrite extends PreparedRdma<PreparedWrite> {
 
-    PreparedWrite(PolledQueuePair queuePair, List<MemorySlice> pieces, RemoteMemory remote) {
+    PreparedWrite(PolledEnd queuePair, List<MemorySlice> pieces, RemoteMemory remote) {
         super(queuePair, Operation.WRITE, pieces, remote);
     }
 

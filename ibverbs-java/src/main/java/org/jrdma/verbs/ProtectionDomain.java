@@ -460,6 +460,63 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
+     * Makes a receive queue of an XRC domain, which senders name by its number. In C: {@code
+     * ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
+     *
+     * @param completions where its receives complete
+     * @param capacity how many receives it must have room for
+     * @throws VerbsException if the device refuses it, or the queue could overrun its completion
+     *     queue
+     */
+    public PolledXrcSharedReceiveQueue newXrcSharedReceiveQueue(
+            XrcDomain domain, CompletionQueue completions, int capacity) throws VerbsException {
+        return newXrcSharedReceiveQueue(domain, completions, capacity, 1);
+    }
+
+    /**
+     * The same, for receives that scatter.
+     *
+     * @param elements how many pieces of memory a receive can scatter to
+     */
+    public PolledXrcSharedReceiveQueue newXrcSharedReceiveQueue(
+            XrcDomain domain, CompletionQueue completions, int capacity, int elements)
+            throws VerbsException {
+        return new PolledXrcSharedReceiveQueue(this, domain, completions, capacity, elements);
+    }
+
+    /**
+     * Makes a receive queue of an XRC domain, which senders name by its number, and whose receives
+     * are awaited. In C: {@code ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
+     *
+     * @param completions where its receives complete
+     * @param capacity how many receives it must have room for
+     * @throws VerbsException if the device refuses it, or the queue could overrun its completion
+     *     queue
+     */
+    public DispatchedXrcSharedReceiveQueue newXrcSharedReceiveQueue(
+            XrcDomain domain, CompletionDispatcher completions, int capacity)
+            throws VerbsException {
+        return newXrcSharedReceiveQueue(domain, completions, capacity, 1, Duration.ofSeconds(10));
+    }
+
+    /**
+     * The same, for receives that scatter.
+     *
+     * @param elements how many pieces of memory a receive can scatter to
+     * @param slotTimeout how long a receive waits for a free slot before it is posted
+     */
+    public DispatchedXrcSharedReceiveQueue newXrcSharedReceiveQueue(
+            XrcDomain domain,
+            CompletionDispatcher completions,
+            int capacity,
+            int elements,
+            Duration slotTimeout)
+            throws VerbsException {
+        return new DispatchedXrcSharedReceiveQueue(
+                this, domain, completions, capacity, elements, slotTimeout);
+    }
+
+    /**
      * Resolves the way to a port or to a multicast group, for datagrams of this domain's queue
      * pairs; see {@link DatagramQueuePair#addressOf(Endpoint)}. May wait for the network to find
      * the peer. In C: {@code ibv_create_ah}.

@@ -3,7 +3,9 @@ package org.jrdma.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,13 +26,16 @@ import org.jspecify.annotations.Nullable;
  * A queue of work to send and a queue of places to receive into: one end of a connection, or a
  * place that datagrams come from and go to.
  *
- * <p>Owned by its {@link ProtectionDomain}, and closed with it or with its completion queue. Safe
- * for use by several threads. In C: {@code struct ibv_qp}; {@link #close()} is {@code
- * ibv_destroy_qp}.
+ * <p>Owned by its {@link ProtectionDomain} or {@link XrcDomain}, and closed with it or with its
+ * completion queue. Safe for use by several threads. In C: {@code struct ibv_qp}; {@link #close()}
+ * is {@code ibv_destroy_qp}.
  */
-public abstract sealed class QueuePair extends NativeObject permits PolledEnd, DispatchedEnd {
+public abstract sealed class QueuePair extends NativeObject
+        permits PolledEnd, DispatchedEnd, XrcReceiveQueuePair {
 
-    private final ProtectionDomain domain;
+    /** Null where it has none. */
+    private final @Nullable ProtectionDomain domain;
+
     private final Device device;
     private final Made made;
     private final long nativeAddress;
@@ -47,17 +52,42 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
     private volatile boolean takesReceives;
 
     QueuePair(ProtectionDomain domain, Made made, QueuePairOptions<?> options) {
+        this(
+                domain.device(),
+                domain,
+                made,
+                options.type(),
+                options.port(),
+                options.sharedReceives(),
+                options.isPostedExtended(),
+                Set.copyOf(options.newerOperations()));
+    }
+
+    /** One that is of no protection domain, and posts nothing. */
+    QueuePair(Device device, Made made, QueuePairType type, int port) {
+        this(device, null, made, type, port, null, false, Set.of());
+    }
+
+    private QueuePair(
+            Device device,
+            @Nullable ProtectionDomain domain,
+            Made made,
+            QueuePairType type,
+            int port,
+            @Nullable SharedReceiveQueue sharedReceives,
+            boolean isPostedExtended,
+            Set<Operation> newerOperations) {
         super(made.address, made.lifetime);
         this.domain = domain;
-        this.device = domain.device();
+        this.device = device;
         this.made = made;
         this.nativeAddress = made.address.address();
-        this.type = options.type();
-        this.port = options.port();
+        this.type = type;
+        this.port = port;
         this.local = made.local;
-        this.sharedReceives = options.sharedReceives();
-        this.newerOperations = Set.copyOf(options.newerOperations());
-        this.postFunction = options.isPostedExtended() ? "ibv_wr_complete" : "ibv_post_send";
+        this.sharedReceives = sharedReceives;
+        this.newerOperations = newerOperations;
+        this.postFunction = isPostedExtended ? "ibv_wr_complete" : "ibv_post_send";
         device.announce(this);
     }
 
@@ -107,31 +137,51 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
     /**
      * Makes the native queue pair. One slot more than asked is for the marker of {@code drain}.
      *
+     * @param receiveSource null, as {@code receives} then is, for one that receives nothing
      * @param sharing of the shared receive queue that it receives from; null for {@code receives}
      */
     static <W extends WorkQueue> Made make(
             ProtectionDomain domain,
             CompletionSource<W> sendSource,
-            CompletionSource<W> receiveSource,
+            @Nullable CompletionSource<W> receiveSource,
             W sends,
-            W receives,
+            @Nullable W receives,
             @Nullable Sharing<W> sharing,
             QueuePairOptions<?> options,
             Runnable afterwards)
             throws VerbsException {
         var device = domain.device();
-        if (sendSource.device() != device || receiveSource.device() != device) {
+        if (sendSource.device() != device
+                || (receiveSource != null && receiveSource.device() != device)) {
             throw new IllegalArgumentException(
                     "%s and its completion queues are not of one device".formatted(domain));
         }
         var owners =
-                new ArrayList<Lifetime>(
-                        List.of(
-                                domain.ownLifetime(),
-                                sendSource.ownLifetime(),
-                                receiveSource.ownLifetime()));
+                new ArrayList<Lifetime>(List.of(domain.ownLifetime(), sendSource.ownLifetime()));
+        var attachments = new ArrayList<Attachment<W>>();
+        attachments.add(
+                new Attachment<>(sendSource.attachments(), sends, null, sendSource.toString()));
+        if (receiveSource != null && receives != null) {
+            owners.add(receiveSource.ownLifetime());
+            attachments.add(
+                    new Attachment<>(
+                            receiveSource.attachments(),
+                            receives,
+                            sharing,
+                            receiveSource.toString()));
+        }
         var shared = options.sharedReceives();
         if (shared != null) {
+            if (receives == null) {
+                throw new IllegalArgumentException(
+                        "%s is of no use to a %s, which receives nothing"
+                                .formatted(shared, options.type().description()));
+            }
+            if (shared.isNamedBySenders()) {
+                throw new IllegalArgumentException(
+                        "%s cannot be given to a queue pair: who sends to it names it"
+                                .formatted(shared));
+            }
             if (!shared.domain().isSameAs(domain)) {
                 throw new IllegalArgumentException(
                         "%s is of %s, and cannot be used by queue pairs of %s"
@@ -142,19 +192,11 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         Lifetime.holdAll(owners);
         var undo = new ArrayList<Runnable>();
         try {
-            for (var attachment :
-                    List.of(
-                            new Attachment<>(
-                                    sendSource.attachments(), sends, null, sendSource.toString()),
-                            new Attachment<>(
-                                    receiveSource.attachments(),
-                                    receives,
-                                    sharing,
-                                    receiveSource.toString()))) {
+            for (var attachment : attachments) {
                 attachment.attach(options.mayOverrun());
                 undo.add(attachment::detach);
             }
-            var local = localAddress(device, options);
+            var local = localAddress(device, options.port(), options.gidIndex());
             if (options.type() == QueuePairType.RAW_PACKET
                     && local.port.linkLayer() != LinkLayer.ETHERNET) {
                 throw new VerbsException(
@@ -175,7 +217,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                             options.type(),
                             domain.address(),
                             sendSource.address(),
-                            receiveSource.address(),
+                            receiveSource == null ? MemorySegment.NULL : receiveSource.address(),
                             shared == null ? MemorySegment.NULL : shared.address(),
                             asked,
                             options.newerOperations());
@@ -239,7 +281,9 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                                 device.name());
         if (!options.isPostedExtended()) {
             return functions.create(
-                    wanted, new Attempt("ibv_create_qp", subject, errno -> advice(options, errno)));
+                    device.context(),
+                    wanted,
+                    new Attempt("ibv_create_qp", subject, errno -> advice(options, errno)));
         }
         var attempt =
                 new Attempt(
@@ -292,12 +336,11 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                         faulty);
     }
 
-    private static LocalAddress localAddress(Device device, QueuePairOptions<?> options)
+    static LocalAddress localAddress(Device device, int portNumber, OptionalInt asked)
             throws VerbsException {
-        var port = device.port(options.port());
-        var asked = options.gidIndex();
+        var port = device.port(portNumber);
         if (asked.isPresent()) {
-            var table = device.gids(options.port());
+            var table = device.gids(portNumber);
             var entry =
                     table.stream()
                             .filter(row -> row.index() == asked.getAsInt())
@@ -307,7 +350,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
                                             "ibv_query_gid_table",
                                             "Port %d of %s has no GID %d. It has: %s"
                                                     .formatted(
-                                                            options.port(),
+                                                            portNumber,
                                                             device.name(),
                                                             asked.getAsInt(),
                                                             table)));
@@ -315,12 +358,12 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
         }
         var needed = port.linkLayer() == LinkLayer.ETHERNET;
         return new LocalAddress(
-                port, needed ? device.chooseGid(options.port()).best().orElse(null) : null);
+                port, needed ? device.chooseGid(portNumber).best().orElse(null) : null);
     }
 
-    /** The domain it belongs to. */
-    public final ProtectionDomain domain() {
-        return domain;
+    /** The protection domain of one that has one. */
+    final ProtectionDomain protection() {
+        return Objects.requireNonNull(domain, "of no protection domain");
     }
 
     /** Where it has its receives from, if not from a queue of its own. */
@@ -530,7 +573,7 @@ public abstract sealed class QueuePair extends NativeObject permits PolledEnd, D
 
     /** Refuses what a device could not look up in its tables. */
     final void checkDestination(Destination to) {
-        if (!to.address().domain().isSameAs(domain)) {
+        if (!to.address().domain().isSameAs(protection())) {
             throw new IllegalArgumentException(
                     "%s is of %s, and %s of %s"
                             .formatted(to.address(), to.address().domain(), this, domain));

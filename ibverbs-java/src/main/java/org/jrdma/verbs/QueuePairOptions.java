@@ -136,6 +136,29 @@ public final class QueuePairOptions<Q extends QueuePair> {
                 completions.room());
     }
 
+    /**
+     * The sending end of an extended reliable connection whose user polls for completions. It
+     * receives nothing. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
+     */
+    public static QueuePairOptions<PolledXrcSendQueuePair> xrcSend(CompletionQueue completions) {
+        return new QueuePairOptions<>(
+                QueuePairType.XRC_SEND,
+                (domain, options) -> new PolledXrcSendQueuePair(domain, completions, options),
+                completions.room());
+    }
+
+    /**
+     * The sending end of an extended reliable connection whose operations are awaited. It receives
+     * nothing. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
+     */
+    public static QueuePairOptions<DispatchedXrcSendQueuePair> xrcSend(
+            CompletionDispatcher completions) {
+        return new QueuePairOptions<>(
+                QueuePairType.XRC_SEND,
+                (domain, options) -> new DispatchedXrcSendQueuePair(domain, completions, options),
+                completions.room());
+    }
+
     private static QueuePairOptions<PolledQueuePair> connected(
             QueuePairType type, CompletionQueue ofSends, CompletionQueue ofReceives) {
         return new QueuePairOptions<>(
@@ -274,7 +297,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     /** Its own. */
     int receives() {
-        return sharedReceives == null ? receives : 0;
+        return hasReceives() ? receives : 0;
     }
 
     @Nullable SharedReceiveQueue sharedReceives() {
@@ -286,7 +309,11 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     int receiveElements() {
-        return sharedReceives == null ? receiveElements : 0;
+        return hasReceives() ? receiveElements : 0;
+    }
+
+    private boolean hasReceives() {
+        return sharedReceives == null && type != QueuePairType.XRC_SEND;
     }
 
     int inlineBytes() {

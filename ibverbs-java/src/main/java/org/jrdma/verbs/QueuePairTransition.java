@@ -27,6 +27,8 @@ enum QueuePairTransition {
             INIT,
             reliable(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
             unreliable(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
+            sending(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
+            receiving(required(PARTITION_KEY_INDEX, PORT, ACCESS), optional()),
             datagram(required(PARTITION_KEY_INDEX, PORT, QUEUE_KEY), optional()),
             raw(required(PORT), optional())),
     INIT_TO_INIT(
@@ -34,6 +36,8 @@ enum QueuePairTransition {
             INIT,
             reliable(required(), optional(PARTITION_KEY_INDEX, PORT, ACCESS)),
             unreliable(required(), optional(PARTITION_KEY_INDEX, PORT, ACCESS)),
+            sending(required(), optional(PARTITION_KEY_INDEX, PORT, ACCESS)),
+            receiving(required(), optional(PARTITION_KEY_INDEX, PORT, ACCESS)),
             datagram(required(), optional(PARTITION_KEY_INDEX, PORT, QUEUE_KEY))),
     INIT_TO_READY_TO_RECEIVE(
             INIT,
@@ -49,6 +53,18 @@ enum QueuePairTransition {
                     optional(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
             unreliable(
                     required(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
+                    optional(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+            sending(
+                    required(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
+                    optional(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+            receiving(
+                    required(
+                            ADDRESS,
+                            PATH_MTU,
+                            DESTINATION_NUMBER,
+                            RECEIVE_SEQUENCE,
+                            MAX_DESTINATION_READS,
+                            RECEIVER_NOT_READY_TIMER),
                     optional(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
             datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY)),
             raw(required(), optional())),
@@ -68,6 +84,18 @@ enum QueuePairTransition {
             unreliable(
                     required(SEND_SEQUENCE),
                     optional(CURRENT_STATE, ALTERNATE_PATH, ACCESS, PATH_MIGRATION_STATE)),
+            sending(
+                    required(
+                            TIMEOUT, RETRIES, RECEIVER_NOT_READY_RETRIES, SEND_SEQUENCE, MAX_READS),
+                    optional(CURRENT_STATE, ALTERNATE_PATH, ACCESS, PATH_MIGRATION_STATE)),
+            receiving(
+                    required(TIMEOUT, SEND_SEQUENCE),
+                    optional(
+                            CURRENT_STATE,
+                            ALTERNATE_PATH,
+                            ACCESS,
+                            RECEIVER_NOT_READY_TIMER,
+                            PATH_MIGRATION_STATE)),
             datagram(required(SEND_SEQUENCE), optional(CURRENT_STATE, QUEUE_KEY)),
             raw(required(), optional(RATE_LIMIT))),
     READY_TO_SEND_TO_READY_TO_SEND(
@@ -85,6 +113,17 @@ enum QueuePairTransition {
             unreliable(
                     required(),
                     optional(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
+            sending(
+                    required(),
+                    optional(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
+            receiving(
+                    required(),
+                    optional(
+                            CURRENT_STATE,
+                            ACCESS,
+                            ALTERNATE_PATH,
+                            PATH_MIGRATION_STATE,
+                            RECEIVER_NOT_READY_TIMER)),
             datagram(required(), optional(CURRENT_STATE, QUEUE_KEY)),
             raw(required(), optional(RATE_LIMIT))),
     READY_TO_SEND_TO_DRAINED(
@@ -92,6 +131,8 @@ enum QueuePairTransition {
             SEND_QUEUE_DRAINED,
             reliable(required(), optional(DRAIN_NOTIFICATION)),
             unreliable(required(), optional(DRAIN_NOTIFICATION)),
+            sending(required(), optional(DRAIN_NOTIFICATION)),
+            receiving(required(), optional(DRAIN_NOTIFICATION)),
             datagram(required(), optional(DRAIN_NOTIFICATION))),
     DRAINED_TO_READY_TO_SEND(
             SEND_QUEUE_DRAINED,
@@ -108,6 +149,17 @@ enum QueuePairTransition {
             unreliable(
                     required(),
                     optional(CURRENT_STATE, ALTERNATE_PATH, ACCESS, PATH_MIGRATION_STATE)),
+            sending(
+                    required(),
+                    optional(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE)),
+            receiving(
+                    required(),
+                    optional(
+                            CURRENT_STATE,
+                            ACCESS,
+                            ALTERNATE_PATH,
+                            PATH_MIGRATION_STATE,
+                            RECEIVER_NOT_READY_TIMER)),
             datagram(required(), optional(CURRENT_STATE, QUEUE_KEY))),
     DRAINED_TO_DRAINED(
             SEND_QUEUE_DRAINED,
@@ -134,6 +186,31 @@ enum QueuePairTransition {
                             ALTERNATE_PATH,
                             ACCESS,
                             PARTITION_KEY_INDEX,
+                            PATH_MIGRATION_STATE)),
+            sending(
+                    required(),
+                    optional(
+                            PORT,
+                            ADDRESS,
+                            TIMEOUT,
+                            RETRIES,
+                            RECEIVER_NOT_READY_RETRIES,
+                            MAX_READS,
+                            ALTERNATE_PATH,
+                            ACCESS,
+                            PARTITION_KEY_INDEX,
+                            PATH_MIGRATION_STATE)),
+            receiving(
+                    required(),
+                    optional(
+                            PORT,
+                            ADDRESS,
+                            TIMEOUT,
+                            MAX_DESTINATION_READS,
+                            ALTERNATE_PATH,
+                            ACCESS,
+                            PARTITION_KEY_INDEX,
+                            RECEIVER_NOT_READY_TIMER,
                             PATH_MIGRATION_STATE)),
             datagram(required(), optional(PARTITION_KEY_INDEX, QUEUE_KEY))),
     /** Only what is unreliable goes on after a request to send has failed. */
@@ -217,6 +294,16 @@ enum QueuePairTransition {
     private static Rule unreliable(
             Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
         return new Rule(QueuePairType.UNRELIABLE_CONNECTION, required, optional);
+    }
+
+    private static Rule sending(
+            Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
+        return new Rule(QueuePairType.XRC_SEND, required, optional);
+    }
+
+    private static Rule receiving(
+            Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {
+        return new Rule(QueuePairType.XRC_RECEIVE, required, optional);
     }
 
     private static Rule datagram(

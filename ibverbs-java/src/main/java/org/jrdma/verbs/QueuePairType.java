@@ -18,6 +18,16 @@ public enum QueuePairType {
      */
     UNRELIABLE_DATAGRAM("unreliable datagrams (UD)"),
     /**
+     * Connected to one that receives, reliably; each request names the shared receive queue there
+     * that it is for. It receives nothing. In C: {@code IBV_QPT_XRC_SEND}.
+     */
+    XRC_SEND("sending end of an extended reliable connection (XRC)"),
+    /**
+     * Connected to one that sends, reliably, and receives for all shared receive queues of its
+     * domain. It sends nothing. In C: {@code IBV_QPT_XRC_RECV}.
+     */
+    XRC_RECEIVE("receiving end of an extended reliable connection (XRC)"),
+    /**
      * Not connected: whole frames of an Ethernet port. It has messages only. In C: {@code
      * IBV_QPT_RAW_PACKET}.
      */

@@ -1,13 +1,16 @@
 package org.jrdma.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of places to receive into that several queue pairs share, so that there need not be
@@ -19,6 +22,9 @@ import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
  * closed leaves what it has not taken to the others, and raises {@link
  * AsyncEventType#LAST_WORK_REQUEST_REACHED}. What it had taken for a message that was not complete
  * may be lost, on devices that do not flush it; its slot then stays taken.
+ *
+ * <p>Those of an {@link XrcDomain} are named by who sends to them, and complete all receives in one
+ * completion queue of their own.
  *
  * <p>Owned by its {@link ProtectionDomain} and closed with it; closing it closes its queue pairs.
  * In C: {@code struct ibv_srq}; {@link #close()} is {@code ibv_destroy_srq}.
@@ -44,6 +50,7 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
     /**
      * Makes the native queue, and gives its completions a way to {@code queue}.
      *
+     * @param named of one that senders name; null for any other
      * @param afterwards is run when the queue is gone
      */
     static <W extends WorkQueue> Made make(
@@ -51,6 +58,7 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
             int elements,
             CompletionTable<W> table,
             W queue,
+            @Nullable Named<W> named,
             Runnable afterwards)
             throws VerbsException {
         if (queue.capacity() < 1 || elements < 1) {
@@ -60,31 +68,29 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
         }
         var device = domain.device();
         var functions = device.library().sharedReceiveQueues();
-        domain.ownLifetime().hold();
+        var owners = new ArrayList<Lifetime>(List.of(domain.ownLifetime()));
+        if (named != null) {
+            named.refuseUnlessOf(device);
+            owners.add(named.domain.ownLifetime());
+            owners.add(named.completions.ownLifetime());
+        }
+        Lifetime.holdAll(owners);
+        var attached = false;
         try {
             table.add(queue);
+            if (named != null) {
+                named.attach(queue.capacity());
+                attached = true;
+            }
             var address =
-                    PlatformCalls.call(() ->
-                            functions.create(
-                                    domain.address(),
-                                    queue.capacity(),
-                                    elements,
-                                    new Attempt(
-                                            "ibv_create_srq",
-                                            () ->
-                                                    "for %,d receives of %d pieces on %s"
-                                                            .formatted(
-                                                                    queue.capacity(),
-                                                                    elements,
-                                                                    device.name()),
-                                            LockedMemory::advice)));
+                    PlatformCalls.call(() -> create(domain, queue.capacity(), elements, named));
             var name = "shared receive queue %x of %s".formatted(address.address(), device.name());
             var forget = device.forgetting(address.address());
             return new Made(
                     address,
                     new Lifetime(
                             name,
-                            List.of(domain.ownLifetime()),
+                            owners,
                             () -> {
                                 forget.run();
                                 try {
@@ -93,15 +99,88 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
                                             Attempt.to("ibv_destroy_srq", () -> "for " + name));
                                 } finally {
                                     table.remove(queue);
+                                    if (named != null) {
+                                        named.detach();
+                                    }
                                     afterwards.run();
                                 }
                             }));
         } catch (VerbsException | RuntimeException | Error e) {
             table.remove(queue);
+            if (attached) {
+                named.detach();
+            }
             throw e;
         } finally {
-            domain.ownLifetime().release();
+            owners.forEach(Lifetime::release);
         }
+    }
+
+    private static MemorySegment create(
+            ProtectionDomain domain, int receives, int elements, @Nullable Named<?> named)
+            throws VerbsException {
+        var device = domain.device();
+        var functions = device.library().sharedReceiveQueues();
+        var subject =
+                (Supplier<String>)
+                        () ->
+                                "for %,d receives of %d pieces on %s"
+                                        .formatted(receives, elements, device.name());
+        return named == null
+                ? functions.create(
+                        domain.address(),
+                        receives,
+                        elements,
+                        new Attempt("ibv_create_srq", subject, LockedMemory::advice))
+                : functions.createNamed(
+                        device.context(),
+                        new SharedReceiveQueueFunctions.Named(
+                                domain.address(),
+                                named.domain.address(),
+                                named.completions.address()),
+                        receives,
+                        elements,
+                        new Attempt("ibv_create_srq_ex", subject, LockedMemory::advice));
+    }
+
+    /** Who can name a queue, and where its receives complete. */
+    record Named<W extends WorkQueue>(
+            XrcDomain domain, CompletionSource<W> completions, Sharing<W> sharing) {
+
+        void refuseUnlessOf(Device device) {
+            if (domain.device() != device || completions.device() != device) {
+                throw new IllegalArgumentException(
+                        "%s and %s are not of %s".formatted(domain, completions, device));
+            }
+        }
+
+        void attach(int receives) throws VerbsException {
+            if (!sharing.attach(completions.attachments(), false)) {
+                throw new VerbsException(
+                        "ibv_create_srq_ex",
+                        "A shared receive queue for %,d receives could overrun the %s, which has room for %,d more. Make it larger."
+                                .formatted(receives, completions, completions.room()));
+            }
+        }
+
+        void detach() {
+            sharing.detach(completions.attachments());
+        }
+    }
+
+    /** The number by which senders name it. */
+    static int numberOf(SharedReceiveQueue queue) throws VerbsException {
+        return queue.inCall(() ->
+                queue.functions()
+                        .number(
+                                queue.domain.device().context(),
+                                queue.address(),
+                                queue.attempt("ibv_get_srq_num", "")));
+    }
+
+    /** Whether who sends to it names it, so that no queue pair is given to it. */
+    boolean isNamedBySenders() {
+        return false;
     }
 
     /** The domain it belongs to, whose queue pairs alone can use it. */

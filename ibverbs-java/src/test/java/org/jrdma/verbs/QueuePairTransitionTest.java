@@ -35,6 +35,8 @@ import static org.jrdma.verbs.QueuePairType.RAW_PACKET;
 import static org.jrdma.verbs.QueuePairType.RELIABLE_CONNECTION;
 import static org.jrdma.verbs.QueuePairType.UNRELIABLE_CONNECTION;
 import static org.jrdma.verbs.QueuePairType.UNRELIABLE_DATAGRAM;
+import static org.jrdma.verbs.QueuePairType.XRC_RECEIVE;
+import static org.jrdma.verbs.QueuePairType.XRC_SEND;
 
 import java.util.EnumSet;
 import java.util.List;
@@ -69,6 +71,17 @@ class QueuePairTransitionTest {
                     PATH_MIGRATION_STATE,
                     RECEIVER_NOT_READY_TIMER,
                     RATE_LIMIT);
+
+    private static final Set<QueuePairAttribute> RESUME_SENDING =
+            Set.of(CURRENT_STATE, ACCESS, ALTERNATE_PATH, PATH_MIGRATION_STATE);
+
+    private static final Set<QueuePairAttribute> RESUME_RECEIVING =
+            Set.of(
+                    CURRENT_STATE,
+                    ACCESS,
+                    ALTERNATE_PATH,
+                    PATH_MIGRATION_STATE,
+                    RECEIVER_NOT_READY_TIMER);
 
     private static final List<Step> STEPS =
             List.of(
@@ -197,6 +210,117 @@ class QueuePairTransitionTest {
                             READY_TO_SEND,
                             Set.of(),
                             Set.of(CURRENT_STATE, ACCESS)),
+                    new Step(
+                            XRC_SEND,
+                            RESET,
+                            INIT,
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
+                            Set.of()),
+                    new Step(
+                            XRC_SEND,
+                            INIT,
+                            INIT,
+                            Set.of(),
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
+                    new Step(
+                            XRC_SEND,
+                            INIT,
+                            READY_TO_RECEIVE,
+                            Set.of(ADDRESS, PATH_MTU, DESTINATION_NUMBER, RECEIVE_SEQUENCE),
+                            Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+                    new Step(
+                            XRC_SEND,
+                            READY_TO_RECEIVE,
+                            READY_TO_SEND,
+                            Set.of(
+                                    TIMEOUT,
+                                    RETRIES,
+                                    RECEIVER_NOT_READY_RETRIES,
+                                    SEND_SEQUENCE,
+                                    MAX_READS),
+                            RESUME_SENDING),
+                    new Step(XRC_SEND, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME_SENDING),
+                    new Step(
+                            XRC_SEND,
+                            READY_TO_SEND,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(DRAIN_NOTIFICATION)),
+                    new Step(XRC_SEND, SEND_QUEUE_DRAINED, READY_TO_SEND, Set.of(), RESUME_SENDING),
+                    new Step(
+                            XRC_SEND,
+                            SEND_QUEUE_DRAINED,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(
+                                    PORT,
+                                    ADDRESS,
+                                    TIMEOUT,
+                                    RETRIES,
+                                    RECEIVER_NOT_READY_RETRIES,
+                                    MAX_READS,
+                                    ALTERNATE_PATH,
+                                    ACCESS,
+                                    PARTITION_KEY_INDEX,
+                                    PATH_MIGRATION_STATE)),
+                    new Step(
+                            XRC_RECEIVE,
+                            RESET,
+                            INIT,
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS),
+                            Set.of()),
+                    new Step(
+                            XRC_RECEIVE,
+                            INIT,
+                            INIT,
+                            Set.of(),
+                            Set.of(PARTITION_KEY_INDEX, PORT, ACCESS)),
+                    new Step(
+                            XRC_RECEIVE,
+                            INIT,
+                            READY_TO_RECEIVE,
+                            Set.of(
+                                    ADDRESS,
+                                    PATH_MTU,
+                                    DESTINATION_NUMBER,
+                                    RECEIVE_SEQUENCE,
+                                    MAX_DESTINATION_READS,
+                                    RECEIVER_NOT_READY_TIMER),
+                            Set.of(ALTERNATE_PATH, ACCESS, PARTITION_KEY_INDEX)),
+                    new Step(
+                            XRC_RECEIVE,
+                            READY_TO_RECEIVE,
+                            READY_TO_SEND,
+                            Set.of(TIMEOUT, SEND_SEQUENCE),
+                            RESUME_RECEIVING),
+                    new Step(XRC_RECEIVE, READY_TO_SEND, READY_TO_SEND, Set.of(), RESUME_RECEIVING),
+                    new Step(
+                            XRC_RECEIVE,
+                            READY_TO_SEND,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(DRAIN_NOTIFICATION)),
+                    new Step(
+                            XRC_RECEIVE,
+                            SEND_QUEUE_DRAINED,
+                            READY_TO_SEND,
+                            Set.of(),
+                            RESUME_RECEIVING),
+                    new Step(
+                            XRC_RECEIVE,
+                            SEND_QUEUE_DRAINED,
+                            SEND_QUEUE_DRAINED,
+                            Set.of(),
+                            Set.of(
+                                    PORT,
+                                    ADDRESS,
+                                    TIMEOUT,
+                                    MAX_DESTINATION_READS,
+                                    RECEIVER_NOT_READY_TIMER,
+                                    ALTERNATE_PATH,
+                                    ACCESS,
+                                    PARTITION_KEY_INDEX,
+                                    PATH_MIGRATION_STATE)),
                     new Step(
                             UNRELIABLE_DATAGRAM,
                             RESET,

@@ -376,6 +376,8 @@ public final class Codes {
                                 case RELIABLE_CONNECTION -> rdma_h.IBV_QPT_RC();
                                 case UNRELIABLE_CONNECTION -> rdma_h.IBV_QPT_UC();
                                 case UNRELIABLE_DATAGRAM -> rdma_h.IBV_QPT_UD();
+                                case XRC_SEND -> rdma_h.IBV_QPT_XRC_SEND();
+                                case XRC_RECEIVE -> rdma_h.IBV_QPT_XRC_RECV();
                                 case RAW_PACKET -> rdma_h.IBV_QPT_RAW_PACKET();
                             });
 

@@ -19,6 +19,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /**
@@ -74,6 +75,8 @@ final class ExtendedPosts extends HotPath {
     private static final long OPCODE = ibv_send_wr.opcode$offset();
     private static final long FLAGS = ibv_send_wr.send_flags$offset();
     private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
+    private static final long RECEIVE_QUEUE =
+            ibv_send_wr.qp_type$offset() + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
     private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
     private static final long BOUND_WINDOW =
             ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.mw$offset();
@@ -120,6 +123,7 @@ final class ExtendedPosts extends HotPath {
     private final HotPath classic;
     private final long queuePair;
     private final boolean ofDatagrams;
+    private final boolean namingQueues;
     private final boolean faulty;
     private final MemorySegment start;
     private final MemorySegment complete;
@@ -141,6 +145,7 @@ final class ExtendedPosts extends HotPath {
     private final MemorySegment setInline;
     private final MemorySegment setInlines;
     private final MemorySegment setDestination;
+    private final MemorySegment setReceiveQueue;
 
     /** The pieces of one inline request: one thread posts at a time. */
     private final MemorySegment buffers;
@@ -157,14 +162,15 @@ final class ExtendedPosts extends HotPath {
     ExtendedPosts(
             HotPath classic,
             MemorySegment queuePair,
-            boolean ofDatagrams,
+            QueuePairType type,
             int maxPieces,
             Set<Operation> newer,
             boolean faulty) {
         super(classic);
         this.classic = classic;
         this.queuePair = queuePair.address();
-        this.ofDatagrams = ofDatagrams;
+        this.ofDatagrams = type == QueuePairType.UNRELIABLE_DATAGRAM;
+        this.namingQueues = type == QueuePairType.XRC_SEND;
         this.faulty = faulty;
         this.start = queuePair.get(ADDRESS, ibv_qp_ex.wr_start$offset());
         this.complete = queuePair.get(ADDRESS, ibv_qp_ex.wr_complete$offset());
@@ -192,6 +198,7 @@ final class ExtendedPosts extends HotPath {
         this.setInline = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data$offset());
         this.setInlines = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data_list$offset());
         this.setDestination = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_ud_addr$offset());
+        this.setReceiveQueue = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_xrc_srqn$offset());
         this.buffers = Arena.ofAuto().allocate(BUFFER_BYTES * maxPieces, Long.BYTES);
         this.buffersAddress = buffers.address();
     }
@@ -231,6 +238,8 @@ final class ExtendedPosts extends HotPath {
             }
             if (ofDatagrams) {
                 setDestination(request);
+            } else if (namingQueues) {
+                callOneInt(setReceiveQueue, AddressSpace.getInt(request + RECEIVE_QUEUE));
             }
             if (!isWithoutPieces(opcode)) {
                 setPieces(request); // none where there are none, for a message is not over before

@@ -88,13 +88,7 @@ public sealed class HotPath permits HotPath.IntoJava, ExtendedPosts {
             int maxPieces,
             Set<WorkRequest.Operation> newer,
             boolean faulty) {
-        return new ExtendedPosts(
-                this,
-                queuePair,
-                type == QueuePairType.UNRELIABLE_DATAGRAM,
-                maxPieces,
-                newer,
-                faulty);
+        return new ExtendedPosts(this, queuePair, type, maxPieces, newer, faulty);
     }
 
     /** Returns the errno; the address of the request that failed is written to {@code failed}. */

@@ -18,6 +18,7 @@ import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_qp_open_attr;
 import org.jrdma.abi.rdma.ibv_qp_rate_limit_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
@@ -42,6 +43,7 @@ public final class QueuePairFunctions {
     private static final MethodHandle CREATE_QP = capturingErrno(rdma_h.ibv_create_qp$descriptor());
     private static final MethodHandle CREATE_QP_EX =
             capturingErrno(verbs_context.create_qp_ex.descriptor());
+    private static final MethodHandle OPEN_QP = capturingErrno(verbs_context.open_qp.descriptor());
     private static final MethodHandle QP_TO_QP_EX =
             capturingErrno(rdma_h.ibv_qp_to_qp_ex$descriptor());
     private static final MethodHandle MODIFY_QP = capturingErrno(rdma_h.ibv_modify_qp$descriptor());
@@ -113,6 +115,11 @@ public final class QueuePairFunctions {
             Capacities capacities,
             Set<Operation> newer) {
 
+        /** Whether only {@code ibv_create_qp_ex} makes it. */
+        private boolean isExtended() {
+            return type == QueuePairType.XRC_SEND;
+        }
+
         /** The one structure begins as the other. */
         private MemorySegment write(MemorySegment attributes) {
             ibv_qp_init_attr.send_cq(attributes, sendCompletions);
@@ -149,7 +156,8 @@ public final class QueuePairFunctions {
                 case UNRELIABLE_DATAGRAM -> messages;
                 case RAW_PACKET -> rdma_h.IBV_QP_EX_WITH_SEND();
                 case UNRELIABLE_CONNECTION -> messages | writes | windows;
-                case RELIABLE_CONNECTION ->
+                case XRC_RECEIVE -> 0;
+                case RELIABLE_CONNECTION, XRC_SEND ->
                         messages
                                 | writes
                                 | windows
@@ -165,7 +173,11 @@ public final class QueuePairFunctions {
     public record Created(MemorySegment queuePair, Capacities granted) {}
 
     /** NULL and errno on failure. */
-    public Created create(Wanted wanted, Attempt attempt) throws VerbsException {
+    public Created create(VerbsContext context, Wanted wanted, Attempt attempt)
+            throws VerbsException {
+        if (wanted.isExtended()) {
+            return createExtended(context, wanted, 0, attempt);
+        }
         try (var arena = Arena.ofConfined()) {
             var attributes = wanted.write(ibv_qp_init_attr.allocate(arena));
             return created(
@@ -188,26 +200,30 @@ public final class QueuePairFunctions {
     public Created createExtended(VerbsContext context, Wanted wanted, Attempt attempt)
             throws VerbsException {
         try {
-            return createExtended(context, wanted, true, attempt);
+            return createExtended(context, wanted, wanted.operations(true), attempt);
         } catch (VerbsException e) {
             if (e.code() != Errno.EOPNOTSUPP) {
                 throw e;
             }
-            return createExtended(context, wanted, false, attempt);
+            return createExtended(context, wanted, wanted.operations(false), attempt);
         }
     }
 
+    /**
+     * @param operations that functions of its own post; 0 for none
+     */
     private Created createExtended(
-            VerbsContext context, Wanted wanted, boolean withWindows, Attempt attempt)
+            VerbsContext context, Wanted wanted, long operations, Attempt attempt)
             throws VerbsException {
         var function = context.require(verbs_context.create_qp_ex$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = wanted.write(ibv_qp_init_attr_ex.allocate(arena));
             ibv_qp_init_attr_ex.pd(attributes, wanted.domain);
-            ibv_qp_init_attr_ex.send_ops_flags(attributes, wanted.operations(withWindows));
+            ibv_qp_init_attr_ex.send_ops_flags(attributes, operations);
             ibv_qp_init_attr_ex.comp_mask(
                     attributes,
-                    rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+                    rdma_h.IBV_QP_INIT_ATTR_PD()
+                            | (operations == 0 ? 0 : rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS()));
             return created(
                     attempt.pointer(
                             call(() ->
@@ -218,6 +234,56 @@ public final class QueuePairFunctions {
                                                     context.address(),
                                                     attributes))),
                     attributes);
+        }
+    }
+
+    /** One that receives for the queues of an XRC domain. NULL and errno on failure. */
+    public Created createReceiving(VerbsContext context, MemorySegment xrcDomain, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.create_qp_ex$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_qp_init_attr_ex.allocate(arena);
+            ibv_qp_init_attr.qp_type(attributes, rdma_h.IBV_QPT_XRC_RECV());
+            ibv_qp_init_attr_ex.xrcd(attributes, xrcDomain);
+            ibv_qp_init_attr_ex.comp_mask(attributes, rdma_h.IBV_QP_INIT_ATTR_XRCD());
+            return created(
+                    attempt.pointer(
+                            call(() ->
+                                    (MemorySegment)
+                                            CREATE_QP_EX.invokeExact(
+                                                    function,
+                                                    segment(),
+                                                    context.address(),
+                                                    attributes))),
+                    attributes);
+        }
+    }
+
+    /** Another handle of one that receives in an XRC domain. NULL and errno on failure. */
+    public Created openReceiving(
+            VerbsContext context, MemorySegment xrcDomain, int number, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.open_qp$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_qp_open_attr.allocate(arena);
+            ibv_qp_open_attr.qp_num(attributes, number);
+            ibv_qp_open_attr.xrcd(attributes, xrcDomain);
+            ibv_qp_open_attr.qp_type(attributes, rdma_h.IBV_QPT_XRC_RECV());
+            ibv_qp_open_attr.comp_mask(
+                    attributes,
+                    rdma_h.IBV_QP_OPEN_ATTR_NUM()
+                            | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
+                            | rdma_h.IBV_QP_OPEN_ATTR_TYPE());
+            return created(
+                    attempt.pointer(
+                            call(() ->
+                                    (MemorySegment)
+                                            OPEN_QP.invokeExact(
+                                                    function,
+                                                    segment(),
+                                                    context.address(),
+                                                    attributes))),
+                    ibv_qp_init_attr.allocate(arena)); // it has room for nothing
         }
     }
 

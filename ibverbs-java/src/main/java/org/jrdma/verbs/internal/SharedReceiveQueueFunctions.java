@@ -7,12 +7,15 @@ import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_srq;
 import org.jrdma.abi.rdma.ibv_srq_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr;
+import org.jrdma.abi.rdma.ibv_srq_init_attr_ex;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.SharedReceiveQueueAttributes;
@@ -26,6 +29,10 @@ public final class SharedReceiveQueueFunctions {
 
     private static final MethodHandle CREATE_SRQ =
             capturingErrno(rdma_h.ibv_create_srq$descriptor());
+    private static final MethodHandle CREATE_SRQ_EX =
+            capturingErrno(verbs_context.create_srq_ex.descriptor());
+    private static final MethodHandle GET_SRQ_NUM =
+            capturingErrno(verbs_context.get_srq_num.descriptor());
     private static final MethodHandle MODIFY_SRQ =
             capturingErrno(rdma_h.ibv_modify_srq$descriptor());
     private static final MethodHandle QUERY_SRQ = capturingErrno(rdma_h.ibv_query_srq$descriptor());
@@ -62,6 +69,59 @@ public final class SharedReceiveQueueFunctions {
                                             CREATE_SRQ.invokeExact(
                                                     function, segment(), domain, attributes)));
             return memoryAt(queue, ibv_srq.layout().byteSize());
+        }
+    }
+
+    /**
+     * How a shared receive queue is made that senders name.
+     *
+     * @param completions where its receives complete
+     */
+    public record Named(MemorySegment domain, MemorySegment xrcDomain, MemorySegment completions) {}
+
+    /** A shared receive queue that senders name. NULL and errno on failure. */
+    public MemorySegment createNamed(
+            VerbsContext context, Named wanted, int receives, int elements, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.create_srq_ex$offset(), attempt);
+        there(destroySrq, attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_srq_init_attr_ex.allocate(arena);
+            var room = ibv_srq_init_attr_ex.attr(attributes);
+            ibv_srq_attr.max_wr(room, receives);
+            ibv_srq_attr.max_sge(room, elements);
+            ibv_srq_init_attr_ex.srq_type(attributes, rdma_h.IBV_SRQT_XRC());
+            ibv_srq_init_attr_ex.pd(attributes, wanted.domain);
+            ibv_srq_init_attr_ex.xrcd(attributes, wanted.xrcDomain);
+            ibv_srq_init_attr_ex.cq(attributes, wanted.completions);
+            ibv_srq_init_attr_ex.comp_mask(
+                    attributes,
+                    rdma_h.IBV_SRQ_INIT_ATTR_TYPE()
+                            | rdma_h.IBV_SRQ_INIT_ATTR_PD()
+                            | rdma_h.IBV_SRQ_INIT_ATTR_XRCD()
+                            | rdma_h.IBV_SRQ_INIT_ATTR_CQ());
+            var queue =
+                    attempt.pointer(
+                            call(() ->
+                                    (MemorySegment)
+                                            CREATE_SRQ_EX.invokeExact(
+                                                    function,
+                                                    segment(),
+                                                    context.address(),
+                                                    attributes)));
+            return memoryAt(queue, ibv_srq.layout().byteSize());
+        }
+    }
+
+    /** The number by which senders name it. Returns the errno. */
+    public int number(VerbsContext context, MemorySegment queue, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.get_srq_num$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var number = arena.allocate(ValueLayout.JAVA_INT);
+            attempt.errno(
+                    call(() -> (int) GET_SRQ_NUM.invokeExact(function, segment(), queue, number)));
+            return number.get(ValueLayout.JAVA_INT, 0);
         }
     }
 

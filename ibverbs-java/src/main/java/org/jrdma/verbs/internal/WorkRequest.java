@@ -166,6 +166,9 @@ public abstract sealed class WorkRequest {
         private static final long REMOTE_QUEUE_KEY =
                 REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
 
+        private static final long RECEIVE_QUEUE =
+                ibv_send_wr.qp_type$offset() + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
+
         private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
         private static final long BIND = ibv_send_wr.bind_mw$offset();
         private static final long BOUND_WINDOW = BIND + ibv_send_wr.bind_mw.mw$offset();
@@ -301,6 +304,11 @@ public abstract sealed class WorkRequest {
                     ibv_mw_bind.bind_info$offset(),
                     ibv_mw_bind_info.layout().byteSize());
             return verbOfBind.address();
+        }
+
+        /** The peer's receive queue that it is for, over an extended connection. */
+        public void receiveQueue(int number) {
+            memory.set(JAVA_INT, RECEIVE_QUEUE, number);
         }
 
         /** Where a datagram goes. */

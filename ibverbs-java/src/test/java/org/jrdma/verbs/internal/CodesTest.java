@@ -145,7 +145,7 @@ class CodesTest {
                         Codes.QUEUE_PAIR_TYPE,
                         QueuePairType.class,
                         Set.of(),
-                        "IBV_QPT_(RC|UC|UD|RAW_PACKET)$"),
+                        "IBV_QPT_(RC|UC|UD|XRC_SEND|XRC_RECV|RAW_PACKET)$"),
                 numbering(
                         Codes.FLOW_KIND, FlowRule.Kind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
                 numbering(

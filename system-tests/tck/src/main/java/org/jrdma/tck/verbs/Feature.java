@@ -16,6 +16,8 @@ public enum Feature {
     QUERYING_SHARED_RECEIVE_QUEUES,
     /** Shared receive queues can be resized. */
     RESIZING_SHARED_RECEIVE_QUEUES,
+    /** Extended reliable connections, and their domains. */
+    XRC,
     /** Requests really move data, and completions tell of it. */
     MOVING_DATA,
     /** Completion channels. */

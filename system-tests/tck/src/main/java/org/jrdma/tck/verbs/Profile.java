@@ -30,6 +30,7 @@ public enum Profile {
                     entry(Feature.FLUSHES, "not in the provider of rdma-core 44"),
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
+                    entry(Feature.XRC, "not in the driver"),
                     entry(
                             Feature.REPORTING_INVALIDATION,
                             "its completion has the kernel's flag, which is another for libibverbs"),
@@ -82,6 +83,7 @@ public enum Profile {
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(Feature.EXTENDED_POSTS, "the provider has no create_qp_ex"),
+                    entry(Feature.XRC, "iWARP has none"),
                     entry(Feature.ATOMIC_WRITES, "the provider has no create_qp_ex"),
                     entry(Feature.FLUSHES, "the provider has no create_qp_ex"),
                     entry(
@@ -121,6 +123,7 @@ public enum Profile {
                     entry(Feature.COMPLETION_EVENTS, "it has no kernel to send them"),
                     entry(Feature.MODERATION, "it has no events"),
                     entry(Feature.THREAD_DOMAINS, "it locks nothing"),
+                    entry(Feature.XRC, "it has no peers"),
                     entry(Feature.COMPLETION_TIMESTAMPS, "it has no clock"),
                     entry(Feature.OVERRUNNING_COMPLETION_QUEUES, "it takes it for a misuse"),
                     entry(

@@ -1,0 +1,127 @@
+package org.jrdma.verbs;
+
+import java.util.List;
+import java.util.OptionalInt;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.QueuePairFunctions;
+
+/**
+ * The end of an extended reliable connection that receives, for whichever shared receive queue of
+ * its {@link XrcDomain} a request names. It has neither receives nor completions of its own: those
+ * are the queues'. Its peer is a {@link PolledXrcSendQueuePair} or a {@link
+ * DispatchedXrcSendQueuePair}.
+ *
+ * <p>Owned by its XRC domain, which others may have open too: they {@linkplain
+ * XrcDomain#openReceiveQueuePair open} it as well, and it is there until the last has closed it. In
+ * C: {@code IBV_QPT_XRC_RECV}.
+ */
+public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQueuePair {
+
+    private static final QueuePairFunctions.Capacities NONE =
+            new QueuePairFunctions.Capacities(0, 0, 0, 0, 0);
+
+    private final XrcDomain domain;
+
+    private XrcReceiveQueuePair(XrcDomain domain, int port, Made made) {
+        super(domain.device(), made, QueuePairType.XRC_RECEIVE, port);
+        this.domain = domain;
+    }
+
+    static XrcReceiveQueuePair make(XrcDomain domain, int port, OptionalInt gidIndex)
+            throws VerbsException {
+        var device = domain.device();
+        var functions = device.library().queuePairs();
+        var attempt =
+                Attempt.to(
+                        "ibv_create_qp_ex",
+                        () ->
+                                "for %s in %s"
+                                        .formatted(
+                                                QueuePairType.XRC_RECEIVE.description(), domain));
+        return make(
+                domain,
+                port,
+                gidIndex,
+                () -> functions.createReceiving(device.context(), domain.address(), attempt));
+    }
+
+    static XrcReceiveQueuePair open(XrcDomain domain, int number) throws VerbsException {
+        var device = domain.device();
+        var functions = device.library().queuePairs();
+        var attempt =
+                Attempt.to(
+                        "ibv_open_qp", () -> "for queue pair %d in %s".formatted(number, domain));
+        var opened =
+                make(
+                        domain,
+                        1,
+                        OptionalInt.empty(),
+                        () ->
+                                functions.openReceiving(
+                                        device.context(), domain.address(), number, attempt));
+        try {
+            opened.query(); // the state that others have brought it to
+            return opened;
+        } catch (VerbsException | RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    private static XrcReceiveQueuePair make(
+            XrcDomain domain,
+            int port,
+            OptionalInt gidIndex,
+            Device.DeviceCall<QueuePairFunctions.Created> creation)
+            throws VerbsException {
+        var device = domain.device();
+        var functions = device.library().queuePairs();
+        domain.ownLifetime().hold();
+        try {
+            var local = localAddress(device, port, gidIndex);
+            var address = PlatformCalls.call(creation::run).queuePair();
+            var number = QueuePairFunctions.number(address);
+            var name = "queue pair %d of %s".formatted(number, device.name());
+            var forget = device.forgetting(address.address());
+            return new XrcReceiveQueuePair(
+                    domain,
+                    port,
+                    new Made(
+                            address,
+                            number,
+                            NONE,
+                            local,
+                            new MulticastGroups(device.library().datagrams(), address, name),
+                            device.hotPath(),
+                            new Lifetime(
+                                    name,
+                                    List.of(domain.ownLifetime()),
+                                    () -> {
+                                        forget.run();
+                                        functions.destroy(
+                                                address,
+                                                Attempt.to("ibv_destroy_qp", () -> "for " + name));
+                                    })));
+        } finally {
+            domain.ownLifetime().release();
+        }
+    }
+
+    /** The XRC domain whose shared receive queues it receives for. */
+    public XrcDomain xrcDomain() {
+        return domain;
+    }
+
+    @Override
+    public void connect(Endpoint peer, ConnectOptions options) throws VerbsException {
+        connectTo(peer, options);
+    }
+
+    /** Its receives are under way at the queues. */
+    @Override
+    int outstanding() {
+        return 0;
+    }
+}

@@ -1,0 +1,63 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.jrdma.abi.rdma.ibv_xrcd;
+import org.jrdma.abi.rdma.ibv_xrcd_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.verbs.VerbsException;
+
+/** XRC domains: opened, closed. A device that has none is without these functions. */
+public final class XrcFunctions {
+
+    private static final MethodHandle OPEN_XRCD =
+            capturingErrno(verbs_context.open_xrcd.descriptor());
+    private static final MethodHandle CLOSE_XRCD =
+            capturingErrno(verbs_context.close_xrcd.descriptor());
+
+    private XrcFunctions() {}
+
+    /**
+     * An XRC domain. NULL and errno on failure.
+     *
+     * @param descriptor of the file that it is found by; -1 for none
+     * @param flags of open(2)
+     */
+    public static MemorySegment open(
+            VerbsContext context, int descriptor, int flags, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.open_xrcd$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_xrcd_init_attr.allocate(arena);
+            ibv_xrcd_init_attr.comp_mask(
+                    attributes,
+                    rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
+            ibv_xrcd_init_attr.fd(attributes, descriptor);
+            ibv_xrcd_init_attr.oflags(attributes, flags);
+            return memoryAt(
+                    attempt.pointer(
+                            call(() ->
+                                    (MemorySegment)
+                                            OPEN_XRCD.invokeExact(
+                                                    function,
+                                                    segment(),
+                                                    context.address(),
+                                                    attributes))),
+                    ibv_xrcd.layout().byteSize());
+        }
+    }
+
+    /** Returns the errno. */
+    public static void close(VerbsContext context, MemorySegment domain, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.close_xrcd$offset(), attempt);
+        attempt.errno(call(() -> (int) CLOSE_XRCD.invokeExact(function, segment(), domain)));
+    }
+}
