@@ -290,6 +290,12 @@ static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *completions);
 static int req_notify_cq(struct ibv_cq *cq, int solicited);
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad);
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_recv_wr **bad);
+static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr);
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
+static int close_xrcd(struct ibv_xrcd *xrcd);
+static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+static int get_srq_num(struct ibv_srq *srq, uint32_t *number);
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *request, struct ibv_recv_wr **bad);
 
 struct opened {
     struct verbs_context verbs;
@@ -315,6 +321,7 @@ static struct ibv_context *new_context(int cmd_fd)
     context->context.ops.req_notify_cq = req_notify_cq;
     context->context.ops.post_send = post_send;
     context->context.ops.post_recv = post_recv;
+    context->context.ops.post_srq_recv = post_srq_recv;
     OFFER(query_device_ex, query_device_ex);
     OFFER(query_port, query_port);
     OFFER(modify_qp_rate_limit, modify_qp_rate_limit);
@@ -330,6 +337,11 @@ static struct ibv_context *new_context(int cmd_fd)
     OFFER(alloc_dm, alloc_dm);
     OFFER(free_dm, free_dm);
     OFFER(reg_dm_mr, reg_dm_mr);
+    OFFER(open_qp, open_qp);
+    OFFER(open_xrcd, open_xrcd);
+    OFFER(close_xrcd, close_xrcd);
+    OFFER(create_srq_ex, create_srq_ex);
+    OFFER(get_srq_num, get_srq_num);
     if (pipe2(ends, O_CLOEXEC))
         abort();
     context->context.async_fd = ends[0];
@@ -703,7 +715,7 @@ static void say_init_attr(const struct ibv_qp_init_attr *attr)
     say_cap(&attr->cap);
 }
 
-static struct pair *new_pair(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
+static struct pair *new_pair(struct ibv_context *context, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
 {
     struct pair *pair;
 
@@ -719,7 +731,7 @@ static struct pair *new_pair(struct ibv_pd *pd, const struct ibv_qp_init_attr *a
     }
     pair = make("qp", sizeof(*pair));
     pair->buffer = buffer;
-    pair->ibv.context = pd->context;
+    pair->ibv.context = context;
     pair->ibv.pd = pd;
     pair->ibv.send_cq = attr->send_cq;
     pair->ibv.recv_cq = attr->recv_cq;
@@ -734,7 +746,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
     say("ibv_create_qp pd=%s", name(pd));
     say_init_attr(attr);
-    return (struct ibv_qp *)new_pair(pd, attr);
+    return (struct ibv_qp *)new_pair(pd->context, pd, attr);
 }
 
 static void wr_start(struct ibv_qp_ex *qp)
@@ -745,6 +757,11 @@ static void wr_start(struct ibv_qp_ex *qp)
 static void wr_send(struct ibv_qp_ex *qp)
 {
     RECORD("ibv_wr_send qp=%s wr_flags=0x%x", name(qp), qp->wr_flags);
+}
+
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t remote_srqn)
+{
+    RECORD("ibv_wr_set_xrc_srqn qp=%s remote_srqn=0x%x", name(qp), remote_srqn);
 }
 
 static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
@@ -764,14 +781,28 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 
     say("ibv_create_qp_ex context=%s pd=%s comp_mask=0x%x send_ops_flags=0x%lx", name(context), name(attr->pd), attr->comp_mask, attr->send_ops_flags);
     say_init_attr((const struct ibv_qp_init_attr *)attr); /* which it begins as */
-    pair = new_pair(attr->pd, (const struct ibv_qp_init_attr *)attr);
+    if (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD)
+        say(" xrcd=%s", name(attr->xrcd));
+    pair = new_pair(context, attr->pd, (const struct ibv_qp_init_attr *)attr);
     if (!pair)
         return NULL;
     pair->extended.wr_start = wr_start;
     pair->extended.wr_send = wr_send;
+    pair->extended.wr_set_xrc_srqn = wr_set_xrc_srqn;
     pair->extended.wr_set_sge = wr_set_sge;
     pair->extended.wr_complete = wr_complete;
     return &pair->ibv;
+}
+
+static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+{
+    struct ibv_qp_init_attr opened = { .qp_type = attr->qp_type };
+    struct pair *pair;
+
+    say("ibv_open_qp context=%s comp_mask=0x%x qp_num=0x%x xrcd=%s qp_type=%d", name(context), attr->comp_mask, attr->qp_num, name(attr->xrcd),
+        attr->qp_type);
+    pair = new_pair(context, NULL, &opened);
+    return pair ? &pair->ibv : NULL;
 }
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
@@ -870,6 +901,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
         say("ibv_post_send qp=%s opcode=%d send_flags=0x%x", name(qp), request->opcode, request->send_flags);
         if (request->opcode == IBV_WR_RDMA_WRITE || request->opcode == IBV_WR_RDMA_READ)
             say(" remote_addr=0x%lx rkey=0x%x", request->wr.rdma.remote_addr, request->wr.rdma.rkey);
+        if (qp->qp_type == IBV_QPT_XRC_SEND)
+            say(" remote_srqn=0x%x", request->qp_type.xrc.remote_srqn);
         say_pieces(request->sg_list, request->num_sge);
         error = recorded();
         if (error) {
@@ -896,6 +929,90 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_
             return error;
         }
         complete(qp->recv_cq, (struct ibv_wc){ .wr_id = request->wr_id, .qp_num = qp->qp_num, .opcode = IBV_WC_RECV, .byte_len = bytes });
+    }
+    return 0;
+}
+
+/* ---- XRC ---- */
+
+struct shared {
+    struct ibv_srq ibv;
+    struct ibv_cq *cq;
+};
+
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
+{
+    char descriptor[64], file[256] = "none";
+    struct ibv_xrcd *xrcd;
+    ssize_t length;
+
+    if (attr->fd != -1) {
+        snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", attr->fd);
+        length = readlink(descriptor, file, sizeof(file) - 1);
+        file[length < 0 ? 0 : length] = 0;
+    }
+    RECORD_OR_NULL("ibv_open_xrcd context=%s comp_mask=0x%x file=%s oflags=0x%x", name(context), attr->comp_mask, file, attr->oflags);
+    xrcd = make("xrcd", sizeof(*xrcd));
+    xrcd->context = context;
+    return xrcd;
+}
+
+static int close_xrcd(struct ibv_xrcd *xrcd)
+{
+    return RECORD("ibv_close_xrcd xrcd=%s", name(xrcd));
+}
+
+static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
+{
+    struct shared *shared;
+
+    RECORD_OR_NULL("ibv_create_srq_ex context=%s max_wr=%u max_sge=%u srq_limit=%u comp_mask=0x%x srq_type=%d pd=%s xrcd=%s cq=%s", name(context),
+                   attr->attr.max_wr, attr->attr.max_sge, attr->attr.srq_limit, attr->comp_mask, attr->srq_type, name(attr->pd), name(attr->xrcd),
+                   name(attr->cq));
+    shared = make("srq", sizeof(*shared));
+    shared->ibv.context = context;
+    shared->ibv.pd = attr->pd;
+    shared->cq = attr->cq;
+    return &shared->ibv;
+}
+
+static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
+{
+    *number = answer("srq_num", 0x200);
+    return RECORD("ibv_get_srq_num srq=%s", name(srq));
+}
+
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+    return RECORD("ibv_modify_srq srq=%s mask=0x%x max_wr=%u srq_limit=%u", name(srq), mask, attr->max_wr, attr->srq_limit);
+}
+
+int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+    memset(attr, 0, sizeof(*attr));
+    attr->max_wr = attr->max_sge = 1;
+    return RECORD("ibv_query_srq srq=%s", name(srq));
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+    return RECORD("ibv_destroy_srq srq=%s", name(srq));
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *request, struct ibv_recv_wr **bad)
+{
+    for (; request; request = request->next) {
+        uint32_t bytes;
+        int error;
+
+        say("ibv_post_srq_recv srq=%s", name(srq));
+        bytes = say_pieces(request->sg_list, request->num_sge);
+        error = recorded();
+        if (error) {
+            *bad = request;
+            return error;
+        }
+        complete(((struct shared *)srq)->cq, (struct ibv_wc){ .wr_id = request->wr_id, .qp_num = 0x100, .opcode = IBV_WC_RECV, .byte_len = bytes });
     }
     return 0;
 }
