@@ -248,10 +248,28 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
     (void)context, (void)input;
     memset(attr, 0, size);
     attr->orig_attr.phys_port_cnt = 2;
-    attr->odp_caps.general_caps = answer("odp_general_caps", IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT);
-    attr->packet_pacing_caps.qp_rate_limit_min = answer("qp_rate_limit_min", 1);
-    attr->packet_pacing_caps.qp_rate_limit_max = answer("qp_rate_limit_max", 100000000);
-    attr->packet_pacing_caps.supported_qpts = answer("rate_limit_qpts", 1 << IBV_QPT_RC | 1 << IBV_QPT_RAW_PACKET);
+    attr->odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+    attr->odp_caps.per_transport_caps.rc_odp_caps = 1;
+    attr->odp_caps.per_transport_caps.uc_odp_caps = 2;
+    attr->odp_caps.per_transport_caps.ud_odp_caps = 3;
+    attr->xrc_odp_caps = 4;
+    attr->completion_timestamp_mask = 5;
+    attr->hca_core_clock = 6;
+    attr->tso_caps = (struct ibv_tso_caps){ .max_tso = 7, .supported_qpts = 8 };
+    attr->rss_caps = (struct ibv_rss_caps){
+        .supported_qpts = 9,
+        .max_rwq_indirection_tables = 10,
+        .max_rwq_indirection_table_size = 11,
+        .rx_hash_fields_mask = 0x100000000000000c,
+        .rx_hash_function = 0xfd,
+    };
+    attr->max_wq_type_rq = 14;
+    attr->packet_pacing_caps = (struct ibv_packet_pacing_caps){ .qp_rate_limit_min = 15, .qp_rate_limit_max = 0xfffffff0, .supported_qpts = 17 };
+    attr->tm_caps = (struct ibv_tm_caps){ .max_rndv_hdr_size = 18, .max_num_tags = 19, .flags = 20, .max_ops = 21, .max_sge = 22 };
+    attr->cq_mod_caps = (struct ibv_cq_moderation_caps){ .max_cq_count = 0xffe7, .max_cq_period = 0xffe8 };
+    attr->max_dm_size = 25;
+    attr->raw_packet_caps = 26;
+    attr->device_cap_flags_ex = 0x200000000000001b;
     return 0;
 }
 

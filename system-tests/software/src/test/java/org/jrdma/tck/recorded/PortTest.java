@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.ExtendedDeviceAttributes;
+import org.jrdma.verbs.ExtendedDeviceAttributes.PacketPacing;
+import org.jrdma.verbs.ExtendedDeviceAttributes.ReceiveSideScaling;
+import org.jrdma.verbs.ExtendedDeviceAttributes.TagMatching;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +45,34 @@ class PortTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> device.portSpeed(1))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
+        }
+    }
+
+    @Test
+    void shouldTellWhatElseADeviceCanDo() throws Exception {
+        try (var device = recorder.open()) {
+            assertThat(device.extendedAttributes())
+                    .isEqualTo(
+                            new ExtendedDeviceAttributes(
+                                    true,
+                                    true,
+                                    1,
+                                    2,
+                                    3,
+                                    4,
+                                    5,
+                                    6,
+                                    7,
+                                    8,
+                                    new ReceiveSideScaling(9, 10, 11, 0x1000_0000_0000_000cL, 0xfd),
+                                    14,
+                                    new PacketPacing(15, 0xffff_fff0L, 17),
+                                    new TagMatching(18, 19, 20, 21, 22),
+                                    0xffe7,
+                                    0xffe8,
+                                    25,
+                                    26,
+                                    0x2000_0000_0000_001bL));
         }
     }
 
