@@ -50,6 +50,19 @@ public final class SegmentOptions {
         return of(group, bytes).with(Constant.SCI_FLAG_BROADCAST);
     }
 
+    /**
+     * A segment whose memory is the caller's, who answers for it: it must be native, begin at a
+     * page, and stay allocated until the segment is closed, since peers may write to it. In C:
+     * {@code SCIRegisterSegmentMemory}.
+     */
+    public static SegmentOptions onForeignMemory(int id, MemorySegment memory) {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException("Memory on the heap cannot be shared");
+        }
+        var empty = of(id, memory.byteSize()).empty();
+        return new SegmentOptions(id, empty.bytes, empty.flags, memory);
+    }
+
     /** One that no peer can ever connect to: cheaper, for this side of DMA. */
     public SegmentOptions forThisSideOnly() {
         return with(Constant.SCI_FLAG_PRIVATE);
@@ -68,19 +81,6 @@ public final class SegmentOptions {
     /** One without memory, until it is given some from outside of this process. */
     public SegmentOptions empty() {
         return with(Constant.SCI_FLAG_EMPTY);
-    }
-
-    /**
-     * One whose memory is the caller's, who answers for it: it must be native, begin at a page, and
-     * stay allocated until the segment is closed, since peers may write to it. The segment has its
-     * size. In C: {@code SCIRegisterSegmentMemory}.
-     */
-    public SegmentOptions onForeignMemory(MemorySegment memory) {
-        if (!memory.isNative()) {
-            throw new IllegalArgumentException("Memory on the heap cannot be shared");
-        }
-        var empty = empty();
-        return new SegmentOptions(id, memory.byteSize(), empty.flags, memory);
     }
 
     private SegmentOptions with(Constant flag) {

@@ -100,8 +100,7 @@ class SegmentTest {
         try (var arena = Arena.ofShared();
                 var segment =
                         node.newSegment(
-                                SegmentOptions.of(7, 1)
-                                        .onForeignMemory(arena.allocate(8192, 4096)))) {
+                                SegmentOptions.onForeignMemory(7, arena.allocate(8192, 4096)))) {
             segment.offer();
             try (var remote = node.connect(4, 7, SOON);
                     var map = remote.map()) {
@@ -110,8 +109,8 @@ class SegmentTest {
             }
         }
         assertThatIllegalArgumentException()
-                .isThrownBy(() ->
-                        SegmentOptions.of(7, 1).onForeignMemory(MemorySegment.ofArray(new int[9])));
+                .isThrownBy(
+                        () -> SegmentOptions.onForeignMemory(7, MemorySegment.ofArray(new int[9])));
     }
 
     @Test
@@ -120,8 +119,7 @@ class SegmentTest {
             var memory = arena.allocate(8192, 4096).asSlice(8, 4096);
 
             assertThatExceptionOfType(SisciException.class)
-                    .isThrownBy(
-                            () -> node.newSegment(SegmentOptions.of(7, 1).onForeignMemory(memory)))
+                    .isThrownBy(() -> node.newSegment(SegmentOptions.onForeignMemory(7, memory)))
                     .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.ILLEGAL_ADDRESS));
         }
         assertThat(library.calls("SCIRemoveSegment")).isOne();
