@@ -12,9 +12,9 @@ import org.jrdma.soft.roce.abi.SoftLibrary;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * RoCEv2 in Java, as a libibverbs, and the librdmacm beside it, whose devices need neither an adapter
- * nor a kernel module nor a privilege. Each device is at an address of this machine, takes the UDP port of RoCE there while a
- * program has it open, and speaks to whatever speaks RoCEv2.
+ * RoCEv2 in Java, as a libibverbs, and the librdmacm beside it, whose devices need neither an
+ * adapter nor a kernel module nor a privilege. Each device is at an address of this machine, takes
+ * the UDP port of RoCE there while a program has it open, and speaks to whatever speaks RoCEv2.
  *
  * <p>It stays for as long as the JVM runs. Safe for use by several threads.
  */

@@ -14,9 +14,9 @@ import java.time.Instant;
  * @param acknowledge whether it asks for an acknowledgement
  * @param solicited whether its receiver's completion should wake those who wait for solicited ones
  * @param payloadBytes how much of a message it carries
- * @param detail what an acknowledgement says, as {@code ACK} or {@code NAK sequence error}; the name
- *     of a message between connection managers, as {@code REQ}; what is wrong with bytes that are
- *     no packet; else empty
+ * @param detail what an acknowledgement says, as {@code ACK} or {@code NAK sequence error}; the
+ *     name of a message between connection managers, as {@code REQ}; what is wrong with bytes that
+ *     are no packet; else empty
  * @param bytes all of it behind the UDP header. Valid during the call only: copy what is kept
  */
 public record TracedPacket(

@@ -79,8 +79,7 @@ final class ConnectionDevices {
                     return retain(device, null);
                 }
                 if (neighbour == null
-                        && Routes.shareInterface(
-                                source, device.possibleAddresses().getFirst())) {
+                        && Routes.shareInterface(source, device.possibleAddresses().getFirst())) {
                     neighbour = device;
                 }
             }

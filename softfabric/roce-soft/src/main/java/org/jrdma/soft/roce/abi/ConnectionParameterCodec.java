@@ -37,9 +37,7 @@ final class ConnectionParameterCodec {
                 reads(rdma_conn_param.initiator_depth(parameters)),
                 rdma_conn_param.flow_control(parameters) != 0,
                 rdma_conn_param.srq(parameters) != 0,
-                Math.min(
-                        RETRIES,
-                        Byte.toUnsignedInt(rdma_conn_param.rnr_retry_count(parameters))));
+                Math.min(RETRIES, Byte.toUnsignedInt(rdma_conn_param.rnr_retry_count(parameters))));
     }
 
     private static int reads(byte wanted) {
@@ -83,8 +81,7 @@ final class ConnectionParameterCodec {
     /** What the side of a request that is asked is told. */
     static void write(ConnectRequest request, MemorySegment parameters) {
         write(request.offer(), parameters);
-        rdma_conn_param.retry_count(
-                rdma_cm_event.param.conn(parameters), (byte) request.retries());
+        rdma_conn_param.retry_count(rdma_cm_event.param.conn(parameters), (byte) request.retries());
     }
 
     /** What a peer says, as this side sees it: who answers there asks here. */

@@ -266,7 +266,11 @@ final class IdentifierObject {
             structure.peer(to);
         }
         state = State.ADDRESS_RESOLVED;
-        report(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), 0, IdentifierObject::withoutParameters, NOTHING);
+        report(
+                rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(),
+                0,
+                IdentifierObject::withoutParameters,
+                NOTHING);
     }
 
     void resolveRoute() {
@@ -279,7 +283,11 @@ final class IdentifierObject {
                     PathMtu.code(device().context().port().pathMtu()),
                     trafficClass);
         }
-        report(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0, IdentifierObject::withoutParameters, NOTHING);
+        report(
+                rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(),
+                0,
+                IdentifierObject::withoutParameters,
+                NOTHING);
     }
 
     void listen(int wanted) {
@@ -345,8 +353,7 @@ final class IdentifierObject {
         }
 
         private IdentifierObject make(PeerHeader header) {
-            var made =
-                    new IdentifierObject(devices, ports, channel(), portSpace, State.CONNECTING);
+            var made = new IdentifierObject(devices, ports, channel(), portSpace, State.CONNECTING);
             made.device = on;
             made.name = new SocketName(on.address(), name().port());
             made.peer = new SocketName(header.source(), header.sourcePort());
@@ -390,17 +397,16 @@ final class IdentifierObject {
         var room =
                 (isOfDatagrams() ? ServiceRequest.PRIVATE_BYTES : ConnectRequest.PRIVATE_BYTES)
                         - PeerHeader.BYTES;
-        var data =
-                header.followedBy(ConnectionParameterCodec.privateData(parameters, room));
+        var data = header.followedBy(ConnectionParameterCodec.privateData(parameters, room));
         if (isOfDatagrams()) {
             question =
                     device().control(engine ->
-                                    engine.ask(
-                                            to.address(),
-                                            serviceId(to.port()),
-                                            DeviceFacts.DEFAULT_PARTITION_KEY,
-                                            data,
-                                            new Answers(to)));
+                            engine.ask(
+                                    to.address(),
+                                    serviceId(to.port()),
+                                    DeviceFacts.DEFAULT_PARTITION_KEY,
+                                    data,
+                                    new Answers(to)));
         } else {
             var options =
                     new ConnectOptions(
@@ -415,7 +421,7 @@ final class IdentifierObject {
                             data);
             conversation =
                     device().control(engine ->
-                                    engine.connect(to.address(), options, this::happened));
+                            engine.connect(to.address(), options, this::happened));
         }
         state = State.CONNECTING;
     }
@@ -427,8 +433,7 @@ final class IdentifierObject {
             var wanted = ConnectionParameterCodec.at(parameters);
             var data = ConnectionParameterCodec.privateData(wanted, ServiceReply.PRIVATE_BYTES);
             var queuePair = ConnectionParameterCodec.offer(wanted).queuePair();
-            refuseUnless(
-                    device().control(_ -> answered.accept(queuePair, QUEUE_KEY, data)));
+            refuseUnless(device().control(_ -> answered.accept(queuePair, QUEUE_KEY, data)));
             return;
         }
         var accepted = conversation();
@@ -498,8 +503,7 @@ final class IdentifierObject {
             return QueuePairSteps.beforeConversation(attributes, isOfDatagrams(), QUEUE_KEY);
         }
         return device().control(_ ->
-                        QueuePairSteps.of(
-                                talk, trafficClass, acknowledgeTimeout, attributes, next));
+                QueuePairSteps.of(talk, trafficClass, acknowledgeTimeout, attributes, next));
     }
 
     // ---- events
@@ -508,8 +512,7 @@ final class IdentifierObject {
             int type, int status, Consumer<MemorySegment> parameters, MemorySegment privateData) {
         synchronized (reporting) {
             if (!destroyed) {
-                channel.report(
-                        new PendingEvent(this, null, type, status, parameters, privateData));
+                channel.report(new PendingEvent(this, null, type, status, parameters, privateData));
             }
         }
     }
@@ -521,18 +524,33 @@ final class IdentifierObject {
                     report(
                             rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(),
                             0,
-                            parameters ->
-                                    ConnectionParameterCodec.write(reply.offer(), parameters),
+                            parameters -> ConnectionParameterCodec.write(reply.offer(), parameters),
                             reply.privateData());
             case ConversationEvent.Established() ->
-                    report(rdma_h.RDMA_CM_EVENT_ESTABLISHED(), 0, IdentifierObject::withoutParameters, NOTHING);
+                    report(
+                            rdma_h.RDMA_CM_EVENT_ESTABLISHED(),
+                            0,
+                            IdentifierObject::withoutParameters,
+                            NOTHING);
             case ConversationEvent.Rejected(var reason, var data) ->
-                    report(rdma_h.RDMA_CM_EVENT_REJECTED(), reason, IdentifierObject::withoutParameters, data);
+                    report(
+                            rdma_h.RDMA_CM_EVENT_REJECTED(),
+                            reason,
+                            IdentifierObject::withoutParameters,
+                            data);
             case ConversationEvent.Unreachable() -> reportUnreachable();
             case ConversationEvent.Disconnected() ->
-                    report(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), 0, IdentifierObject::withoutParameters, NOTHING);
+                    report(
+                            rdma_h.RDMA_CM_EVENT_DISCONNECTED(),
+                            0,
+                            IdentifierObject::withoutParameters,
+                            NOTHING);
             case ConversationEvent.TimeWaitExited() ->
-                    report(rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT(), 0, IdentifierObject::withoutParameters, NOTHING);
+                    report(
+                            rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT(),
+                            0,
+                            IdentifierObject::withoutParameters,
+                            NOTHING);
         }
     }
 
@@ -541,7 +559,11 @@ final class IdentifierObject {
     }
 
     private void reportUnreachable() {
-        report(rdma_h.RDMA_CM_EVENT_UNREACHABLE(), -Errno.ETIMEDOUT, IdentifierObject::withoutParameters, NOTHING);
+        report(
+                rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
+                -Errno.ETIMEDOUT,
+                IdentifierObject::withoutParameters,
+                NOTHING);
     }
 
     /** What becomes of a question about datagrams. */
@@ -611,8 +633,7 @@ final class IdentifierObject {
                 throw new Refusal(Errno.EINVAL);
             }
             destroyed = true; // nothing is reported any more
-            dropped =
-                    channel.remove(event -> event.owner() == this || event.identifier() == this);
+            dropped = channel.remove(event -> event.owner() == this || event.identifier() == this);
         }
         for (var event : dropped) {
             if (event.identifier() != this) {

@@ -58,7 +58,8 @@ final class IdentifierStructure {
     }
 
     void route(ConnectionDevice device, Address destination, int mtu, int trafficClass) {
-        Gids.write(destination, rdma_ib_addr.dgid(rdma_addr.addr.ibaddr(rdma_addr.addr(address()))));
+        Gids.write(
+                destination, rdma_ib_addr.dgid(rdma_addr.addr.ibaddr(rdma_addr.addr(address()))));
         Gids.write(destination, ibv_sa_path_rec.dgid(path));
         Gids.write(device.address(), ibv_sa_path_rec.sgid(path));
         ibv_sa_path_rec.hop_limit(path, (byte) HOP_LIMIT);

@@ -110,14 +110,7 @@ public final class ConnectionEngine implements Management {
             MemorySegment privateData,
             Question.Receiver receiver) {
         var question =
-                new Question(
-                        this,
-                        newId(),
-                        remote,
-                        serviceId,
-                        partitionKey,
-                        privateData,
-                        receiver);
+                new Question(this, newId(), remote, serviceId, partitionKey, privateData, receiver);
         byId.put(question.localId, question);
         question.ask();
         return question;
@@ -158,8 +151,7 @@ public final class ConnectionEngine implements Management {
 
     /** The peer's number is known. */
     void know(Conversation conversation) {
-        byPeer.put(
-                new PeerId(conversation.remote(), conversation.remoteId(), false), conversation);
+        byPeer.put(new PeerId(conversation.remote(), conversation.remoteId(), false), conversation);
     }
 
     void forget(Conversation conversation) {
@@ -296,9 +288,7 @@ public final class ConnectionEngine implements Management {
         var conversation = Conversation.toAnswer(this, newId(), newSequence(), source, request);
         var receiver =
                 service.requested(
-                        conversation,
-                        header,
-                        request.privateData().asSlice(PeerHeader.BYTES));
+                        conversation, header, request.privateData().asSlice(PeerHeader.BYTES));
         if (receiver != null) {
             byId.put(conversation.localId, conversation);
             byPeer.put(peer, conversation);
@@ -357,8 +347,7 @@ public final class ConnectionEngine implements Management {
                             NOTHING));
             return;
         }
-        var former =
-                found.asks() ? findByQueuePair(source, reply.offer().queuePair()) : null;
+        var former = found.asks() ? findByQueuePair(source, reply.offer().queuePair()) : null;
         if (former != null) {
             // As for a request. The peer, told that, is asked again after a while.
             send(
@@ -423,8 +412,7 @@ public final class ConnectionEngine implements Management {
             send(source, inquiry.reply(ServiceReply.REJECTED));
             return;
         }
-        if (service.asked(
-                inquiry, header, request.privateData().asSlice(PeerHeader.BYTES))) {
+        if (service.asked(inquiry, header, request.privateData().asSlice(PeerHeader.BYTES))) {
             byId.put(inquiry.localId, inquiry);
             byPeer.put(peer, inquiry);
         }

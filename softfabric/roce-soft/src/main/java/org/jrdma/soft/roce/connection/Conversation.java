@@ -377,8 +377,7 @@ public final class Conversation extends Timed {
     private void sendReceipt(Answered answered) {
         engine.send(
                 remote,
-                new Receipt(
-                        request.transaction(), localId, remoteId, answered, SERVICE_TIMEOUT));
+                new Receipt(request.transaction(), localId, remoteId, answered, SERVICE_TIMEOUT));
     }
 
     void replied(ConnectReply message) {
@@ -423,8 +422,7 @@ public final class Conversation extends Timed {
         switch (state) {
             case ASKING, ASKED, REPLYING, REPLIED -> {
                 var told =
-                        new ConversationEvent.Rejected(
-                                rejection.reason(), rejection.privateData());
+                        new ConversationEvent.Rejected(rejection.reason(), rejection.privateData());
                 end();
                 tell(told);
             }

@@ -8,8 +8,8 @@ import org.jrdma.soft.roce.packet.BigEndian;
  *
  * @param remoteQueuePair the one of the side that it is sent to
  */
-public record DisconnectRequest(
-        long transaction, int localId, int remoteId, int remoteQueuePair) implements Message {
+public record DisconnectRequest(long transaction, int localId, int remoteId, int remoteQueuePair)
+        implements Message {
 
     static final int ATTRIBUTE = 0x15;
 

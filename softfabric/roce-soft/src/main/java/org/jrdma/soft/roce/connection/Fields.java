@@ -35,8 +35,7 @@ final class Fields {
 
     /** The rest of a message, copied. */
     static MemorySegment rest(MemorySegment body, long offset, long bytes) {
-        return MemorySegment.ofArray(new byte[(int) bytes])
-                .copyFrom(body.asSlice(offset, bytes));
+        return MemorySegment.ofArray(new byte[(int) bytes]).copyFrom(body.asSlice(offset, bytes));
     }
 
     /** Data that may be shorter than its place; zeros follow. */

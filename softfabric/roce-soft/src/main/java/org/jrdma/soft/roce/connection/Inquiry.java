@@ -63,8 +63,7 @@ public final class Inquiry extends Timed {
         return reply(status, 0, 0, NOTHING);
     }
 
-    private ServiceReply reply(
-            int status, int queuePair, int queueKey, MemorySegment privateData) {
+    private ServiceReply reply(int status, int queuePair, int queueKey, MemorySegment privateData) {
         return new ServiceReply(
                 request.transaction(),
                 request.requestId(),

@@ -3,14 +3,16 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Confirms that a reply has come, RTU. Its private data, which librdmacm does not use, stays unread. */
+/**
+ * Confirms that a reply has come, RTU. Its private data, which librdmacm does not use, stays
+ * unread.
+ */
 public record ReadyToUse(long transaction, int localId, int remoteId) implements Message {
 
     static final int ATTRIBUTE = 0x14;
 
     static ReadyToUse decode(long transaction, MemorySegment body) {
-        return new ReadyToUse(
-                transaction, BigEndian.integer(body, 0), BigEndian.integer(body, 4));
+        return new ReadyToUse(transaction, BigEndian.integer(body, 0), BigEndian.integer(body, 4));
     }
 
     @Override

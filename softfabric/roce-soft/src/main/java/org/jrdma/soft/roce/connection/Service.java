@@ -3,7 +3,9 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Who listens for requests. On the thread that drives the engine: must neither wait nor call back. */
+/**
+ * Who listens for requests. On the thread that drives the engine: must neither wait nor call back.
+ */
 public interface Service {
 
     /**

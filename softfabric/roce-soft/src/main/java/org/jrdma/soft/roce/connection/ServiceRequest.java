@@ -5,7 +5,11 @@ import org.jrdma.soft.roce.packet.BigEndian;
 
 /** Asks where datagrams for a service go, SIDR_REQ. */
 public record ServiceRequest(
-        long transaction, int requestId, int partitionKey, long serviceId, MemorySegment privateData)
+        long transaction,
+        int requestId,
+        int partitionKey,
+        long serviceId,
+        MemorySegment privateData)
         implements Message {
 
     static final int ATTRIBUTE = 0x17;

@@ -44,9 +44,7 @@ final class ManagementQueuePair {
         return packet.opCode() == OpCode.UD_SEND_ONLY
                 && (packet.partitionKey() & PARTITION) == PARTITION
                 && packet.datagram()
-                        .equals(
-                                new DatagramHeader(
-                                        Management.QUEUE_KEY, Management.QUEUE_PAIR));
+                        .equals(new DatagramHeader(Management.QUEUE_KEY, Management.QUEUE_PAIR));
     }
 
     void receive(IncomingPacket packet) {

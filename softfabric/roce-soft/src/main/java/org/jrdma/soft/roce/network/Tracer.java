@@ -66,8 +66,7 @@ final class Tracer {
                 detail =
                         Message.name(
                                 packet.memory()
-                                        .asSlice(
-                                                decoded.payloadOffset(), decoded.payloadBytes()));
+                                        .asSlice(decoded.payloadOffset(), decoded.payloadBytes()));
             }
         } catch (MalformedPacketException e) {
             operation = "MALFORMED";

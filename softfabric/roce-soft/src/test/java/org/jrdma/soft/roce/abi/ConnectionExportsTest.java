@@ -77,7 +77,8 @@ class ConnectionExportsTest {
 
     private static SocketName own(long identifier) {
         return SocketName.read(
-                rdma_addr.src_storage(rdma_route.addr(rdma_cm_id.route(structure(identifier))))
+                rdma_addr
+                        .src_storage(rdma_route.addr(rdma_cm_id.route(structure(identifier))))
                         .address());
     }
 
@@ -157,11 +158,7 @@ class ConnectionExportsTest {
     @Test
     void shouldLeadFromOneDeviceToTheOtherWhereItIsBoundToTheFirst() {
         var listener = listener(address(otherContext));
-        var caller =
-                routed(
-                        name(address(context), 0),
-                        address(otherContext),
-                        own(listener).port());
+        var caller = routed(name(address(context), 0), address(otherContext), own(listener).port());
         assertThat(rdma_cm_id.context(structure(caller)).address()).isEqualTo(42);
         assertThat(own(caller).address()).isEqualTo(address(context));
         library.connect(caller, parameters(17));
@@ -219,11 +216,7 @@ class ConnectionExportsTest {
         DeviceExports.closeDevice(otherContext);
         var taken =
                 new DeviceObject(
-                        "taken",
-                        List.of(address(context)),
-                        Trouble.NONE,
-                        null,
-                        new SecureRandom());
+                        "taken", List.of(address(context)), Trouble.NONE, null, new SecureRandom());
         var second = new ConnectionExports(List.of(other, taken));
         var target = arena.allocate(ValueLayout.ADDRESS);
         second.createIdentifier(channel, target.address(), 0, TCP);
@@ -420,12 +413,7 @@ class ConnectionExportsTest {
         var destroy = new SoftLibrary(List.of(one)).find("rdma_destroy_id").orElseThrow();
         var handle = Downcalls.capturingErrno(rdma_h.rdma_destroy_id$descriptor());
 
-        var result =
-                (int)
-                        handle.invokeExact(
-                                destroy,
-                                CapturedErrno.segment(),
-                                MemorySegment.NULL);
+        var result = (int) handle.invokeExact(destroy, CapturedErrno.segment(), MemorySegment.NULL);
 
         assertThat(result).isEqualTo(-1);
         assertThat(CapturedErrno.value()).isEqualTo(Errno.EINVAL);

@@ -63,9 +63,7 @@ class ConversationTest {
                 .isEqualTo(new PeerHeader(4711, world.here.address, world.there.address));
         var asked = called.conversation();
         assertThat(asked.peers())
-                .isEqualTo(
-                        new Offer(
-                                17, caller.conversation().sequence(), 4, 3, true, false, 6));
+                .isEqualTo(new Offer(17, caller.conversation().sequence(), 4, 3, true, false, 6));
         assertThat(asked.responderResources()).isEqualTo(3);
         assertThat(asked.initiatorDepth()).isEqualTo(4);
 
@@ -83,9 +81,7 @@ class ConversationTest {
         assertThat(caller.conversation().confirm()).isTrue();
         world.deliver();
         assertThat(called.told()).containsExactly("Established");
-        assertThat(world.sent)
-                .extracting(World.Sent::name)
-                .containsExactly("REQ", "REP", "RTU");
+        assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "RTU");
     }
 
     @ParameterizedTest
@@ -480,9 +476,7 @@ class ConversationTest {
 
         datagram = request.encode();
         datagram.set(
-                ValueLayout.JAVA_BYTE,
-                Message.HEADER_BYTES + 43,
-                (byte) (20 << 3 | 1 << 1 | 1));
+                ValueLayout.JAVA_BYTE, Message.HEADER_BYTES + 43, (byte) (20 << 3 | 1 << 1 | 1));
         world.there.engine.received(world.here.address, datagram);
         assertThat(((Rejection) world.sent.getLast().message()).reason())
                 .isEqualTo(Reason.INVALID_TRANSPORT);

@@ -18,8 +18,8 @@ class HostileMessagesTest {
     private static final int MESSAGES = 40_000;
 
     /**
-     * Neither an exception, nor an answer longer than its cause or more than one (a request may cost
-     * one more, the end of a stale connection), nor anything that stays.
+     * Neither an exception, nor an answer longer than its cause or more than one (a request may
+     * cost one more, the end of a stale connection), nor anything that stays.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
@@ -39,9 +39,7 @@ class HostileMessagesTest {
             }
             world.sent.clear();
             var source =
-                    random.nextInt(8) == 0
-                            ? Address.ipv4(random.nextInt())
-                            : world.here.address;
+                    random.nextInt(8) == 0 ? Address.ipv4(random.nextInt()) : world.here.address;
 
             world.there.engine.received(source, message(recorded, random));
 
@@ -60,11 +58,7 @@ class HostileMessagesTest {
 
     /** What programs do meanwhile. */
     private static void act(
-            World world,
-            World.Ear ear,
-            List<World.Party> callers,
-            Random random,
-            int queuePair) {
+            World world, World.Ear ear, List<World.Party> callers, Random random, int queuePair) {
         ear.room = 64;
         callers.add(world.here.connect(world.there, queuePair, ""));
         world.deliver();

@@ -44,8 +44,7 @@ class MessageTest {
                         filled(ConnectRequest.PRIVATE_BYTES)),
                 new ConnectReply(1, 2, 3, 4, OFFER, 11, filled(ConnectReply.PRIVATE_BYTES)),
                 new ReadyToUse(1, 2, 3),
-                new Rejection(
-                        1, 2, 3, Answered.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
+                new Rejection(1, 2, 3, Answered.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
                 new Receipt(1, 2, 3, Answered.OTHER, 24),
                 new DisconnectRequest(1, 2, 3, 0xa1b2c3),
                 new DisconnectReply(1, 2, 3),
@@ -86,13 +85,25 @@ class MessageTest {
                 .startsWith(
                         "01070203" + "00000000" + "1122334455667788" + "0010" + "0000" + "00000000")
                 .contains(
-                        "01020304" + "00000000" + "0000000001061d2f" + "0a0b0c0d0e0f1011"
-                                + "00000000" + "00000000" // and the key
-                                + "a1b2c310" + "00000009" + "000000a3" + "d4e5f6ae"
-                                + "ffff" + "45" + "f8" + "ffffffff"
+                        "01020304"
+                                + "00000000"
+                                + "0000000001061d2f"
+                                + "0a0b0c0d0e0f1011"
+                                + "00000000"
+                                + "00000000" // and the key
+                                + "a1b2c310"
+                                + "00000009"
+                                + "000000a3"
+                                + "d4e5f6ae"
+                                + "ffff"
+                                + "45"
+                                + "f8"
+                                + "ffffffff"
                                 + "00000000000000000000ffff0a000001"
                                 + "fe800000000000000000000000000055"
-                                + "abcde003" + "7f403088" + "00".repeat(44)
+                                + "abcde003"
+                                + "7f403088"
+                                + "00".repeat(44)
                                 + "5a".repeat(92));
     }
 

@@ -84,8 +84,7 @@ class ManagementQueuePairTest {
     void shouldDropWhatAProgramsQueuePairSendsThoughItHasTheKey() {
         pair.left.queuePair.initialize(Pair.ALL, PARTITION, Management.QUEUE_KEY);
         pair.left.queuePair.readyToReceive(
-                new ReceiveParameters(
-                        pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
+                new ReceiveParameters(pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
         pair.left.queuePair.readyToSend(new SendParameters(0, 0, 7, 7, 0));
         var work = pair.left.work(1, SendOperation.SEND);
         work.buffer(pair.left.start, 256, pair.left.region.key());
@@ -120,8 +119,8 @@ class ManagementQueuePairTest {
         nobody.run(MILLISECOND);
 
         assertThat(nobody.packets).isEqualTo(1);
-        assertThatThrownBy(() ->
-                        nobody.right.engine.sendManagement(nobody.left.address, datagram(4)))
+        assertThatThrownBy(
+                        () -> nobody.right.engine.sendManagement(nobody.left.address, datagram(4)))
                 .isInstanceOf(IllegalStateException.class);
     }
 
