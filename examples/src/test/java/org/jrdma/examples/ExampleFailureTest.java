@@ -11,6 +11,7 @@ import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
+import org.jrdma.examples.pingpong.XsrqPingPong;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.examples.udmulticast.UdMulticast;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,7 @@ class ExampleFailureTest {
                 UcPingPong.class,
                 UdPingPong.class,
                 SrqPingPong.class,
+                XsrqPingPong.class,
                 UdMulticast.class,
                 Atomics.class,
                 DevInfo.class
@@ -51,6 +53,7 @@ class ExampleFailureTest {
                 UcPingPong.class,
                 UdPingPong.class,
                 SrqPingPong.class,
+                XsrqPingPong.class,
                 UdMulticast.class,
                 Atomics.class,
                 DevInfo.class
@@ -78,6 +81,7 @@ class ExampleFailureTest {
                 UcPingPong.class,
                 UdPingPong.class,
                 SrqPingPong.class,
+                XsrqPingPong.class,
                 UdMulticast.class,
                 Atomics.class,
                 DevInfo.class
@@ -97,6 +101,7 @@ class ExampleFailureTest {
                 UcPingPong.class,
                 UdPingPong.class,
                 SrqPingPong.class,
+                XsrqPingPong.class,
                 UdMulticast.class,
                 Atomics.class,
                 DevInfo.class

@@ -24,6 +24,7 @@ class LauncherTest {
                     .anyMatch(line -> line.matches("uc-pingpong +The same .*"))
                     .anyMatch(line -> line.matches("ud-pingpong +The same with datagrams.*"))
                     .anyMatch(line -> line.matches("srq-pingpong +The same over several.*"))
+                    .anyMatch(line -> line.matches("xsrq-pingpong +To and fro over .*"))
                     .anyMatch(line -> line.matches("ud-multicast +A datagram for all .*"))
                     .anyMatch(line -> line.matches("atomics +Two processes count .*"))
                     .anyMatch(line -> line.matches("devinfo +What the RDMA devices .*"));

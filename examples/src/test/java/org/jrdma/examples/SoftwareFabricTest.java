@@ -15,6 +15,7 @@ import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
+import org.jrdma.examples.pingpong.XsrqPingPong;
 import org.jrdma.examples.rping.Rping;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.examples.udmulticast.UdMulticast;
@@ -86,6 +87,26 @@ class SoftwareFabricTest {
                             .doesNotContain("invalid data")
                             .containsPattern("remote address: LID 0x0000, .* GID ::ffff:127.0.0.")
                             .containsPattern("(?m)^\\d+ iters in .* usec/iter$");
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-n 200", "-e -s 20000 -n 50", "--num_tests=1 -m 4096", "-c1 -o"})
+    void shouldPlayPingPongOverExtendedConnections(String options) throws Exception {
+        var port = freePort();
+        try (var server = pingPong(XsrqPingPong.class, port, options)) {
+            server.awaitListening(port);
+            try (var client = pingPong(XsrqPingPong.class, port, options, "localhost")) {
+                for (var side : List.of(client, server)) {
+                    assertThat(side.await()).as(side.output()).isZero();
+                    assertThat(side.output())
+                            .startsWith(CHOSEN)
+                            .containsPattern(
+                                    "\n   local: LID 0000, QPN RECV [0-9a-f]{6} SEND [0-9a-f]{6}, PSN [0-9a-f]{6}, SRQN [0-9a-f]{6}, GID ::ffff:127.0.0.")
+                            .containsPattern("\n  remote: LID 0000, .* GID ::ffff:127.0.0.")
+                            .endsWith("\nsuccess\n");
                 }
             }
         }
@@ -274,6 +295,7 @@ class SoftwareFabricTest {
                 UcPingPong.class,
                 UdPingPong.class,
                 SrqPingPong.class,
+                XsrqPingPong.class,
                 UdMulticast.class,
                 Atomics.class,
                 DevInfo.class

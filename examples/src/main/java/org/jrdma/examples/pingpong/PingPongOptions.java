@@ -26,7 +26,9 @@ final class PingPongOptions {
         /** With datagrams. */
         UD("ud-pingpong", "pdisrnlegcf", 1024, "They are those of the C program, but for -f."),
         /** Over reliable connections that share their receives. */
-        SRQ("srq-pingpong", "pdismqrnlegocf", 4096, "They are those of the C program, but for -f.");
+        SRQ("srq-pingpong", "pdismqrnlegocf", 4096, "They are those of the C program, but for -f."),
+        /** Over extended reliable connections, to receive queues by their numbers. */
+        XSRQ("xsrq-pingpong", "pdismClegoNf", 4096, "They are those of the C program, but for -f.");
 
         private final String commandName;
         private final String letters;
@@ -44,6 +46,12 @@ final class PingPongOptions {
     /** There are less of them; as in the C program. */
     static final int MAX_QUEUE_PAIRS = 256;
 
+    private static final int MAX_CLIENTS = 255;
+
+    // Options that only one program has by their letters.
+    private static final char CLIENTS = 'C';
+    private static final char TESTS = 'N';
+
     private final Program program;
 
     boolean help;
@@ -55,6 +63,7 @@ final class PingPongOptions {
     int queuePairs = 1;
     int receives = 500;
     int iterations = 1000;
+    int clients = 1;
     int serviceLevel;
     boolean events;
     int gidIndex = -1;
@@ -69,6 +78,9 @@ final class PingPongOptions {
         if (has('q')) {
             queuePairs = 16;
         }
+        if (program == Program.XSRQ) {
+            iterations = 5;
+        }
     }
 
     /** Refuses what the program does not have, and shows what it has. */
@@ -77,6 +89,9 @@ final class PingPongOptions {
         var rest = new ArrayDeque<>(List.of(arguments));
         while (!rest.isEmpty()) {
             options.take(rest);
+        }
+        if (!options.isServer()) {
+            options.clients = 1; // this one
         }
         if (options.queuePairs > options.receives) {
             throw options.refusal(
@@ -110,7 +125,12 @@ final class PingPongOptions {
 
     /** A queue pair with the room, the port and the address that were asked for. */
     <Q extends QueuePair> QueuePairOptions<Q> applyTo(QueuePairOptions<Q> queuePair) {
-        queuePair.sends(1).receives(receives).port(devicePort);
+        return placed(queuePair.sends(1).receives(receives));
+    }
+
+    /** A queue pair with the port and the address that were asked for. */
+    <Q extends QueuePair> QueuePairOptions<Q> placed(QueuePairOptions<Q> queuePair) {
+        queuePair.port(devicePort);
         return gidIndex < 0 ? queuePair : queuePair.gidIndex(gidIndex);
     }
 
@@ -126,7 +146,9 @@ final class PingPongOptions {
           -m, --mtu BYTES         how much of it goes into a packet (1024)
           -q, --num-qp COUNT      how many queue pairs (16)
           -r, --rx-depth COUNT    how many receives to post ahead (500)
+          -c, --clients COUNT     how many clients a server waits for (1)
           -n, --iters COUNT       how many messages each side sends (1000)
+          -n, --num_tests COUNT   how many messages go each way with each client (5)
           -l, --sl LEVEL          the service level (0)
           -e, --events            wait for completions instead of polling
           -g, --gid-idx INDEX     the row of the GID table to send from (on RoCE the best there is)
@@ -136,7 +158,7 @@ final class PingPongOptions {
         """
                 .formatted(program.defaultSize)
                 .lines()
-                .filter(line -> has(line.charAt(3)))
+                .filter(line -> has(letter(line)))
                 .forEach(line -> options.append(line).append('\n'));
         return """
         usage: %s [options]          waits for the other side
@@ -146,6 +168,14 @@ final class PingPongOptions {
         %s\
         """
                 .formatted(name, name, options, program.remark);
+    }
+
+    /** By which programs have an option, of its line above: -c and -n are two, by their names. */
+    private static char letter(String line) {
+        if (line.contains("--clients")) {
+            return CLIENTS;
+        }
+        return line.contains("--num_tests") ? TESTS : line.charAt(3);
     }
 
     private boolean has(char letter) {
@@ -179,8 +209,23 @@ final class PingPongOptions {
                 checkHas('q', argument);
                 queuePairs = number(argument, rest, 1, MAX_QUEUE_PAIRS - 1);
             }
-            case "-r", "--rx-depth" -> receives = number(argument, rest, 1, 1 << 20);
-            case "-n", "--iters" -> iterations = number(argument, rest, 1, Integer.MAX_VALUE);
+            case "-r", "--rx-depth" -> {
+                checkHas('r', argument);
+                receives = number(argument, rest, 1, 1 << 20);
+            }
+            case "-n" -> iterations = number(argument, rest, 1, Integer.MAX_VALUE);
+            case "--iters" -> {
+                checkHas('n', argument);
+                iterations = number(argument, rest, 1, Integer.MAX_VALUE);
+            }
+            case "--num_tests" -> {
+                checkHas(TESTS, argument);
+                iterations = number(argument, rest, 1, Integer.MAX_VALUE);
+            }
+            case "--clients" -> {
+                checkHas(CLIENTS, argument);
+                clients = number(argument, rest, 1, MAX_CLIENTS);
+            }
             case "-l", "--sl" -> serviceLevel = number(argument, rest, 0, 15);
             case "-e", "--events" -> events = true;
             case "-g", "--gid-idx" -> gidIndex = number(argument, rest, 0, 65_535);
@@ -188,7 +233,17 @@ final class PingPongOptions {
                 checkHas('o', argument);
                 onDemand = true;
             }
-            case "-c", "--chk" -> check = true;
+            case "-c" -> {
+                if (has(CLIENTS)) {
+                    clients = number(argument, rest, 1, MAX_CLIENTS);
+                } else {
+                    check = true;
+                }
+            }
+            case "--chk" -> {
+                checkHas('c', argument);
+                check = true;
+            }
             case "-f", "--fabric" -> fabric = value(argument, rest);
             default -> {
                 if (argument.startsWith("-") || !host.isEmpty()) {
@@ -208,7 +263,7 @@ final class PingPongOptions {
             rest.push(argument.substring(equals + 1));
             rest.push(argument.substring(0, equals));
         } else if (argument.matches("-[^-].+")) {
-            var isFlag = "eoc".indexOf(argument.charAt(1)) >= 0;
+            var isFlag = (has(CLIENTS) ? "eo" : "eoc").indexOf(argument.charAt(1)) >= 0;
             rest.pop();
             rest.push((isFlag ? "-" : "") + argument.substring(2));
             rest.push(argument.substring(0, 2));
