@@ -126,6 +126,25 @@ class RealKernelTest {
         }
     }
 
+    /** iWARP has no immediate data. */
+    @ParameterizedTest
+    @CsvSource({"10.77.0.1, false", "10.77.1.1, true"})
+    void shouldTellAServerWhenWhatIsWrittenIsThere(String address, boolean byMessagesOnly)
+            throws Exception {
+        var connecting = new ArrayList<>(List.of("-c", "-a", address));
+        if (byMessagesOnly) {
+            connecting.add("-m");
+        }
+        try (var server = example("write-notify", List.of("-s", "-a", address))) {
+            server.awaitOutput("waiting at");
+            try (var client = example("write-notify", connecting)) {
+                assertThat(client.await()).as(client.output()).isZero();
+            }
+            assertThat(server.await()).as(server.output()).isZero();
+            assertThat(server.output()).contains("\"Saluton, mondo 3\", and told by a message");
+        }
+    }
+
     private static Program rping(PingPong kind, String... options) throws IOException {
         if (kind == PingPong.JAVA) {
             return example("rping", List.of(options));

@@ -19,6 +19,7 @@ import org.jrdma.examples.pingpong.XsrqPingPong;
 import org.jrdma.examples.rping.Rping;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.examples.udmulticast.UdMulticast;
+import org.jrdma.examples.writenotify.WriteNotify;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.processes.Program;
 import org.jrdma.verbs.Verbs;
@@ -152,6 +153,42 @@ class SoftwareFabricTest {
         var arguments = new ArrayList<>(options);
         arguments.addAll(List.of(more));
         return Programs.example(Rping.class, arguments.toArray(String[]::new));
+    }
+
+    @Test
+    void shouldTellAServerWhenWhatManyClientsWriteIsThere() throws Exception {
+        var address = "127.0.0." + (100 + ProcessHandle.current().pid() % 150);
+        var options = List.of("-f", "software", "-a", address);
+        try (var server = writeNotify(options, "-s", "-n", "3")) {
+            server.awaitOutput("waiting at");
+            try (var first = writeNotify(options, "-c", "-n", "5");
+                    var second = writeNotify(options, "-c", "-n", "5");
+                    var third = writeNotify(options, "-c", "-n", "5", "-m")) {
+                for (var client : List.of(first, second, third)) {
+                    assertThat(client.await()).as(client.output()).isZero();
+                }
+                assertThat(first.output()).contains("the server has seen 10 texts");
+                assertThat(third.output()).contains("the server has seen 5 texts");
+            }
+            assertThat(server.await()).as(server.output()).isZero();
+            assertThat(server.output().lines().filter(line -> line.contains("\"Saluton 5\"")))
+                    .hasSize(2)
+                    .allMatch(line -> line.endsWith("told by immediate data"));
+            assertThat(
+                            server.output()
+                                    .lines()
+                                    .filter(line -> line.contains("\"Saluton, mondo 5\"")))
+                    .hasSize(3)
+                    .allMatch(line -> line.endsWith("told by a message"));
+            assertThat(server.output())
+                    .contains("client 1 has left", "client 2 has left", "client 3 has left");
+        }
+    }
+
+    private static Program writeNotify(List<String> options, String... more) throws IOException {
+        var arguments = new ArrayList<>(options);
+        arguments.addAll(List.of(more));
+        return Programs.example(WriteNotify.class, arguments.toArray(String[]::new));
     }
 
     @Test
