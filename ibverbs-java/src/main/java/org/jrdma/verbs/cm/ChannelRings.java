@@ -21,9 +21,11 @@ import org.jrdma.verbs.VerbsException;
  *
  * <p>Each message begins with a header: how many messages its sender has handled since it last said
  * so, which are as many that may be sent to it; and whether it is more than that. A header alone is
- * sent when half of the window was handled and nothing else went that way. No more than two of
- * those can be unhandled at a time, as each stands for half of a window, so a receive ring has two
- * slots more than the window.
+ * sent when half of the window was handled and nothing else went that way, from slots of its own: a
+ * message that is being written stays where it is. No more than two of those can be unhandled at a
+ * time, as each stands for half of a window, so a receive ring has two slots more than the window.
+ *
+ * <p>What the peer says is not trusted: it ends the channel, and overwrites nothing.
  */
 final class ChannelRings implements AutoCloseable {
 
@@ -43,73 +45,89 @@ final class ChannelRings implements AutoCloseable {
 
     private static final long CACHE_LINE = 64;
 
-    // What is in the upper half of a request's number; the slot is in the lower.
-    private static final long OF_SEND = 0;
-    private static final long OF_RECEIVE = 1;
-    private static final long OF_OPERATION = 2;
+    // What is in the upper half of a request's number; the slot is in the lower. Others are not
+    // the channel's.
+    private static final int OF_MESSAGE = 1;
+    private static final int OF_HEADER = 2;
+    private static final int OF_RECEIVE = 3;
+    private static final int OF_OPERATION = 4;
 
     private final int window;
-    private final int slots;
+    private final int messageBytes;
+    private final int operations;
     private final long stride;
     private final int capacity;
     private final CompletionQueue completions;
     private final RegisteredArena arena;
     private final MemoryRegion outgoing;
     private final MemoryRegion incoming;
+    private final MemoryRegion headers;
     private final MemorySegment[] outgoingBodies;
     private final MemorySegment[] incomingBodies;
     private final PreparedSend[] sends;
+    private final PreparedSend[] headerSends = new PreparedSend[SPARE];
     private final PreparedReceive[] receives;
     private final QueuePairOptions<PolledQueuePair> queuePairOptions;
     private int inlineBytes;
 
+    // Messages and headers alone that were posted, and those of them that are done.
     private long posted;
     private long done;
+    private long headersPosted;
+    private long headersDone;
 
-    /** How many the peer can take. */
-    private int credits;
+    private int peerWindow;
 
-    /** How many were handled that the peer does not know of. */
+    /** How many messages were sent of which the peer has not said that it has handled them. */
+    private int unhandled;
+
+    /** How many were handled here that the peer does not know of. */
     private int handled;
 
     ChannelRings(ProtectionDomain domain, RdmaChannelOptions options) throws VerbsException {
         window = options.window();
-        slots = window + SPARE;
-        stride = (HEADER_BYTES + (long) options.messageBytes() + CACHE_LINE - 1) & -CACHE_LINE;
-        capacity = 2 * slots + options.operations();
-        sends = new PreparedSend[slots];
-        receives = new PreparedReceive[slots];
+        messageBytes = options.messageBytes();
+        operations = options.operations();
+        stride = (HEADER_BYTES + (long) messageBytes + CACHE_LINE - 1) & -CACHE_LINE;
+        capacity = 2 * (window + SPARE) + operations;
+        sends = new PreparedSend[window];
+        receives = new PreparedReceive[window + SPARE];
         completions =
                 domain.device()
                         .newCompletionQueue(
                                 CompletionQueueOptions.capacity(capacity + 1).waitable());
         arena = domain.newArena(Access.LOCAL_WRITE);
         try {
-            outgoing = arena.region(slots * stride);
-            incoming = arena.region(slots * stride);
+            outgoing = arena.region(sends.length * stride);
+            incoming = arena.region(receives.length * stride);
+            headers = arena.region(SPARE * CACHE_LINE);
         } catch (VerbsException | RuntimeException e) {
             close();
             throw e;
         }
-        outgoingBodies = bodies(outgoing, options.messageBytes());
-        incomingBodies = bodies(incoming, options.messageBytes());
+        outgoingBodies = bodies(outgoing, sends.length);
+        incomingBodies = bodies(incoming, receives.length);
         queuePairOptions =
                 QueuePairOptions.reliable(completions)
-                        .sends(slots + options.operations())
-                        .receives(slots)
+                        .sends(window + SPARE + operations)
+                        .receives(receives.length)
                         .inlineBytes(INLINE_BYTES);
     }
 
-    private MemorySegment[] bodies(MemoryRegion region, int bytes) {
-        var bodies = new MemorySegment[slots];
-        for (var slot = 0; slot < slots; slot++) {
-            bodies[slot] = region.segment().asSlice(slot * stride + HEADER_BYTES, bytes);
+    private MemorySegment[] bodies(MemoryRegion region, int count) {
+        var bodies = new MemorySegment[count];
+        for (var slot = 0; slot < count; slot++) {
+            bodies[slot] = region.segment().asSlice(slot * stride + HEADER_BYTES, messageBytes);
         }
         return bodies;
     }
 
+    private static long number(int kind, int slot) {
+        return (long) kind << Integer.SIZE | slot;
+    }
+
     static long operation(int slot) {
-        return OF_OPERATION << Integer.SIZE | slot;
+        return number(OF_OPERATION, slot);
     }
 
     static boolean isOperation(long number) {
@@ -133,43 +151,52 @@ final class ChannelRings implements AutoCloseable {
         return capacity;
     }
 
+    int operations() {
+        return operations;
+    }
+
+    /** What this side tells the other. */
+    ChannelGreeting greeting() {
+        return new ChannelGreeting(messageBytes, window);
+    }
+
     QueuePairOptions<PolledQueuePair> queuePairOptions() {
         return queuePairOptions;
     }
 
     /** Before the peer can send. */
     void postReceives(PolledQueuePair queuePair) throws VerbsException {
-        for (var slot = 0; slot < slots; slot++) {
+        for (var slot = 0; slot < receives.length; slot++) {
             receives[slot] =
                     queuePair
-                            .prepareReceive(incoming.slice(slot * stride, bytes()))
-                            .id(OF_RECEIVE << Integer.SIZE | slot);
+                            .prepareReceive(
+                                    incoming.slice(slot * stride, HEADER_BYTES + messageBytes))
+                            .id(number(OF_RECEIVE, slot));
             receives[slot].tryPost();
         }
     }
 
-    private long bytes() {
-        return HEADER_BYTES + incomingBodies[0].byteSize();
-    }
-
     /** When the peer has said how many it takes. */
-    void begin(PolledQueuePair queuePair, int peerWindow) {
-        credits = peerWindow;
+    void begin(PolledQueuePair queuePair, ChannelGreeting peer) {
+        peerWindow = peer.window();
         inlineBytes = queuePair.inlineBytes();
-        for (var slot = 0; slot < slots; slot++) {
+        for (var slot = 0; slot < sends.length; slot++) {
             sends[slot] =
                     queuePair
                             .prepareSend(outgoing.slice(slot * stride, HEADER_BYTES))
-                            .id(OF_SEND << Integer.SIZE | slot);
+                            .id(number(OF_MESSAGE, slot));
+        }
+        for (var slot = 0; slot < SPARE; slot++) {
+            headerSends[slot] =
+                    queuePair
+                            .prepareSend(headers.slice(slot * CACHE_LINE, HEADER_BYTES))
+                            .inline(HEADER_BYTES <= inlineBytes)
+                            .id(number(OF_HEADER, slot));
         }
     }
 
-    private int underWay() {
-        return (int) (posted - done);
-    }
-
     int freeMessages() {
-        return Math.min(credits, Math.max(0, window - underWay()));
+        return Math.min(peerWindow - unhandled, window - (int) (posted - done));
     }
 
     /** Where the next message goes. */
@@ -178,53 +205,75 @@ final class ChannelRings implements AutoCloseable {
     }
 
     private int nextSlot() {
-        return (int) (posted % slots);
+        return (int) (posted % window);
     }
 
     void send(long bytes) throws VerbsException {
-        post(MESSAGE, HEADER_BYTES + bytes);
-        credits--;
-    }
-
-    private void post(int kind, long bytes) throws VerbsException {
         var slot = nextSlot();
         var start = slot * stride;
-        outgoing.segment().set(INT, start + HANDLED, handled);
-        outgoing.segment().set(INT, start + KIND, kind);
-        var send = sends[slot].inline(false).local(outgoing, start, bytes);
-        if (bytes <= inlineBytes) {
+        var length = HEADER_BYTES + bytes;
+        writeHeader(outgoing, start, MESSAGE);
+        var send = sends[slot].inline(false).local(outgoing, start, length);
+        if (length <= inlineBytes) {
             send.inline(true);
         }
+        post(send);
+        posted++;
+        unhandled++;
+    }
+
+    private void writeHeader(MemoryRegion region, long start, int kind) {
+        region.segment().set(INT, start + HANDLED, handled);
+        region.segment().set(INT, start + KIND, kind);
+    }
+
+    private void post(PreparedSend send) throws VerbsException {
         if (!send.tryPost()) {
             throw new IllegalStateException("A ring with room has a queue with room");
         }
-        posted++;
         handled = 0;
     }
 
     /** Sends complete in the order they were posted. */
-    void sent() throws VerbsException {
-        done++;
-        tellIfDue(true);
+    void sent(long number, boolean mayAnswer) throws VerbsException {
+        switch ((int) (number >>> Integer.SIZE)) {
+            case OF_MESSAGE -> done++;
+            case OF_HEADER -> {
+                headersDone++;
+                tellIfDue(mayAnswer);
+            }
+            default -> {
+                // a request that the program has posted by itself
+            }
+        }
     }
 
     /**
      * Takes what a slot has received, and posts it again.
      *
      * @return whether it was a message
+     * @throws VerbsException if the peer does not keep to the protocol
      */
     boolean received(int slot, int bytes, RdmaChannel.Handler handler, boolean mayAnswer)
             throws VerbsException {
         var start = slot * stride;
-        var isMessage = incoming.segment().get(INT, start + KIND) == MESSAGE;
         var returned = incoming.segment().get(INT, start + HANDLED);
+        var kind = incoming.segment().get(INT, start + KIND);
+        var isMessage = kind == MESSAGE;
+        if (bytes < HEADER_BYTES
+                || (!isMessage && (kind != HEADER_ALONE || bytes != HEADER_BYTES))
+                || returned < 0
+                || returned > unhandled) {
+            throw new VerbsException(
+                    "ibv_poll_cq", "The peer has sent what is no message of a channel's.");
+        }
         try {
             if (isMessage) {
                 handler.message(incomingBodies[slot], bytes - HEADER_BYTES);
             }
         } finally {
             receives[slot].tryPost();
-            credits += returned;
+            unhandled -= returned;
             if (isMessage) {
                 handled++;
             }
@@ -234,8 +283,11 @@ final class ChannelRings implements AutoCloseable {
     }
 
     private void tellIfDue(boolean mayAnswer) throws VerbsException {
-        if (mayAnswer && handled >= (window + 1) / 2 && underWay() < slots) {
-            post(HEADER_ALONE, HEADER_BYTES);
+        if (mayAnswer && handled >= (window + 1) / 2 && headersPosted - headersDone < SPARE) {
+            var slot = (int) (headersPosted % SPARE);
+            writeHeader(headers, slot * CACHE_LINE, HEADER_ALONE);
+            post(headerSends[slot]);
+            headersPosted++;
         }
     }
 

@@ -52,6 +52,7 @@ public final class RdmaChannel implements AutoCloseable {
         default void done(long id) {}
     }
 
+    private final Thread owner = Thread.currentThread();
     private final Connection<PolledQueuePair> connection;
     private final ChannelRings rings;
     private final CompletionCursor cursor;
@@ -67,21 +68,20 @@ public final class RdmaChannel implements AutoCloseable {
 
     private boolean claimed;
     private boolean handling;
-    private @Nullable CompletionStatus ended;
+
+    /** Why nothing more will come. */
+    private @Nullable String ended;
 
     private RdmaChannel(
-            Connection<PolledQueuePair> connection,
-            ChannelRings rings,
-            RdmaChannelOptions options,
-            ChannelGreeting peer) {
+            Connection<PolledQueuePair> connection, ChannelRings rings, ChannelGreeting peer) {
         this.connection = connection;
         this.rings = rings;
         this.cursor = rings.completions().newCursor(Math.min(64, rings.capacity()));
-        this.maxMessageBytes = Math.min(options.messageBytes(), peer.messageBytes());
-        this.writes = new PreparedWrite[options.operations()];
-        this.reads = new PreparedRead[options.operations()];
-        this.operationIds = new long[options.operations()];
-        rings.begin(connection.queuePair(), peer.window());
+        this.maxMessageBytes = Math.min(rings.greeting().messageBytes(), peer.messageBytes());
+        this.writes = new PreparedWrite[rings.operations()];
+        this.reads = new PreparedRead[rings.operations()];
+        this.operationIds = new long[rings.operations()];
+        rings.begin(connection.queuePair(), peer);
     }
 
     /**
@@ -149,33 +149,34 @@ public final class RdmaChannel implements AutoCloseable {
             ProtectionDomain domain, RdmaChannelOptions options, Connecting connecting)
             throws FabricException, InterruptedIOException {
         var rings = new ChannelRings(domain, options);
-        var done = false;
+        Made made = null;
+        RdmaChannel channel = null;
         try {
-            var made =
+            made =
                     connecting.with(
                             ConnectionOptions.of(rings.queuePairOptions())
-                                    .privateData(
-                                            new ChannelGreeting(
-                                                            options.messageBytes(),
-                                                            options.window())
-                                                    .toBytes())
+                                    .privateData(rings.greeting().toBytes())
                                     .prepared(rings::postReceives));
             if (made.greeting == null) {
-                made.connection.close();
                 throw new VerbsException(
                         "rdma_connect", "%s is not to a channel".formatted(made.connection));
             }
-            var channel = new RdmaChannel(made.connection, rings, options, made.greeting);
-            done = true;
+            channel = new RdmaChannel(made.connection, rings, made.greeting);
             return channel;
         } finally {
-            if (!done) {
+            if (channel == null) {
+                if (made != null) {
+                    made.connection.close();
+                }
                 rings.close();
             }
         }
     }
 
-    /** The connection below, which the channel owns. */
+    /**
+     * The connection below, which the channel owns. What is posted to its queue pair by other means
+     * takes room that the channel counts on.
+     */
     public Connection<PolledQueuePair> connection() {
         return connection;
     }
@@ -187,6 +188,7 @@ public final class RdmaChannel implements AutoCloseable {
 
     /** How many messages can be sent now. */
     public int freeMessages() {
+        checkThread();
         return rings.freeMessages();
     }
 
@@ -195,10 +197,15 @@ public final class RdmaChannel implements AutoCloseable {
      *
      * @return false if it has not: then poll
      * @throws IllegalArgumentException if it is longer than {@link #maxMessageBytes()}
+     * @throws IllegalStateException if a message is claimed, which would be lost
      * @throws VerbsException if the channel has ended
      */
     public boolean trySend(MemorySegment message) throws VerbsException {
+        checkThread();
         checkLength(message.byteSize());
+        if (claimed) {
+            throw new IllegalStateException("A message is claimed: send() that first");
+        }
         var buffer = tryClaim();
         if (buffer == null) {
             return false;
@@ -216,8 +223,9 @@ public final class RdmaChannel implements AutoCloseable {
      * @throws VerbsException if the channel has ended
      */
     public @Nullable MemorySegment tryClaim() throws VerbsException {
+        checkThread();
         refuseIfEnded();
-        if (!claimed && rings.freeMessages() == 0) {
+        if (!claimed && rings.freeMessages() <= 0) {
             return null;
         }
         claimed = true;
@@ -232,12 +240,18 @@ public final class RdmaChannel implements AutoCloseable {
      * @throws IllegalStateException if none was claimed
      */
     public void send(long bytes) throws VerbsException {
+        checkThread();
         checkLength(bytes);
         if (!claimed) {
             throw new IllegalStateException("No message was claimed");
         }
+        refuseIfEnded();
         claimed = false;
-        rings.send(bytes);
+        try {
+            rings.send(bytes);
+        } catch (VerbsException e) {
+            throw ended(e); // some devices have taken what they refuse
+        }
     }
 
     private void checkLength(long bytes) {
@@ -248,8 +262,8 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Writes memory that the peer has told of. The peer is not told when it is done: a message that
-     * is sent after it comes after it.
+     * Writes memory that the peer has told of, from memory that must stay as it is until this is
+     * done. The peer is not told then: a message that is sent after it comes after it.
      *
      * @param id what {@link Handler#done} is given then
      * @return false if as many as there is room for are under way: then poll
@@ -274,7 +288,7 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Reads memory that the peer has told of.
+     * Reads memory that the peer has told of, into memory that nobody may use until this is done.
      *
      * @param id what {@link Handler#done} is given when it is here
      * @return false if as many as there is room for are under way: then poll
@@ -300,6 +314,7 @@ public final class RdmaChannel implements AutoCloseable {
 
     /** Operations complete in the order they were begun. */
     private int freeOperation() throws VerbsException {
+        checkThread();
         refuseIfEnded();
         return operationsBegun - operationsDone == operationIds.length
                 ? -1
@@ -321,6 +336,7 @@ public final class RdmaChannel implements AutoCloseable {
      * @throws VerbsException if the channel has ended, and everything was handled that came before
      */
     public int poll(Handler handler) throws VerbsException {
+        checkThread();
         refuseIfHandling();
         cursor.poll();
         return handle(handler);
@@ -336,11 +352,15 @@ public final class RdmaChannel implements AutoCloseable {
      */
     public int await(Handler handler, Duration timeout)
             throws FabricException, InterruptedIOException {
+        checkThread();
         refuseIfHandling();
         var deadline = Deadline.after(timeout);
         var roomBefore = rings.freeMessages();
         int handled;
         do {
+            if (ended != null) {
+                return poll(handler); // nothing more will come
+            }
             cursor.await(Duration.ofNanos(deadline.remainingNanos()));
             handled = handle(handler);
         } while (handled == 0 && rings.freeMessages() <= roomBefore && !deadline.hasPassed());
@@ -358,6 +378,8 @@ public final class RdmaChannel implements AutoCloseable {
                     handled++;
                 }
             }
+        } catch (VerbsException e) {
+            throw ended(e);
         } finally {
             handling = false;
         }
@@ -377,27 +399,38 @@ public final class RdmaChannel implements AutoCloseable {
             handler.done(operationIds[ChannelRings.slot(id)]);
             return true;
         }
-        rings.sent();
+        rings.sent(id, ended == null);
         return false;
     }
 
     /** The first failure is the cause of all others. */
     private void end(CompletionStatus status) {
         if (ended == null) {
-            ended = status;
+            ended =
+                    status == CompletionStatus.FLUSHED
+                            ? "one of both has disconnected"
+                            : status + ", " + status.meaning();
         }
+    }
+
+    /** As {@link #end}. */
+    private VerbsException ended(VerbsException cause) {
+        if (ended == null) {
+            ended = cause.getMessage();
+        }
+        return cause;
     }
 
     private void refuseIfEnded() throws VerbsException {
         if (ended != null) {
             throw new VerbsException(
-                    "ibv_poll_cq",
-                    "The channel has ended, %s: %s"
-                            .formatted(
-                                    connection,
-                                    ended == CompletionStatus.FLUSHED
-                                            ? "one of both has disconnected"
-                                            : ended + ", " + ended.meaning()));
+                    "ibv_poll_cq", "The channel has ended, %s: %s".formatted(connection, ended));
+        }
+    }
+
+    private void checkThread() {
+        if (Thread.currentThread() != owner) {
+            throw new WrongThreadException("%s belongs to %s".formatted(this, owner));
         }
     }
 

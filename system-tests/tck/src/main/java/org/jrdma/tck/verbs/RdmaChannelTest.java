@@ -12,7 +12,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -42,8 +44,8 @@ class RdmaChannelTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration SHORT = Duration.ofMillis(20);
 
-    /** In 500 rounds: less than a byte each, and what a thread needs to ask how much it is. */
-    private static final long ALLOCATED_BELOW = 500;
+    /** In 200 rounds: less than a byte each, and what a thread needs to ask how much it is. */
+    private static final long ALLOCATED_BELOW = 200;
 
     private static final RdmaChannel.Handler NOTHING =
             (_, length) -> {
@@ -248,6 +250,103 @@ class RdmaChannelTest {
         }
     }
 
+    /** Also while this side has to tell the peer that it may send. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldSendWhatWasWrittenIntoAClaimedMessageWhateverComesMeanwhile(int window)
+            throws Exception {
+        var options = new RdmaChannelOptions().window(window).messageBytes(64);
+        var rounds = 100;
+        var peer =
+                peer(
+                        options,
+                        channel -> {
+                            for (var round = 0; round < rounds; round++) {
+                                for (var number = 0; number < window; number++) {
+                                    send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
+                                }
+                                assertThat(take(channel, 1).getFirst())
+                                        .isEqualTo(message(round, 64));
+                            }
+                        });
+        var taken = new int[1];
+        RdmaChannel.Handler count = (_, _) -> taken[0]++;
+        try (var channel = connect(options)) {
+            for (var round = 0; round < rounds; round++) {
+                var claimed = channel.tryClaim();
+                while (claimed == null) {
+                    channel.await(count, PATIENCE);
+                    claimed = channel.tryClaim();
+                }
+                MemorySegment.copy(message(round, 64), 0, claimed, ValueLayout.JAVA_BYTE, 0, 64);
+                while (taken[0] < window * (round + 1)) {
+                    channel.await(count, PATIENCE);
+                }
+                assertThatThrownBy(() -> channel.trySend(MemorySegment.ofArray(new byte[2])))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("send() that first");
+                assertThat(channel.tryClaim()).isEqualTo(claimed);
+                channel.send(64);
+            }
+            get(peer);
+        }
+    }
+
+    /**
+     * Too short; of no kind; a header alone that is longer; more handled than sent; less than 0.
+     */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "00000000",
+                "0000000000000007",
+                "000000000000000000",
+                "0000000200000001ff",
+                "ffffffff00000000"
+            })
+    void shouldEndWhereThePeerSendsWhatIsNoMessage(String sent) throws Exception {
+        var bytes = HexFormat.of().parseHex(sent);
+        try (var completions = device.newCompletionDispatcher(64);
+                var memory = domain.newArena(Access.LOCAL_WRITE)) {
+            var message = memory.region(bytes.length);
+            message.segment().copyFrom(MemorySegment.ofArray(bytes));
+            var greeting = HexFormat.of().parseHex("6a726301" + "00001000" + "00000040");
+            var asked =
+                    ConnectionOptions.of(QueuePairOptions.reliable(completions).receives(4))
+                            .privateData(greeting)
+                            .prepared(queuePair -> queuePair.receive(message.slice()));
+            var peer =
+                    supplied(() -> {
+                        var connection = listener.accept(domain, asked, PATIENCE);
+                        connection.queuePair().send(message.slice());
+                        return connection;
+                    });
+            try (var channel = connect(new RdmaChannelOptions())) {
+                assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+                        .isInstanceOf(VerbsException.class)
+                        .hasMessageContaining("no message of a channel's");
+                assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+                        .isInstanceOf(VerbsException.class)
+                        .hasMessageContaining("has ended");
+                assertThatThrownBy(channel::tryClaim).isInstanceOf(VerbsException.class);
+            }
+            peer.get(60, TimeUnit.SECONDS).close();
+        }
+    }
+
+    private static <T> CompletableFuture<T> supplied(Callable<T> call) {
+        var future = new CompletableFuture<T>();
+        Thread.ofVirtual()
+                .start(() -> {
+                    try {
+                        future.complete(call.call());
+                    } catch (Throwable e) {
+                        future.completeExceptionally(e);
+                    }
+                });
+        return future;
+    }
+
     @Test
     void shouldWriteAndReadTheMemoryThatThePeerHasToldOf() throws Exception {
         var options = new RdmaChannelOptions().operations(2);
@@ -320,7 +419,7 @@ class RdmaChannelTest {
             var least = Long.MAX_VALUE;
             for (var round = 0; round < 20 && least > ALLOCATED_BELOW; round++) {
                 var before = threads.getCurrentThreadAllocatedBytes();
-                for (var number = 0; number < 500; number++) {
+                for (var number = 0; number < 200; number++) {
                     var buffer = channel.tryClaim();
                     buffer.set(ValueLayout.JAVA_INT, 0, number);
                     channel.send(64);
@@ -391,6 +490,31 @@ class RdmaChannelTest {
                     .hasMessageContaining("one of both has disconnected");
             assertThatThrownBy(() -> channel.trySend(MemorySegment.NULL))
                     .isInstanceOf(VerbsException.class);
+            assertThatThrownBy(() -> channel.await(NOTHING, Duration.ofHours(1)))
+                    .isInstanceOf(VerbsException.class);
+        }
+    }
+
+    /** Of one batch: a message, and all receives that were flushed. */
+    @Test
+    void shouldNotWaitOnceItKnowsThatNothingMoreWillCome() throws Exception {
+        var options = new RdmaChannelOptions().window(4);
+        var peer =
+                peer(
+                        options,
+                        channel -> {
+                            send(channel, MemorySegment.ofArray(new byte[10]), NOTHING);
+                            take(channel, 1);
+                        });
+        try (var channel = connect(options)) {
+            send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
+            get(peer);
+            channel.connection().awaitDisconnected(PATIENCE);
+
+            assertThat(take(channel, 1)).hasSize(1);
+            assertThatThrownBy(() -> channel.await(NOTHING, Duration.ofHours(1)))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("has disconnected");
         }
     }
 
@@ -442,17 +566,18 @@ class RdmaChannelTest {
             assertThatThrownBy(() -> channel.send(1))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("claimed");
-            var elsewhere = new CompletableFuture<Boolean>();
-            Thread.ofVirtual()
-                    .start(() -> {
-                        try {
-                            elsewhere.complete(channel.trySend(message));
-                        } catch (Throwable e) {
-                            elsewhere.completeExceptionally(e);
-                        }
-                    });
-            assertThatThrownBy(() -> elsewhere.get(20, TimeUnit.SECONDS))
-                    .hasCauseInstanceOf(WrongThreadException.class);
+            channel.tryClaim().set(ValueLayout.JAVA_BYTE, 0, (byte) 42);
+            for (var elsewhere :
+                    List.of(
+                            supplied(() -> channel.trySend(message)),
+                            supplied(channel::tryClaim),
+                            supplied(channel::freeMessages),
+                            supplied(() -> channel.poll(NOTHING)))) {
+                assertThatThrownBy(() -> elsewhere.get(20, TimeUnit.SECONDS))
+                        .hasCauseInstanceOf(WrongThreadException.class);
+            }
+            channel.send(1);
+            assertThat(take(channel, 1).getFirst()).containsExactly(42);
             send(channel, message, NOTHING);
 
             assertThatThrownBy(() ->
