@@ -173,10 +173,14 @@ public final class DeviceMemory extends NativeObject {
      * Copies bytes from the device. Does not wait. In C: {@code ibv_memcpy_from_dm}.
      *
      * @throws IndexOutOfBoundsException if there are not so many
+     * @throws IllegalArgumentException if the segment is read-only
      * @throws VerbsException if the device refuses; some copy whole words at multiples of 4 only
      */
     public void read(long offset, MemorySegment target) throws VerbsException {
         Objects.checkFromIndexSize(offset, target.byteSize(), length);
+        if (target.isReadOnly()) {
+            throw new IllegalArgumentException("Nothing can be read into a read-only segment");
+        }
         copy(
                 "ibv_memcpy_from_dm",
                 offset,

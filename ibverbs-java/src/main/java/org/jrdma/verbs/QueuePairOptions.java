@@ -44,6 +44,23 @@ public final class QueuePairOptions<Q extends QueuePair> {
         this.receives = sends;
     }
 
+    private QueuePairOptions(QueuePairOptions<Q> other) {
+        this.type = other.type;
+        this.maker = other.maker;
+        this.sends = other.sends;
+        this.receives = other.receives;
+        this.sendElements = other.sendElements;
+        this.receiveElements = other.receiveElements;
+        this.inlineBytes = other.inlineBytes;
+        this.port = other.port;
+        this.gidIndex = other.gidIndex;
+        this.sharedReceives = other.sharedReceives;
+        this.mayOverrun = other.mayOverrun;
+        this.postedExtended = other.postedExtended;
+        this.newerOperations.addAll(other.newerOperations);
+        this.slotTimeout = other.slotTimeout;
+    }
+
     /**
      * A reliable, connected queue pair whose user polls for completions. In C: {@code IBV_QPT_RC}.
      */
@@ -284,7 +301,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     Q make(ProtectionDomain domain) throws VerbsException {
-        return maker.make(domain, this);
+        return maker.make(domain, new QueuePairOptions<>(this)); // which nobody changes any more
     }
 
     QueuePairType type() {

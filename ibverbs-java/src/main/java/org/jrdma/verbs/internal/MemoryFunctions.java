@@ -393,11 +393,20 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
+    /** What stands in a structure of the provider's. */
+    private static MemorySegment offered(MemorySegment function, Attempt attempt)
+            throws VerbsException {
+        if (function.address() == 0) {
+            throw attempt.failed(Errno.EOPNOTSUPP);
+        }
+        return function;
+    }
+
     /** Returns the errno. */
     public void copyToDevice(
             MemorySegment memory, long offset, MemorySegment source, Attempt attempt)
             throws VerbsException {
-        var function = ibv_dm.memcpy_to_dm(memory);
+        var function = offered(ibv_dm.memcpy_to_dm(memory), attempt);
         attempt.errno(
                 call(() ->
                         (int)
@@ -414,7 +423,7 @@ public final class MemoryFunctions {
     public void copyFromDevice(
             MemorySegment memory, long offset, MemorySegment target, Attempt attempt)
             throws VerbsException {
-        var function = ibv_dm.memcpy_from_dm(memory);
+        var function = offered(ibv_dm.memcpy_from_dm(memory), attempt);
         attempt.errno(
                 call(() ->
                         (int)

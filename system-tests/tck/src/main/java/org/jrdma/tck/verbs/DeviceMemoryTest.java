@@ -201,6 +201,9 @@ class DeviceMemoryTest {
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> memory.read(-8, times(8, 1)))
                     .isInstanceOf(IndexOutOfBoundsException.class);
+            var readOnly = MemorySegment.ofArray(new byte[8]).asReadOnly();
+            assertThatThrownBy(() -> memory.read(0, readOnly))
+                    .isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> domain.register(memory, 8, BYTES))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> domain.register(memory, 0, 0))
