@@ -30,7 +30,7 @@ public final class Library implements SymbolLookup {
     private final SoftSisciOptions options;
     private final Handles handles = new Handles();
     private final FunctionStubs functions;
-    private @Nullable Member member;
+    private volatile @Nullable Member member;
     private @Nullable Thread hook;
     private int initialisations;
 
@@ -122,8 +122,9 @@ public final class Library implements SymbolLookup {
      *
      * @throws Refusal if the library is not initialised
      */
-    public synchronized Member member() {
-        Refusal.when(member == null, sisci_h.SCI_ERR_NOT_INITIALIZED());
-        return member;
+    public Member member() {
+        var found = member;
+        Refusal.when(found == null, sisci_h.SCI_ERR_NOT_INITIALIZED());
+        return found;
     }
 }

@@ -28,8 +28,8 @@ final class Pump {
     }
 
     void drainAll() {
-        for (var stores : all) {
-            stores.drain();
+        if (!all.isEmpty()) { // an iterator would be garbage on the hot path
+            all.forEach(GatheredStores::drain);
         }
     }
 

@@ -160,6 +160,11 @@ public final class SegmentMap {
         }
     }
 
+    /** The segment has gone. */
+    void cut() throws FabricException {
+        mapping.cut();
+    }
+
     synchronized void addSequence() {
         Refusal.when(unmapped, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
         sequences++;

@@ -1,5 +1,7 @@
 package org.jrdma.soft.sisci.fabric;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
@@ -21,6 +23,7 @@ public final class SharedSegment implements LocalSegment {
     private final long bytes;
     private final Mapping memory;
     private final Outlet<SegmentEvent> events;
+    private final List<SegmentMap> maps = new CopyOnWriteArrayList<>();
     private int users;
     private boolean removed;
 
@@ -112,7 +115,9 @@ public final class SharedSegment implements LocalSegment {
 
     @Override
     public SegmentMap map(long offset, long length, int flags) {
-        return SegmentMap.ofLocal(this, file, offset, length, flags);
+        var map = SegmentMap.ofLocal(this, file, offset, length, flags);
+        maps.add(map);
+        return map;
     }
 
     @Override
@@ -132,8 +137,16 @@ public final class SharedSegment implements LocalSegment {
         users--;
     }
 
-    /** The owner has removed it by force, or has ended. */
+    /** The owner has removed it by force, or has ended. What is mapped of it reads as all ones. */
     void lost() {
+        try {
+            memory.cut();
+            for (var map : maps) {
+                map.cut();
+            }
+        } catch (FabricException e) {
+            throw Refusal.of(e);
+        }
         events.put(new SegmentEvent(sisci_h.SCI_CB_LOST(), member.node(), 0));
     }
 

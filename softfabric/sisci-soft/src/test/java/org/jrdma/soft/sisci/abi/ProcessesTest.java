@@ -202,6 +202,29 @@ class ProcessesTest {
     }
 
     @Test
+    void shouldLoseASharedSegmentWhoseMakerIsKilled() throws Exception {
+        try (var peer = Peer.start(folder, self.node(), "share", 0)) {
+            var segment = self.place();
+            self.ok(
+                    "SCIAttachLocalSegment",
+                    descriptor,
+                    segment.address(),
+                    Peer.SEGMENT,
+                    self.place().address(),
+                    0,
+                    0,
+                    0);
+            var memory = self.mapLocal(C.handle(segment), Peer.BYTES).memory();
+
+            peer.kill();
+
+            assertThat(self.localEvent(C.handle(segment))).isEqualTo(sisci_h.SCI_CB_LOST());
+            assertThat(memory.get(JAVA_LONG, 0)).isEqualTo(-1);
+            assertThat(mappedOf(folder)).isEmpty();
+        }
+    }
+
+    @Test
     void shouldKeepWritersOfALostSegmentAlive() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             MemorySegment memory = map(peer).memory();

@@ -71,8 +71,7 @@ class StateTableTest {
                                 owner.create(
                                         ownerDescriptor, ID, BYTES, sisci_h.SCI_FLAG_PRIVATE());
                 case "empty" ->
-                        segment =
-                                owner.create(ownerDescriptor, ID, 0, sisci_h.SCI_FLAG_EMPTY());
+                        segment = owner.create(ownerDescriptor, ID, 0, sisci_h.SCI_FLAG_EMPTY());
                 case "prepared" -> after("created", "SCIPrepareSegment", 0, 0);
                 case "private prepared" -> after("private", "SCIPrepareSegment", 0, 0);
                 case "available" -> after("prepared", "SCISetSegmentAvailable", 0, 0);
@@ -197,14 +196,7 @@ class StateTableTest {
 
         private static String create(C process, long descriptor) {
             return process.attempt(
-                    "SCICreateSegment",
-                    descriptor,
-                    process.place().address(),
-                    ID,
-                    BYTES,
-                    0,
-                    0,
-                    0);
+                    "SCICreateSegment", descriptor, process.place().address(), ID, BYTES, 0, 0, 0);
         }
 
         private String connect(int node, int id) {
