@@ -82,7 +82,9 @@ class SoftwareFabricTest {
             server.awaitListening(port);
             try (var client = pingPong(example, port, options, "localhost")) {
                 for (var side : List.of(client, server)) {
-                    assertThat(side.await()).as(side.output()).isZero();
+                    assertThat(side.await())
+                            .as("client: %s, server: %s", client.output(), server.output())
+                            .isZero();
                     assertThat(side.output())
                             .startsWith(CHOSEN)
                             .doesNotContain("invalid data")

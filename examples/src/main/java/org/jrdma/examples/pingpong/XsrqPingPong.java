@@ -184,8 +184,7 @@ public final class XsrqPingPong implements AutoCloseable {
     private XrcParty connect(Connection connection, Socket socket) throws IOException {
         var peer = XrcParty.fromMessage(read(socket, XrcParty.MESSAGE_BYTES));
         IO.println(peer.describe("remote"));
-        var wanted =
-                new ConnectOptions().pathMtu(options.mtu).serviceLevel(options.serviceLevel);
+        var wanted = new ConnectOptions().pathMtu(options.mtu).serviceLevel(options.serviceLevel);
         connection.receiver.connect(peer.sender(), wanted);
         connection.sender.connect(peer.receiverEndpoint(), wanted);
         return peer;
