@@ -18,6 +18,7 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
@@ -114,14 +115,15 @@ public final class WriteNotify {
                 var device = verbs.open(request.deviceName());
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE).region(BYTES);
-                var messages = domain.newArena(LOCAL_WRITE).region(NOTICE_BYTES);
+                var messages = domain.newArena(LOCAL_WRITE).region(2 * NOTICE_BYTES);
                 var completions = device.newCompletionDispatcher(16)) {
             // The client may write as soon as it knows that it is connected.
             var notice = new AtomicReference<Transfer>();
             var options =
                     options(completions)
                             .privateData(memory.remote().toBytes())
-                            .prepared(queuePair -> notice.set(queuePair.receive(messages.slice())));
+                            .prepared(
+                                    queuePair -> notice.set(queuePair.receive(received(messages))));
             try (var connection = request.accept(domain, options, PATIENCE)) {
                 var queuePair = connection.queuePair();
                 while (true) {
@@ -138,8 +140,8 @@ public final class WriteNotify {
                                             client,
                                             memory.segment().asSlice(0, length).getString(0),
                                             told.isPresent() ? "immediate data" : "a message"));
-                    notice.set(queuePair.receive(messages.slice())); // before it may write again
-                    queuePair.send(List.of()).await(PATIENCE);
+                    notice.set(queuePair.receive(received(messages))); // before it may write again
+                    queuePair.send(sent(messages)).await(PATIENCE);
                 }
             }
         }
@@ -150,14 +152,14 @@ public final class WriteNotify {
                 var device = verbs.open(route.deviceName());
                 var domain = device.newProtectionDomain();
                 var texts = domain.newArena(LOCAL_WRITE).region(BYTES);
-                var messages = domain.newArena(LOCAL_WRITE).region(NOTICE_BYTES);
+                var messages = domain.newArena(LOCAL_WRITE).region(2 * NOTICE_BYTES);
                 var completions = device.newCompletionDispatcher(16);
                 var connection = route.connect(domain, options(completions), PATIENCE)) {
             var queuePair = connection.queuePair();
             var remote = RemoteMemory.from(ByteBuffer.wrap(connection.privateData().bytes()));
             for (var number = 1; number <= count; number++) {
                 if (!byMessagesOnly) {
-                    writeWithImmediate(queuePair, texts, remote, "Saluton " + number);
+                    writeWithImmediate(queuePair, texts, messages, remote, "Saluton " + number);
                 }
                 writeAndSend(queuePair, texts, messages, remote, "Saluton, mondo " + number);
             }
@@ -167,9 +169,13 @@ public final class WriteNotify {
     }
 
     private static void writeWithImmediate(
-            DispatchedQueuePair queuePair, MemoryRegion texts, RemoteMemory remote, String text)
+            DispatchedQueuePair queuePair,
+            MemoryRegion texts,
+            MemoryRegion messages,
+            RemoteMemory remote,
+            String text)
             throws IOException {
-        var seen = queuePair.receive(List.of());
+        var seen = queuePair.receive(received(messages));
         texts.segment().setString(0, text);
         var length = text.length() + 1;
         queuePair.writeWithImmediate(texts.slice(0, length), remote, length).await(PATIENCE);
@@ -183,14 +189,22 @@ public final class WriteNotify {
             RemoteMemory remote,
             String text)
             throws IOException {
-        var seen = queuePair.receive(List.of());
+        var seen = queuePair.receive(received(messages));
         texts.segment().setString(0, text);
         var length = text.length() + 1;
         var written = queuePair.write(texts.slice(0, length), remote);
-        messages.segment().set(LENGTH, 0, length);
-        queuePair.send(messages.slice()).await(PATIENCE); // need not wait for the write
+        messages.segment().set(LENGTH, NOTICE_BYTES, length);
+        queuePair.send(sent(messages)).await(PATIENCE); // need not wait for the write
         written.await(PATIENCE);
         seen.await(PATIENCE);
+    }
+
+    private static MemorySlice received(MemoryRegion messages) {
+        return messages.slice(0, NOTICE_BYTES);
+    }
+
+    private static MemorySlice sent(MemoryRegion messages) {
+        return messages.slice(NOTICE_BYTES, NOTICE_BYTES);
     }
 
     private static ConnectionOptions<DispatchedQueuePair> options(
