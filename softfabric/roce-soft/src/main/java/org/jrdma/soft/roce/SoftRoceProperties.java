@@ -1,9 +1,12 @@
 package org.jrdma.soft.roce;
 
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,8 +18,8 @@ import org.jrdma.soft.roce.engine.Address;
  * System properties that say which devices there are, and how bad their network is:
  *
  * <ul>
- *   <li>{@code jrdma.soft.devices}: addresses of this machine, with commas between; {@code soft0}
- *       is at the first.
+ *   <li>{@code jrdma.soft.devices}: addresses of this machine, or interfaces, which stand for their
+ *       address of IPv4, or else of IPv6; with commas between. {@code soft0} is at the first.
  *   <li>{@code jrdma.soft.loss}, {@code duplication}, {@code reordering}, {@code corruption}: the
  *       probabilities of {@link Trouble}.
  *   <li>{@code jrdma.soft.delay}, {@code jrdma.soft.lateness}: how probable, and how many
@@ -73,21 +76,43 @@ final class SoftRoceProperties {
             return List.of(loopbackAddresses());
         }
         var addresses = new ArrayList<List<Address>>();
-        for (var literal : wanted.split(",", -1)) {
-            List<Address> candidates;
-            try {
-                candidates = List.of(Address.of(InetAddress.ofLiteral(literal.strip())));
-            } catch (IllegalArgumentException e) {
-                throw refusal(
-                        "devices", literal.strip(), "is not an address like 127.0.0.1 or ::1");
-            }
+        for (var place : wanted.split(",", -1)) {
+            var candidates = List.of(addressOf(place.strip()));
             if (addresses.contains(candidates)) {
                 throw refusal(
-                        "devices", literal.strip(), "is there twice, and can be one device's only");
+                        "devices", place.strip(), "is there twice, and can be one device's only");
             }
             addresses.add(candidates);
         }
         return addresses;
+    }
+
+    private static Address addressOf(String place) {
+        try {
+            return Address.of(InetAddress.ofLiteral(place));
+        } catch (IllegalArgumentException e) {
+            return addressOfInterface(place);
+        }
+    }
+
+    /** Containers get their addresses when they start, and know their interfaces before. */
+    private static Address addressOfInterface(String name) {
+        NetworkInterface on;
+        try {
+            on = name.isEmpty() ? null : NetworkInterface.getByName(name);
+        } catch (SocketException e) {
+            throw refusal("devices", name, "could not be looked up: " + e.getMessage());
+        }
+        if (on == null) {
+            throw refusal(
+                    "devices",
+                    name,
+                    "is neither an address like 127.0.0.1 or ::1, nor an interface of this machine");
+        }
+        return on.inetAddresses()
+                .map(Address::of)
+                .min(Comparator.comparing(address -> !address.isIpv4()))
+                .orElseThrow(() -> refusal("devices", name, "is an interface without an address"));
     }
 
     static List<Address> loopbackAddresses() {

@@ -68,6 +68,14 @@ class SoftRocePropertiesTest {
     }
 
     @Test
+    void shouldTakeTheAddressOfAnInterface() {
+        set("devices", "lo");
+
+        assertThat(SoftRoceProperties.addresses())
+                .containsExactly(List.of(Address.of(InetAddress.ofLiteral("127.0.0.1"))));
+    }
+
+    @Test
     void shouldRefuseANameThatIsMisspelt() {
         set("los", "0.5");
 
@@ -79,9 +87,10 @@ class SoftRocePropertiesTest {
 
     @ParameterizedTest
     @CsvSource({
-        "devices, localhost, is not an address",
-        "devices, '127.0.0.1,', is not an address",
+        "devices, localhost, is neither an address",
+        "devices, '127.0.0.1,', is neither an address",
         "devices, '::1,::1', is there twice",
+        "devices, '127.0.0.1,lo', is there twice",
         "devices, '127.0.0.1,::ffff:127.0.0.1', is there twice",
         "loss, some, is not a probability",
         "duplication, 1.5, is not a probability",
