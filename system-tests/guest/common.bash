@@ -16,10 +16,24 @@ fail() {
     exit "$GUEST_FAILED"
 }
 
+# Sets JAVA_HOME.
+find_jdk_25() {
+    local jdk
+    for jdk in "${JAVA_HOME:-}" "${JAVA25_HOME:-}" /usr/lib/jvm/* "$HOME"/.sdkman/candidates/java/*; do
+        if [[ -x $jdk/bin/javac ]] && grep -qs '^JAVA_VERSION="25' "$jdk/release"; then
+            JAVA_HOME=$(realpath "$jdk")
+            export JAVA_HOME
+            return
+        fi
+    done
+    fail "there is no JDK 25 in JAVA_HOME, JAVA25_HOME or below /usr/lib/jvm"
+}
+
 # ---- Debian packages
 
 GUEST_PACKAGES=(busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest)
 QEMU_PACKAGES=(qemu-system-x86 kmod)
+CONTAINER_PACKAGES=(docker.io iptables busybox-static)
 UML_BUILD_PACKAGES=(gcc libc6-dev make flex bison bc xz-utils debian-archive-keyring)
 QEMU_BUILD_PACKAGES=(gcc libc6-dev make xz-utils zstd)
 
