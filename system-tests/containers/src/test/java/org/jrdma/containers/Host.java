@@ -1,0 +1,163 @@
+package org.jrdma.containers;
+
+import com.github.dockerjava.api.DockerClient;
+import com.github.dockerjava.api.model.AccessMode;
+import com.github.dockerjava.api.model.Bind;
+import com.github.dockerjava.api.model.Capability;
+import com.github.dockerjava.api.model.Volume;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.testcontainers.containers.Container;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.Network;
+import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
+import org.testcontainers.utility.DockerImageName;
+
+/**
+ * A machine with a name and an address on a network, which runs one program on the software fabric:
+ * a container with Java, the jars and a shell, and nothing else.
+ */
+final class Host implements AutoCloseable {
+
+    private static final DockerImageName IMAGE = DockerImageName.parse("jrdma-host:test");
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final String JARS = "/jrdma";
+
+    private final GenericContainer<?> container;
+    private final DockerClient engine;
+
+    /** What earlier runs of the program have written. */
+    private int outputBefore;
+
+    private Host(GenericContainer<?> container) {
+        this.container = container;
+        this.engine = container.getDockerClient();
+    }
+
+    /** Starts a machine, and a program on it: one of the examples, with its arguments. */
+    static Host running(Network network, String name, String program, String... arguments) {
+        var command =
+                new ArrayList<>(
+                        List.of(
+                                "java",
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=org.jrdma.ffi",
+                                "-Djrdma.soft.devices=eth0",
+                                "--module-path",
+                                JARS,
+                                "--module",
+                                "org.jrdma.examples/org.jrdma.examples." + program));
+        command.addAll(List.of(arguments));
+        var container =
+                new GenericContainer<>(IMAGE)
+                        .withImagePullPolicy(_ -> false)
+                        .withNetwork(network)
+                        .withNetworkAliases(name)
+                        .withCommand(command.toArray(String[]::new))
+                        .withStartupCheckStrategy(new Started())
+                        .withCreateContainerCmdModifier(create -> {
+                            create.withHostName(name);
+                            Objects.requireNonNull(create.getHostConfig())
+                                    .withBinds(mounts())
+                                    .withCapAdd(Capability.NET_ADMIN); // to pull the cable
+                        });
+        container.start();
+        return new Host(container);
+    }
+
+    private static List<Bind> mounts() {
+        var jdk = Stream.of(readOnly(Path.of(System.getProperty("java.home")), "/jdk"));
+        var jars =
+                Stream.of(System.getProperty("jrdma.jars").split(","))
+                        .map(Path::of)
+                        .map(jar -> readOnly(jar, JARS + "/" + jar.getFileName()));
+        return Stream.concat(jdk, jars).toList();
+    }
+
+    private static Bind readOnly(Path source, String target) {
+        return new Bind(source.toString(), new Volume(target), AccessMode.ro);
+    }
+
+    /** A program may be done before anyone has looked. */
+    private static final class Started extends StartupCheckStrategy {
+        @Override
+        public StartupStatus checkStartupState(DockerClient engine, String container) {
+            return StartupStatus.SUCCESSFUL;
+        }
+    }
+
+    /** What the program has written since the machine was started. */
+    String output() {
+        return container.getLogs().substring(outputBefore);
+    }
+
+    /** Waits until the program has written something. */
+    void awaitOutput(String part) throws InterruptedException {
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!output().contains(part)) {
+            if (!isRunning() || System.nanoTime() - deadline > 0) {
+                throw new AssertionError("It does not say \"%s\": %s".formatted(part, output()));
+            }
+            Thread.sleep(50);
+        }
+    }
+
+    /** Waits for the program's end. Returns its exit code. */
+    long await() throws InterruptedException {
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (isRunning()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("It does not end: " + output());
+            }
+            Thread.sleep(50);
+        }
+        return Objects.requireNonNull(state().getExitCodeLong());
+    }
+
+    private boolean isRunning() {
+        return Boolean.TRUE.equals(state().getRunning());
+    }
+
+    private com.github.dockerjava.api.command.InspectContainerResponse.ContainerState state() {
+        return engine.inspectContainerCmd(container.getContainerId()).exec().getState();
+    }
+
+    /** Takes its power away. */
+    void kill() {
+        engine.killContainerCmd(container.getContainerId()).exec();
+    }
+
+    /** Starts it again after its end, program and all. */
+    void restart() {
+        outputBefore = container.getLogs().length();
+        engine.startContainerCmd(container.getContainerId()).exec();
+    }
+
+    /** Pulls its cable. */
+    void cutLink() throws IOException, InterruptedException {
+        execute("ip", "link", "set", "eth0", "down");
+    }
+
+    /** Plugs its cable in again. */
+    void mendLink() throws IOException, InterruptedException {
+        execute("ip", "link", "set", "eth0", "up");
+    }
+
+    private void execute(String... command) throws IOException, InterruptedException {
+        Container.ExecResult result = container.execInContainer(command);
+        if (result.getExitCode() != 0) {
+            throw new IOException(String.join(" ", command) + ": " + result);
+        }
+    }
+
+    @Override
+    public void close() {
+        container.stop();
+    }
+}

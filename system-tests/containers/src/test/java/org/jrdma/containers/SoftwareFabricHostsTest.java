@@ -1,0 +1,128 @@
+package org.jrdma.containers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.testcontainers.containers.Network;
+
+/** Hosts that find each other by name, and exchange RDMA over a network of their own. */
+class SoftwareFabricHostsTest {
+
+    private static final String RPING = "rping.Rping";
+    private static final String SIMPLE_RDMA_WRITE = "simplerdmawrite.SimpleRdmaWrite";
+    private static final String WRITE_NOTIFY = "writenotify.WriteNotify";
+
+    private Network network;
+
+    @BeforeEach
+    void lay() {
+        network = Network.newNetwork();
+    }
+
+    @AfterEach
+    void takeAway() {
+        network.close();
+    }
+
+    @Test
+    void shouldWriteIntoTheMemoryOfAnotherHost() throws Exception {
+        try (var writer = host("writer", SIMPLE_RDMA_WRITE)) {
+            writer.awaitOutput("waiting for the other side");
+            try (var watcher = host("watcher", SIMPLE_RDMA_WRITE, "writer")) {
+                assertThat(watcher.await()).as(watcher.output()).isZero();
+                assertThat(writer.await()).as(writer.output()).isZero();
+                assertThat(watcher.output()).contains("found \"Saluton, mondo\"");
+            }
+        }
+    }
+
+    @Test
+    void shouldConnectToAHostByItsName() throws Exception {
+        try (var server = rpingServer();
+                var client = host("client", RPING, "-c", "-a", "storage", "-V", "-C", "100")) {
+            assertThat(client.await()).as(client.output()).isZero();
+            assertThat(server.await()).as(server.output()).isZero();
+        }
+    }
+
+    @Test
+    void shouldServeSeveralHostsAtATime() throws Exception {
+        try (var server = host("storage", WRITE_NOTIFY, "-s", "-n", "3")) {
+            server.awaitOutput("waiting at");
+            try (var first = writer("first");
+                    var second = writer("second");
+                    var third = writer("third")) {
+                assertThat(first.await()).as(first.output()).isZero();
+                assertThat(second.await()).as(second.output()).isZero();
+                assertThat(third.await()).as(third.output()).isZero();
+            }
+            assertThat(server.await()).as(server.output()).isZero();
+            assertThat(server.output())
+                    .contains("client 1 has left", "client 2 has left", "client 3 has left");
+        }
+    }
+
+    private Host writer(String name) {
+        return host(name, WRITE_NOTIFY, "-c", "-a", "storage", "-n", "20");
+    }
+
+    @Test
+    void shouldTellThatAHostHasDiedAndReachItWhenItIsBack() throws Exception {
+        try (var server = rpingServer();
+                var client = host("client", RPING, "-c", "-a", "storage", "-v")) {
+            client.awaitOutput("rdma-ping-20:");
+            server.kill();
+            assertThat(client.await()).isOne();
+            assertThat(client.output()).contains("RETRIES_EXCEEDED");
+
+            server.restart();
+            server.awaitOutput("waiting at");
+            try (var next = host("next", RPING, "-c", "-a", "storage", "-V", "-C", "5")) {
+                assertThat(next.await()).as(next.output()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void shouldLoseNothingWhenACableIsOutForAMoment() throws Exception {
+        try (var server = rpingServer();
+                var client = host("client", RPING, "-c", "-a", "storage", "-v", "-V")) {
+            client.awaitOutput("rdma-ping-20:");
+            server.cutLink();
+            Thread.sleep(Duration.ofMillis(300));
+            server.mendLink();
+            var pings = client.output().lines().filter(line -> line.contains("ping data")).count();
+            client.awaitOutput("rdma-ping-%d:".formatted(pings + 100));
+        }
+    }
+
+    @Test
+    void shouldTellBothSidesOfACutCableAndConnectAgainOnceItIsMended() throws Exception {
+        try (var server = rpingServer();
+                var client = host("client", RPING, "-c", "-a", "storage", "-v")) {
+            client.awaitOutput("rdma-ping-20:");
+            server.cutLink();
+            assertThat(client.await()).isOne();
+            assertThat(server.await()).as(server.output()).isNotZero();
+
+            server.restart();
+            server.awaitOutput("waiting at");
+            try (var next = host("next", RPING, "-c", "-a", "storage", "-V", "-C", "5")) {
+                assertThat(next.await()).as(next.output()).isZero();
+            }
+        }
+    }
+
+    private Host rpingServer() throws InterruptedException {
+        var server = host("storage", RPING, "-s");
+        server.awaitOutput("waiting at");
+        return server;
+    }
+
+    private Host host(String name, String program, String... arguments) {
+        return Host.running(network, name, program, arguments);
+    }
+}
