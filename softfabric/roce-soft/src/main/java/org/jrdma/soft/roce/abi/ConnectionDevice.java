@@ -32,6 +32,11 @@ final class ConnectionDevice {
         return context.port().address();
     }
 
+    /** The greatest path MTU, in C's code. */
+    int mtu() {
+        return PathMtu.code(context.port().pathMtu());
+    }
+
     /** Acts on its connection manager, which nobody else does meanwhile. */
     <T> T control(Function<ConnectionEngine, T> action) {
         return context.port().control(_ -> action.apply(connections));

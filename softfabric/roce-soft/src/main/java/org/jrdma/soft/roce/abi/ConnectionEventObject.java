@@ -39,7 +39,7 @@ final class ConnectionEventObject {
             rdma_conn_param.private_data(connection, data);
             rdma_conn_param.private_data_len(connection, (byte) bytes);
         }
-        event.owner().events().given();
+        event.owner().events().given().given();
     }
 
     static ConnectionEventObject of(long address) {
@@ -52,6 +52,6 @@ final class ConnectionEventObject {
 
     void acknowledge() {
         Structures.release(structure);
-        event.owner().events().acknowledged(1);
+        event.owner().events().given().acknowledged(1);
     }
 }

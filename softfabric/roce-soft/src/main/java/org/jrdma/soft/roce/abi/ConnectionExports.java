@@ -4,6 +4,8 @@ import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
 import java.util.List;
 import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.rdma_addrinfo;
+import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 
@@ -42,6 +44,37 @@ final class ConnectionExports {
         return 0;
     }
 
+    /**
+     * Makes what is to be listened with, without a queue pair. What is to be connected has to be
+     * resolved, which this library would have to wait for.
+     */
+    @Exported(value = "rdma_create_ep", failure = Failure.MINUS_ONE)
+    synchronized int createEndpoint(long target, long address, long domain, long queuePair) {
+        var wanted = Memory.at(address, rdma_addrinfo.layout());
+        if ((rdma_addrinfo.ai_flags(wanted) & rdma_h.RAI_PASSIVE()) == 0
+                || domain != 0
+                || queuePair != 0) {
+            throw new Refusal(Errno.EOPNOTSUPP);
+        }
+        var name = SocketName.read(rdma_addrinfo.ai_src_addr(wanted).address());
+        var made =
+                IdentifierObject.ofType(
+                        devices,
+                        ports,
+                        rdma_addrinfo.ai_port_space(wanted),
+                        rdma_addrinfo.ai_qp_type(wanted));
+        try {
+            made.bind(name);
+        } catch (Refusal e) {
+            made.stop();
+            made.destroy();
+            throw e;
+        }
+        Memory.at(target, ValueLayout.ADDRESS.byteSize())
+                .set(ValueLayout.ADDRESS, 0, made.structure());
+        return 0;
+    }
+
     /** Waits until every event about it was acknowledged. */
     @Exported(value = "rdma_destroy_id", failure = Failure.MINUS_ONE)
     int destroyIdentifier(long identifier) {
@@ -49,7 +82,7 @@ final class ConnectionExports {
         synchronized (this) {
             found.stop();
         }
-        found.events().awaitNone();
+        found.events().given().awaitNone();
         synchronized (this) {
             found.destroy();
         }
@@ -113,6 +146,38 @@ final class ConnectionExports {
         return 0;
     }
 
+    @Exported(value = "rdma_join_multicast", failure = Failure.MINUS_ONE)
+    synchronized int join(long identifier, long name, long context) {
+        IdentifierObject.of(identifier).join(SocketName.read(name).address(), true, context);
+        return 0;
+    }
+
+    @Exported(value = "rdma_join_multicast_ex", failure = Failure.MINUS_ONE)
+    synchronized int joinAs(long identifier, long attributes, long context) {
+        var wanted = Memory.at(attributes, rdma_cm_join_mc_attr_ex.layout());
+        var mask = rdma_cm_join_mc_attr_ex.comp_mask(wanted);
+        if (mask >= rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED()) {
+            throw new Refusal(Errno.EOPNOTSUPP);
+        }
+        var flags = rdma_cm_join_mc_attr_ex.join_flags(wanted);
+        if (mask != rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1
+                || flags >= rdma_h.RDMA_MC_JOIN_FLAG_RESERVED()) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        IdentifierObject.of(identifier)
+                .join(
+                        SocketName.read(rdma_cm_join_mc_attr_ex.addr(wanted).address()).address(),
+                        flags == rdma_h.RDMA_MC_JOIN_FLAG_FULLMEMBER(),
+                        context);
+        return 0;
+    }
+
+    @Exported(value = "rdma_leave_multicast", failure = Failure.MINUS_ONE)
+    synchronized int leave(long identifier, long name) {
+        IdentifierObject.of(identifier).leave(SocketName.read(name).address());
+        return 0;
+    }
+
     @Exported(value = "rdma_notify", failure = Failure.MINUS_ONE)
     synchronized int tellOfEvent(long identifier, int event) {
         IdentifierObject.of(identifier).heardOf(event);
@@ -162,15 +227,14 @@ final class ConnectionExports {
         synchronized (this) {
             found.migrate(EventChannelObject.of(channel));
         }
-        found.events().awaitNone();
+        found.events().given().awaitNone();
         return 0;
     }
 
     @Exported(value = "rdma_init_qp_attr", failure = Failure.MINUS_ONE)
     synchronized int initialize(long identifier, long attributes, long maskTarget) {
-        var mask =
-                IdentifierObject.of(identifier)
-                        .initialize(Memory.at(attributes, ibv_qp_attr.layout()));
+        var wanted = Memory.at(attributes, ibv_qp_attr.layout());
+        var mask = IdentifierObject.of(identifier).initialize(wanted, ibv_qp_attr.qp_state(wanted));
         Memory.at(maskTarget, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, mask);
         return 0;
     }

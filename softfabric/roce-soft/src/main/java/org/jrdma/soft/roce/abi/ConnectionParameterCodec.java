@@ -9,7 +9,6 @@ import org.jrdma.abi.rdma.rdma_ud_param;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Offer;
-import org.jrdma.soft.roce.connection.ServiceReply;
 import org.jrdma.soft.roce.engine.Address;
 
 /** The {@code rdma_conn_param} of calls, and the {@code param} of events. */
@@ -17,6 +16,9 @@ final class ConnectionParameterCodec {
 
     /** Stands for as many READs and atomics as the device takes. */
     private static final int MOST = 0xff;
+
+    /** The number that all queue pairs of a group have. */
+    private static final int MULTICAST = 0xff_ffff;
 
     private static final int RETRIES = 7;
     private static final int LOW_24_BITS = 0xff_ffff;
@@ -95,13 +97,21 @@ final class ConnectionParameterCodec {
         rdma_conn_param.srq(connection, (byte) (offer.sharedReceives() ? 1 : 0));
     }
 
-    /** Where datagrams go. */
-    static void write(
-            ServiceReply reply, Address peer, int trafficClass, MemorySegment parameters) {
+    /** Where datagrams for a peer go. */
+    static void writeDatagrams(
+            Address peer, int trafficClass, int queuePair, int queueKey, MemorySegment parameters) {
         var datagrams = rdma_cm_event.param.ud(parameters);
-        rdma_ud_param.qp_num(datagrams, reply.queuePair());
-        rdma_ud_param.qkey(datagrams, reply.queueKey());
+        rdma_ud_param.qp_num(datagrams, queuePair);
+        rdma_ud_param.qkey(datagrams, queueKey);
         address(peer, trafficClass, rdma_ud_param.ah_attr(datagrams));
+    }
+
+    /** Where datagrams for a group go, and what C gave for the event. */
+    static void writeGroup(
+            Address group, int trafficClass, long context, MemorySegment parameters) {
+        writeDatagrams(group, trafficClass, MULTICAST, QueuePairSteps.QUEUE_KEY, parameters);
+        rdma_ud_param.private_data(
+                rdma_cm_event.param.ud(parameters), MemorySegment.ofAddress(context));
     }
 
     /** Fills an {@code ibv_ah_attr} of zeros with the way to a peer. */

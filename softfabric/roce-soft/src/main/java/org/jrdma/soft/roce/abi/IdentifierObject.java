@@ -2,38 +2,24 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import org.jrdma.abi.rdma.ibv_qp_attr;
+import java.util.Set;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.connection.ConnectOptions;
-import org.jrdma.soft.roce.connection.ConnectReply;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Conversation;
-import org.jrdma.soft.roce.connection.ConversationEvent;
-import org.jrdma.soft.roce.connection.Inquiry;
 import org.jrdma.soft.roce.connection.PeerHeader;
-import org.jrdma.soft.roce.connection.Question;
-import org.jrdma.soft.roce.connection.Rejection;
-import org.jrdma.soft.roce.connection.Service;
-import org.jrdma.soft.roce.connection.ServiceReply;
 import org.jrdma.soft.roce.connection.ServiceRequest;
+import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Behind an {@code rdma_cm_id}: a connection, or what may become one, or listens for them.
  *
  * <p>Steps are taken under the connection manager's lock, within which a port's may be taken.
- * Whoever drives a port tells events here, and takes no lock but that of the events.
+ * Whoever drives a port makes those that peers ask for, and takes no lock but that of the events.
  */
 final class IdentifierObject {
-
-    /** The key of the datagrams of the UDP port space. */
-    private static final int QUEUE_KEY = 0x0123_4567;
-
-    private static final int MOST_BACKLOG = 1_024;
-    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
     private enum State {
         IDLE,
@@ -45,61 +31,102 @@ final class IdentifierObject {
         CONNECTING
     }
 
+    /** What the port space of InfiniBand has. */
+    private static final Set<Integer> TYPES =
+            Set.of(rdma_h.IBV_QPT_RC(), rdma_h.IBV_QPT_UC(), rdma_h.IBV_QPT_UD());
+
     private final ConnectionDevices devices;
     private final PortNumbers ports;
     private final int portSpace;
-    private final EventCount events = new EventCount();
-
-    /** Guards the two that follow. Nothing else is locked within but a channel. */
-    private final Object reporting = new Object();
-
-    private EventChannelObject channel;
-    private boolean destroyed;
-
-    /** Requests that may still come before the program takes one. */
-    private final AtomicInteger backlog = new AtomicInteger();
-
+    private final int queuePairType;
+    private final IdentifierEvents events;
+    private final IdentifierOptions options = new IdentifierOptions();
+    private final JoinedGroups groups = new JoinedGroups();
+    private @Nullable EventChannelObject ownChannel;
     private @Nullable IdentifierStructure structure;
     private State state;
     private @Nullable SocketName name;
     private @Nullable SocketName peer;
     private @Nullable ConnectionDevice device;
-    private List<ConnectionDevice> listensOn = List.of();
-    private @Nullable Conversation conversation;
-    private @Nullable Question question;
-    private @Nullable Inquiry inquiry;
-    private int trafficClass;
-    private int acknowledgeTimeout = -1;
-    private boolean reusesAddress;
-    private boolean familyOnly;
+    private @Nullable Listening listening;
+    private @Nullable Dialogue dialogue;
+
+    /** Of the path, in C's code. */
+    private int mtu;
 
     private IdentifierObject(
             ConnectionDevices devices,
             PortNumbers ports,
             EventChannelObject channel,
             int portSpace,
+            int queuePairType,
             State state) {
         this.devices = devices;
         this.ports = ports;
-        this.channel = channel;
         this.portSpace = portSpace;
+        this.queuePairType = queuePairType;
         this.state = state;
+        this.events = new IdentifierEvents(this, channel);
     }
 
-    /** One that C asks for. */
+    /** One that C asks for, of the type of queue pair that its port space has. */
     IdentifierObject(
             ConnectionDevices devices,
             PortNumbers ports,
             EventChannelObject channel,
             long context,
             int portSpace) {
-        if (portSpace != rdma_h.RDMA_PS_TCP()
-                && portSpace != rdma_h.RDMA_PS_UDP()
-                && portSpace != rdma_h.RDMA_PS_IB()) {
-            throw new Refusal(Errno.EPROTONOSUPPORT);
-        }
-        this(devices, ports, channel, portSpace, State.IDLE);
+        this(devices, ports, channel, portSpace, typeIn(portSpace), State.IDLE);
         show().context(context);
+    }
+
+    /**
+     * One that C asks for, of a type of queue pair, with a channel of its own until it migrates.
+     *
+     * @throws Refusal if the port space has none of that type
+     */
+    static IdentifierObject ofType(
+            ConnectionDevices devices, PortNumbers ports, int portSpace, int type) {
+        if (type != typeIn(portSpace)
+                && (portSpace != rdma_h.RDMA_PS_IB() || !TYPES.contains(type))) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        var channel = new EventChannelObject();
+        var made = new IdentifierObject(devices, ports, channel, portSpace, type, State.IDLE);
+        made.ownChannel = channel;
+        made.show();
+        return made;
+    }
+
+    private static int typeIn(int portSpace) {
+        if (portSpace == rdma_h.RDMA_PS_TCP() || portSpace == rdma_h.RDMA_PS_IB()) {
+            return rdma_h.IBV_QPT_RC();
+        }
+        if (portSpace == rdma_h.RDMA_PS_UDP() || portSpace == rdma_h.RDMA_PS_IPOIB()) {
+            return rdma_h.IBV_QPT_UD();
+        }
+        throw new Refusal(Errno.EPROTONOSUPPORT);
+    }
+
+    /** One that a peer asks for, of this one that listens. On the thread that drives the port. */
+    IdentifierObject asked(ConnectionDevice on, PeerHeader header, int pathMtu) {
+        var made =
+                new IdentifierObject(
+                        devices,
+                        ports,
+                        events.channel(),
+                        portSpace,
+                        queuePairType,
+                        State.CONNECTING);
+        made.device = on;
+        made.name = new SocketName(on.address(), name().port());
+        made.peer = new SocketName(header.source(), header.sourcePort());
+        made.mtu = pathMtu;
+        return made;
+    }
+
+    void dialogue(Dialogue begun) {
+        dialogue = begun;
     }
 
     static IdentifierObject of(long address) {
@@ -116,8 +143,8 @@ final class IdentifierObject {
 
     /** Lets C see it. */
     private IdentifierStructure show() {
-        var made = new IdentifierStructure(this, portSpace, queuePairType());
-        made.channel(channel());
+        var made = new IdentifierStructure(this, portSpace, queuePairType);
+        made.channel(events.channel());
         structure = made;
         return made;
     }
@@ -132,49 +159,54 @@ final class IdentifierObject {
         made.name(name);
         made.peer(peer);
         made.device(device);
-        var mtu =
-                conversation == null
-                        ? PathMtu.code(device.context().port().pathMtu())
-                        : conversation.request().path().mtu();
-        made.route(device, peer.address(), mtu, trafficClass);
+        made.route(device, peer.address(), mtu, options.trafficClass);
     }
 
-    private boolean isOfDatagrams() {
-        return portSpace == rdma_h.RDMA_PS_UDP();
+    boolean isOfDatagrams() {
+        return queuePairType == rdma_h.IBV_QPT_UD();
     }
 
-    private int queuePairType() {
-        return isOfDatagrams() ? rdma_h.IBV_QPT_UD() : rdma_h.IBV_QPT_RC();
+    /** The kind of its connections, as in a request. */
+    int transport() {
+        return queuePairType == rdma_h.IBV_QPT_UC()
+                ? ConnectRequest.UNRELIABLE
+                : ConnectRequest.RELIABLE;
     }
 
     int portSpace() {
         return portSpace;
     }
 
-    EventCount events() {
+    IdentifierEvents events() {
         return events;
+    }
+
+    IdentifierOptions options() {
+        return options;
     }
 
     /** Its own address; only for those that have one. */
     SocketName name() {
-        if (name == null) {
-            throw new Refusal(Errno.EINVAL);
-        }
-        return name;
+        return there(name);
     }
 
-    boolean reusesAddress() {
-        return reusesAddress;
+    private ConnectionDevice device() {
+        return there(device);
+    }
+
+    private Dialogue dialogue() {
+        return there(dialogue);
+    }
+
+    private static <T> T there(@Nullable T thing) {
+        if (thing == null) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        return thing;
     }
 
     boolean isListening() {
         return state == State.LISTENING;
-    }
-
-    private EventChannelObject channel() {
-        synchronized (reporting) {
-            return channel;
-        }
     }
 
     private void need(State... states) {
@@ -183,34 +215,27 @@ final class IdentifierObject {
         }
     }
 
-    private ConnectionDevice device() {
-        if (device == null) {
-            throw new Refusal(Errno.EINVAL);
-        }
-        return device;
-    }
-
     // ---- options
 
     void typeOfService(int value) {
-        trafficClass = value;
+        options.trafficClass = value;
     }
 
     void reuseAddress(boolean wanted) {
         need(State.IDLE);
-        reusesAddress = wanted;
+        options.reusesAddress = wanted;
     }
 
     void familyOnly(boolean wanted) {
         need(State.IDLE, State.BOUND);
-        familyOnly = wanted;
+        options.familyOnly = wanted;
     }
 
     void acknowledgeTimeout(int exponent) {
         if (isOfDatagrams()) {
             throw new Refusal(Errno.EINVAL);
         }
-        acknowledgeTimeout = exponent;
+        options.acknowledgeTimeout = exponent;
     }
 
     // ---- the steps to a connection
@@ -219,7 +244,7 @@ final class IdentifierObject {
         need(State.IDLE);
         var found = wanted.isAnywhere() ? null : devices.at(wanted.address());
         try {
-            name = ports.take(this, wanted);
+            take(ports.take(this, wanted));
         } catch (Refusal e) {
             if (found != null) {
                 devices.release(found);
@@ -227,22 +252,23 @@ final class IdentifierObject {
             throw e;
         }
         state = State.BOUND;
-        publishName();
         if (found != null) {
             take(found);
         }
     }
 
-    private void take(ConnectionDevice found) {
-        device = found;
+    private void take(SocketName given) {
+        name = given;
         if (structure != null) {
-            structure.device(found);
+            structure.name(given);
         }
     }
 
-    private void publishName() {
-        if (structure != null && name != null) {
-            structure.name(name);
+    private void take(ConnectionDevice found) {
+        device = found;
+        mtu = found.mtu();
+        if (structure != null) {
+            structure.device(found);
         }
     }
 
@@ -258,367 +284,151 @@ final class IdentifierObject {
             take(devices.leadingTo(to.address()));
             var own = name().withAddress(device().address());
             ports.giveBack(this, name());
-            name = ports.take(this, own);
-            publishName();
+            take(ports.take(this, own));
         }
         peer = to;
         if (structure != null) {
             structure.peer(to);
         }
         state = State.ADDRESS_RESOLVED;
-        report(
-                rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(),
-                0,
-                IdentifierObject::withoutParameters,
-                NOTHING);
+        events.report(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED());
     }
 
     void resolveRoute() {
         need(State.ADDRESS_RESOLVED);
         state = State.ROUTE_RESOLVED;
-        if (structure != null && peer != null) {
-            structure.route(
-                    device(),
-                    peer.address(),
-                    PathMtu.code(device().context().port().pathMtu()),
-                    trafficClass);
+        if (structure != null) {
+            structure.route(device(), there(peer).address(), mtu, options.trafficClass);
         }
-        report(
-                rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(),
-                0,
-                IdentifierObject::withoutParameters,
-                NOTHING);
+        events.report(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED());
     }
 
-    void listen(int wanted) {
+    void listen(int backlog) {
         if (state == State.IDLE) {
             bind(SocketName.ANYWHERE);
         }
         need(State.BOUND);
         ports.refuseUnlessAlone(this);
-        backlog.set(wanted > 0 && wanted < MOST_BACKLOG ? wanted : MOST_BACKLOG);
-        if (device != null) {
-            listensOn = List.of(devices.again(device));
-        } else {
-            var ipv4 = name().address().isIpv4();
-            listensOn = devices.all(ipv4 || !familyOnly, !ipv4);
-        }
+        var ipv4 = name().address().isIpv4();
+        var on =
+                device == null
+                        ? devices.all(ipv4 || !options.familyOnly, !ipv4)
+                        : List.of(devices.again(device));
         state = State.LISTENING;
-        for (var each : listensOn) {
-            each.control(engine -> {
-                engine.listen(serviceId(name().port()), new Listening(each));
-                return true;
-            });
-        }
+        listening = new Listening(this, serviceId(name().port()), backlog, on);
     }
 
     private long serviceId(int port) {
         return (long) portSpace << 16 | port;
     }
 
-    /** Its ear at one device. */
-    private final class Listening implements Service {
-
-        private final ConnectionDevice on;
-
-        Listening(ConnectionDevice on) {
-            this.on = on;
-        }
-
-        @Override
-        public ConversationEvent.@Nullable Receiver requested(
-                Conversation requested, PeerHeader header, MemorySegment data) {
-            if (isOfDatagrams()) {
-                return null;
-            }
-            var made = make(header);
-            made.conversation = requested;
-            var request = requested.request();
-            return report(
-                            made,
-                            parameters -> ConnectionParameterCodec.write(request, parameters),
-                            data)
-                    ? made::happened
-                    : null;
-        }
-
-        @Override
-        public boolean asked(Inquiry asked, PeerHeader header, MemorySegment data) {
-            if (!isOfDatagrams()) {
-                return false;
-            }
-            var made = make(header);
-            made.inquiry = asked;
-            return report(made, IdentifierObject::withoutParameters, data);
-        }
-
-        private IdentifierObject make(PeerHeader header) {
-            var made = new IdentifierObject(devices, ports, channel(), portSpace, State.CONNECTING);
-            made.device = on;
-            made.name = new SocketName(on.address(), name().port());
-            made.peer = new SocketName(header.source(), header.sourcePort());
-            return made;
-        }
-
-        private boolean report(
-                IdentifierObject made, Consumer<MemorySegment> parameters, MemorySegment data) {
-            synchronized (reporting) {
-                if (destroyed || backlog.get() == 0) {
-                    return false;
-                }
-                made.channel = channel; // it may be another by now
-                backlog.decrementAndGet();
-                channel.report(
-                        new PendingEvent(
-                                made,
-                                IdentifierObject.this,
-                                rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(),
-                                0,
-                                parameters,
-                                data));
-                return true;
-            }
-        }
-    }
-
     /** The program has taken a request. */
     void requestTaken() {
-        backlog.incrementAndGet();
+        there(listening).requestTaken();
     }
 
     void connect(long wanted) {
         need(State.ROUTE_RESOLVED);
         var parameters = ConnectionParameterCodec.at(wanted);
-        var to = peer;
-        if (to == null) {
-            throw new Refusal(Errno.EINVAL);
-        }
-        var header = new PeerHeader(name().port(), name().address(), to.address());
+        var to = there(peer);
         var room =
                 (isOfDatagrams() ? ServiceRequest.PRIVATE_BYTES : ConnectRequest.PRIVATE_BYTES)
                         - PeerHeader.BYTES;
-        var data = header.followedBy(ConnectionParameterCodec.privateData(parameters, room));
-        if (isOfDatagrams()) {
-            question =
-                    device().control(engine ->
-                            engine.ask(
-                                    to.address(),
-                                    serviceId(to.port()),
-                                    DeviceFacts.DEFAULT_PARTITION_KEY,
-                                    data,
-                                    new Answers(to)));
-        } else {
-            var options =
-                    new ConnectOptions(
-                            serviceId(to.port()),
-                            ConnectionParameterCodec.offer(parameters),
-                            ConnectionParameterCodec.retries(parameters),
-                            DeviceFacts.DEFAULT_PARTITION_KEY,
-                            trafficClass,
-                            acknowledgeTimeout < 0
-                                    ? Conversation.PACKET_LIFETIME + 1
-                                    : acknowledgeTimeout,
-                            data);
-            conversation =
-                    device().control(engine ->
-                            engine.connect(to.address(), options, this::happened));
-        }
+        var data =
+                new PeerHeader(name().port(), name().address(), to.address())
+                        .followedBy(ConnectionParameterCodec.privateData(parameters, room));
+        dialogue =
+                isOfDatagrams()
+                        ? new DatagramQuestion(
+                                device(), to.address(), serviceId(to.port()), data, events, options)
+                        : ask(to, parameters, data);
         state = State.CONNECTING;
+    }
+
+    private Dialogue ask(SocketName to, MemorySegment parameters, MemorySegment data) {
+        var wanted =
+                new ConnectOptions(
+                        serviceId(to.port()),
+                        transport(),
+                        ConnectionParameterCodec.offer(parameters),
+                        ConnectionParameterCodec.retries(parameters),
+                        DeviceFacts.DEFAULT_PARTITION_KEY,
+                        options.trafficClass,
+                        options.acknowledgeTimeout < 0
+                                ? Conversation.PACKET_LIFETIME + 1
+                                : options.acknowledgeTimeout,
+                        data);
+        var begun =
+                device().control(engine ->
+                        engine.connect(to.address(), wanted, ConnectionDialogue.telling(events)));
+        return new ConnectionDialogue(device(), begun, options);
     }
 
     void accept(long parameters) {
         need(State.CONNECTING);
-        if (inquiry != null) {
-            var answered = inquiry;
-            var wanted = ConnectionParameterCodec.at(parameters);
-            var data = ConnectionParameterCodec.privateData(wanted, ServiceReply.PRIVATE_BYTES);
-            var queuePair = ConnectionParameterCodec.offer(wanted).queuePair();
-            refuseUnless(device().control(_ -> answered.accept(queuePair, QUEUE_KEY, data)));
-            return;
-        }
-        var accepted = conversation();
-        if (parameters == 0) {
-            refuseUnless(device().control(_ -> accepted.confirm()));
-            return;
-        }
-        var wanted = ConnectionParameterCodec.at(parameters);
-        var data = ConnectionParameterCodec.privateData(wanted, ConnectReply.PRIVATE_BYTES);
-        var offer = ConnectionParameterCodec.offer(wanted);
-        refuseUnless(device().control(_ -> accepted.reply(offer, data)));
-    }
-
-    private Conversation conversation() {
-        if (conversation == null) {
-            throw new Refusal(Errno.EINVAL);
-        }
-        return conversation;
-    }
-
-    private static void refuseUnless(boolean done) {
-        if (!done) {
-            throw new Refusal(Errno.EINVAL);
-        }
+        dialogue().accept(parameters);
     }
 
     void reject(long privateData, byte length) {
         need(State.CONNECTING);
-        if (inquiry != null) {
-            var answered = inquiry;
-            var data =
-                    ConnectionParameterCodec.privateData(
-                            privateData, length, ServiceReply.PRIVATE_BYTES);
-            refuseUnless(device().control(_ -> answered.reject(data)));
-            return;
-        }
-        var rejected = conversation();
-        var data =
-                ConnectionParameterCodec.privateData(privateData, length, Rejection.PRIVATE_BYTES);
-        refuseUnless(device().control(_ -> rejected.reject(data)));
+        dialogue().reject(privateData, length);
     }
 
-    /** Without an error where there is nothing to end any more, as the kernel does. */
     void disconnect() {
-        var ended = conversation();
-        device().control(_ -> ended.disconnect());
+        dialogue().disconnect();
     }
 
     /** Tells of an event of the queue pair. */
     void heardOf(int event) {
-        var established = conversation();
+        var established = dialogue();
         if (event != rdma_h.IBV_EVENT_COMM_EST()) {
             throw new Refusal(Errno.EINVAL);
         }
-        refuseUnless(device().control(_ -> established.establish()));
+        established.establish();
     }
 
-    /** Fills in how a queue pair gets to the state that the attributes name. Returns the mask. */
-    int initialize(MemorySegment attributes) {
-        var next = ibv_qp_attr.qp_state(attributes);
-        var talk = conversation;
-        if (talk == null || isOfDatagrams()) {
-            device();
-            if (next != rdma_h.IBV_QPS_INIT()) {
-                throw new Refusal(Errno.EINVAL);
-            }
-            return QueuePairSteps.beforeConversation(attributes, isOfDatagrams(), QUEUE_KEY);
+    /** Fills in how a queue pair gets to a state. Returns the mask. */
+    int initialize(MemorySegment attributes, int next) {
+        device();
+        if (dialogue != null) {
+            return dialogue.initialize(attributes, next);
         }
-        return device().control(_ ->
-                QueuePairSteps.of(talk, trafficClass, acknowledgeTimeout, attributes, next));
+        return isOfDatagrams()
+                ? QueuePairSteps.ofDatagrams(attributes, next)
+                : QueuePairSteps.beforeConversation(attributes, next);
     }
 
-    // ---- events
+    // ---- groups
 
-    private void report(
-            int type, int status, Consumer<MemorySegment> parameters, MemorySegment privateData) {
-        synchronized (reporting) {
-            if (!destroyed) {
-                channel.report(new PendingEvent(this, null, type, status, parameters, privateData));
-            }
+    /** Joins a multicast group. What C gives as the context comes back with the event. */
+    void join(Address group, boolean receives, long context) {
+        if (!isOfDatagrams()) {
+            throw new Refusal(Errno.EINVAL);
         }
+        groups.join(device(), group, receives);
+        events.report(
+                rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN(),
+                0,
+                parameters ->
+                        ConnectionParameterCodec.writeGroup(
+                                group, options.trafficClass, context, parameters),
+                MemorySegment.NULL);
     }
 
-    /** On the thread that drives the port. */
-    private void happened(ConversationEvent event) {
-        switch (event) {
-            case ConversationEvent.Replied(var reply) ->
-                    report(
-                            rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(),
-                            0,
-                            parameters -> ConnectionParameterCodec.write(reply.offer(), parameters),
-                            reply.privateData());
-            case ConversationEvent.Established() ->
-                    report(
-                            rdma_h.RDMA_CM_EVENT_ESTABLISHED(),
-                            0,
-                            IdentifierObject::withoutParameters,
-                            NOTHING);
-            case ConversationEvent.Rejected(var reason, var data) ->
-                    report(
-                            rdma_h.RDMA_CM_EVENT_REJECTED(),
-                            reason,
-                            IdentifierObject::withoutParameters,
-                            data);
-            case ConversationEvent.Unreachable() -> reportUnreachable();
-            case ConversationEvent.Disconnected() ->
-                    report(
-                            rdma_h.RDMA_CM_EVENT_DISCONNECTED(),
-                            0,
-                            IdentifierObject::withoutParameters,
-                            NOTHING);
-            case ConversationEvent.TimeWaitExited() ->
-                    report(
-                            rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT(),
-                            0,
-                            IdentifierObject::withoutParameters,
-                            NOTHING);
-        }
-    }
-
-    private static void withoutParameters(MemorySegment parameters) {
-        // they are zeros already
-    }
-
-    private void reportUnreachable() {
-        report(
-                rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
-                -Errno.ETIMEDOUT,
-                IdentifierObject::withoutParameters,
-                NOTHING);
-    }
-
-    /** What becomes of a question about datagrams. */
-    private final class Answers implements Question.Receiver {
-
-        private final SocketName to;
-
-        Answers(SocketName to) {
-            this.to = to;
-        }
-
-        @Override
-        public void answered(ServiceReply reply) {
-            if (reply.status() == ServiceReply.VALID) {
-                report(
-                        rdma_h.RDMA_CM_EVENT_ESTABLISHED(),
-                        0,
-                        parameters ->
-                                ConnectionParameterCodec.write(
-                                        reply, to.address(), trafficClass, parameters),
-                        reply.privateData());
-            } else {
-                report(
-                        rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
-                        reply.status(),
-                        IdentifierObject::withoutParameters,
-                        reply.privateData());
-            }
-        }
-
-        @Override
-        public void unreachable() {
-            reportUnreachable();
-        }
-    }
-
-    /** Has its events come to another channel, with those that nobody has taken. */
-    void migrate(EventChannelObject other) {
-        List<PendingEvent> moved;
-        synchronized (reporting) {
-            moved = channel.remove(event -> event.owner() == this);
-            moved.forEach(other::report);
-            channel = other;
-        }
-        if (structure != null) {
-            structure.channel(other);
-        }
-        for (var event : moved) {
-            if (event.identifier() != this) {
-                event.identifier().migrate(other); // what became of it since is told there too
-            }
-        }
+    void leave(Address group) {
+        groups.leave(device(), group);
     }
 
     // ---- the end
+
+    /** Has its events come to another channel, with those that nobody has taken. */
+    void migrate(EventChannelObject other) {
+        events.migrate(other);
+        endOwnChannel();
+        if (structure != null) {
+            structure.channel(other);
+        }
+    }
 
     /**
      * Ends what it does, and drops its events that nobody has taken; the requests among them are
@@ -627,45 +437,22 @@ final class IdentifierObject {
      * @throws Refusal if that was done before
      */
     void stop() {
-        List<PendingEvent> dropped;
-        synchronized (reporting) {
-            if (destroyed) {
-                throw new Refusal(Errno.EINVAL);
-            }
-            destroyed = true; // nothing is reported any more
-            dropped = channel.remove(event -> event.owner() == this || event.identifier() == this);
-        }
-        for (var event : dropped) {
+        for (var event : events.stop()) {
             if (event.identifier() != this) {
                 event.identifier().stop();
             }
         }
-        for (var each : listensOn) {
-            each.control(engine -> {
-                engine.stopListening(serviceId(name().port()));
-                return true;
-            });
+        if (listening != null) {
+            listening.stop();
+        }
+        if (dialogue != null) {
+            dialogue.close();
         }
         if (device != null) {
-            device.control(_ -> {
-                closeConversation();
-                return true;
-            });
+            groups.leaveAll(device);
         }
         if (name != null) {
             ports.giveBack(this, name);
-        }
-    }
-
-    private void closeConversation() {
-        if (conversation != null) {
-            conversation.close();
-        }
-        if (question != null) {
-            question.close();
-        }
-        if (inquiry != null) {
-            inquiry.close();
         }
     }
 
@@ -674,9 +461,19 @@ final class IdentifierObject {
         if (device != null) {
             devices.release(device);
         }
-        listensOn.forEach(devices::release);
+        if (listening != null) {
+            listening.devices().forEach(devices::release);
+        }
         if (structure != null) {
             structure.release();
+        }
+        endOwnChannel();
+    }
+
+    private void endOwnChannel() {
+        if (ownChannel != null) {
+            ownChannel.destroy();
+            ownChannel = null;
         }
     }
 }

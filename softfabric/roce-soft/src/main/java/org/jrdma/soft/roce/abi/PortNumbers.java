@@ -31,8 +31,8 @@ final class PortNumbers {
         if (wanted.port() != 0) {
             for (var other : holders(identifier.portSpace(), wanted.port())) {
                 if (other.name().overlaps(wanted)
-                        && !(identifier.reusesAddress()
-                                && other.reusesAddress()
+                        && !(identifier.options().reusesAddress
+                                && other.options().reusesAddress
                                 && !other.isListening())) {
                     throw new Refusal(Errno.EADDRINUSE);
                 }

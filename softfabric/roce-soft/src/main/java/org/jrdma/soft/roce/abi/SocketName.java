@@ -22,7 +22,7 @@ record SocketName(Address address, int port) {
 
     private static final ValueLayout.OfShort PORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final ValueLayout.OfInt IPV4 =
+    static final ValueLayout.OfInt IPV4 =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     /** Any address of a family, and any port. */
@@ -36,8 +36,7 @@ record SocketName(Address address, int port) {
      * @throws Refusal if there is none, or one of another family
      */
     static SocketName read(long address) {
-        var family = sockaddr.sa_family(Memory.at(address, Short.BYTES));
-        return switch (family) {
+        return switch (family(Memory.at(address, Short.BYTES))) {
             case AF_INET -> {
                 var memory = Memory.at(address, sockaddr_in.layout());
                 yield new SocketName(
@@ -52,6 +51,11 @@ record SocketName(Address address, int port) {
             }
             default -> throw new Refusal(Errno.EAFNOSUPPORT);
         };
+    }
+
+    /** Which family one is of. */
+    static short family(MemorySegment name) {
+        return sockaddr.sa_family(name);
     }
 
     /** Writes it to memory of zeros, which has room for either form. */

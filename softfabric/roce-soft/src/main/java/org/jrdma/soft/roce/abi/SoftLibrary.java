@@ -17,7 +17,8 @@ public final class SoftLibrary implements SymbolLookup {
                     MemoryExports.class,
                     CompletionExports.class,
                     QueuePairExports.class,
-                    SharedReceiveQueueExports.class);
+                    SharedReceiveQueueExports.class,
+                    AddressExports.class);
 
     private final SymbolLookup symbols;
     private final MemorySegment list;

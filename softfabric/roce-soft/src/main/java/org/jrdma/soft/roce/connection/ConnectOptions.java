@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * What a side asks for that connects.
  *
+ * @param transport the kind of connection, as in {@link ConnectRequest}
  * @param offer its queue pair; the sequence number is not looked at
  * @param retries how often the queue pairs are to send again
  * @param acknowledgeTimeout of the queue pairs, as in {@link RequestedPath}
@@ -12,6 +13,7 @@ import java.lang.foreign.MemorySegment;
  */
 public record ConnectOptions(
         long serviceId,
+        int transport,
         Offer offer,
         int retries,
         int partitionKey,

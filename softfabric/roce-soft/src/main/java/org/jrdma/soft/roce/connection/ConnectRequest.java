@@ -32,6 +32,7 @@ public record ConnectRequest(
     static final int ATTRIBUTE = 0x10;
     public static final int PRIVATE_BYTES = 92;
     public static final int RELIABLE = 0;
+    public static final int UNRELIABLE = 1;
 
     /** Instead of LIDs, where there are none. */
     private static final int PERMISSIVE_LID = 0xffff;

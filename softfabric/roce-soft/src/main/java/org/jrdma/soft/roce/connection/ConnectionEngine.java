@@ -261,10 +261,14 @@ public final class ConnectionEngine implements Management {
             known.requestedAgain(request);
             return;
         }
-        var reason = reasonAgainst(source, request);
         var service = services.get(request.serviceId());
-        if (reason != 0 || service == null) {
-            reject(source, request, reason != 0 ? reason : Reason.NO_LISTENER);
+        if (service == null) {
+            reject(source, request, Reason.NO_LISTENER);
+            return;
+        }
+        var reason = reasonAgainst(source, request, service);
+        if (reason != 0) {
+            reject(source, request, reason);
             return;
         }
         var former = findByQueuePair(source, request.offer().queuePair());
@@ -296,13 +300,13 @@ public final class ConnectionEngine implements Management {
         }
     }
 
-    /** Why a request cannot be granted, whoever listens; 0 if it can. */
-    private int reasonAgainst(Address source, ConnectRequest request) {
+    /** Why a service cannot grant a request; 0 if it can. */
+    private int reasonAgainst(Address source, ConnectRequest request, Service service) {
         var path = request.path();
         if (!path.local().equals(source) || !path.remote().equals(address)) {
             return Reason.INVALID_GID;
         }
-        if (request.transport() != ConnectRequest.RELIABLE) {
+        if (request.transport() != service.transport()) {
             return Reason.INVALID_TRANSPORT;
         }
         return path.mtu() < 1 || path.mtu() > mtu ? Reason.INVALID_MTU : 0;

@@ -105,7 +105,7 @@ public final class Conversation extends Timed {
                                 offer.flowControl(),
                                 offer.sharedReceives(),
                                 offer.notReadyRetries()),
-                        ConnectRequest.RELIABLE,
+                        wanted.transport(),
                         wanted.retries(),
                         wanted.partitionKey(),
                         RESPONSE_TIMEOUT,

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Service {
 
+    /** The kind of connections that it takes, as in {@link ConnectRequest}. */
+    int transport();
+
     /**
      * A peer asks for a connection.
      *

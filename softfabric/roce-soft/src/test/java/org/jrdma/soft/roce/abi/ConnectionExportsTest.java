@@ -13,8 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_addr;
+import org.jrdma.abi.rdma.rdma_addrinfo;
 import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
 import org.jrdma.abi.rdma.rdma_conn_param;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.rdma_route;
@@ -284,7 +286,7 @@ class ConnectionExportsTest {
 
     @Test
     void shouldRefusePortSpacesAndOptionsThatItLacks() {
-        assertRefused(Errno.EPROTONOSUPPORT, () -> identifier(rdma_h.RDMA_PS_IPOIB()));
+        assertRefused(Errno.EPROTONOSUPPORT, () -> identifier(7));
         assertRefused(Errno.EINVAL, () -> library.createIdentifier(0, 0, 0, TCP));
         var identifier = identifier(rdma_h.RDMA_PS_UDP());
         var value = arena.allocate(4).address();
@@ -308,6 +310,81 @@ class ConnectionExportsTest {
         var reuse = rdma_h.RDMA_OPTION_ID_REUSEADDR();
         assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, reuse, value, 4));
         destroy(identifier);
+    }
+
+    private long info(int flags, int portSpace, int type, long name) {
+        var info = rdma_addrinfo.allocate(arena);
+        rdma_addrinfo.ai_flags(info, flags);
+        rdma_addrinfo.ai_port_space(info, portSpace);
+        rdma_addrinfo.ai_qp_type(info, type);
+        rdma_addrinfo.ai_src_addr(info, MemorySegment.ofAddress(name));
+        return info.address();
+    }
+
+    @Test
+    void shouldRefuseEndpointsThatItCannotMakeAndTakeBackThosesChannel() {
+        var passive = rdma_h.RAI_PASSIVE();
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        var own = name(address(context), 0);
+        var reliable = rdma_h.IBV_QPT_RC();
+        for (var wrong :
+                List.of(
+                        info(passive, TCP, rdma_h.IBV_QPT_UC(), own),
+                        info(passive, rdma_h.RDMA_PS_UDP(), reliable, own),
+                        info(passive, rdma_h.RDMA_PS_IB(), rdma_h.IBV_QPT_XRC_SEND(), own),
+                        info(passive, TCP, reliable, 0))) {
+            assertRefused(
+                    Errno.EINVAL, () -> library.createEndpoint(target.address(), wrong, 0, 0));
+        }
+        var stranger = name(Address.ipv4(0xc000_0201), 0);
+        assertRefused(
+                Errno.ENODEV,
+                () ->
+                        library.createEndpoint(
+                                target.address(), info(passive, TCP, reliable, stranger), 0, 0));
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> library.createEndpoint(target.address(), info(0, TCP, reliable, own), 0, 0));
+        library.createEndpoint(target.address(), info(passive, TCP, reliable, own), 0, 0);
+        var made = target.get(ValueLayout.ADDRESS, 0).address();
+        var channelOfItsOwn = rdma_cm_id.channel(structure(made)).address();
+        library.migrate(made, channel);
+        assertRefused(Errno.EINVAL, () -> EventChannelObject.of(channelOfItsOwn));
+        destroy(made);
+    }
+
+    @Test
+    void shouldLookUpNothingForNoName() {
+        var target = arena.allocate(ValueLayout.ADDRESS).address();
+        var port = arena.allocateFrom("65536").address();
+        assertRefused(Errno.EINVAL, () -> AddressExports.lookUp(0, 0, 0, target));
+        assertRefused(AddressExports.NO_SERVICE, () -> AddressExports.lookUp(0, port, 0, target));
+        AddressExports.free(0);
+    }
+
+    @Test
+    void shouldRefuseGroupsThatCannotBeJoined() {
+        var datagrams = identifier(rdma_h.RDMA_PS_UDP());
+        var group = name(Address.ipv4(0xef01_0203), 0);
+        assertRefused(Errno.EINVAL, () -> library.join(datagrams, group, 1)); // has no device
+        library.bind(datagrams, name(address(context), 0));
+        var nobody = name(Address.ipv4(0xc000_0201), 0);
+        assertRefused(Errno.EINVAL, () -> library.join(datagrams, nobody, 1));
+        assertRefused(Errno.EINVAL, () -> library.join(datagrams, name(new Address(-1, 1), 0), 1));
+        assertRefused(Errno.EADDRNOTAVAIL, () -> library.leave(datagrams, group));
+        var connected = identifier();
+        library.bind(connected, name(address(context), 0));
+        assertRefused(Errno.EINVAL, () -> library.join(connected, group, 1));
+        var attributes = rdma_cm_join_mc_attr_ex.allocate(arena);
+        rdma_cm_join_mc_attr_ex.addr(attributes, MemorySegment.ofAddress(group));
+        rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_ADDRESS());
+        assertRefused(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
+        rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED());
+        assertRefused(Errno.EOPNOTSUPP, () -> library.joinAs(datagrams, attributes.address(), 1));
+        rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1);
+        rdma_cm_join_mc_attr_ex.join_flags(attributes, rdma_h.RDMA_MC_JOIN_FLAG_RESERVED());
+        assertRefused(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
+        destroy(datagrams, connected);
     }
 
     @Test

@@ -89,6 +89,7 @@ final class World {
         private ConnectOptions options(Machine other, int queuePair, String data) {
             return new ConnectOptions(
                     SERVICE,
+                    ConnectRequest.RELIABLE,
                     new Offer(queuePair, 0, 4, 3, true, false, 6),
                     5,
                     0xffff,
@@ -136,6 +137,11 @@ final class World {
 
         Ear(int room) {
             this.room = room;
+        }
+
+        @Override
+        public int transport() {
+            return ConnectRequest.RELIABLE;
         }
 
         @Override
