@@ -7,9 +7,11 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -30,6 +32,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
+import org.jrdma.verbs.cm.MulticastRole;
 import org.jrdma.verbs.cm.PortSpace;
 import org.jrdma.verbs.cm.PrivateData;
 import org.jrdma.verbs.cm.RejectReason;
@@ -235,11 +238,106 @@ class ConnectionEventTest {
         assertThat(Collections.frequency(library.calls, "rdma_ack_cm_event")).isEqualTo(3);
     }
 
+    /** As soon as an event is acknowledged, the address may be another's. */
+    @Test
+    void shouldTellNobodyOfAnEventOfWhomItTookTheAddressOf() throws Exception {
+        var address = identifier.address();
+        library.answering("rdma_create_id", 0, 0)
+                .watching(
+                        "rdma_create_id",
+                        arguments ->
+                                FakeLibrary.memory(arguments[1], ValueLayout.ADDRESS.byteSize())
+                                        .set(ValueLayout.ADDRESS, 0, address))
+                .watching("rdma_ack_cm_event", _ -> replaceIdentifier());
+        var former = identifier;
+
+        var event = translated(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0);
+
+        assertThat(identifier.address().address()).isEqualTo(address.address());
+        assertThat(event.identifier()).isSameAs(former);
+    }
+
+    private void replaceIdentifier() {
+        try {
+            identifier.close();
+            identifier = channel.newIdentifier(PortSpace.TCP);
+        } catch (VerbsException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void shouldTellWhichGroupsWereJoinedAndLeaveThemAtTheEnd() throws Exception {
+        bound();
+        var contexts = new ArrayList<MemorySegment>();
+        library.watching(
+                "rdma_join_multicast", arguments -> contexts.add((MemorySegment) arguments[2]));
+        var first = InetAddress.ofLiteral("239.1.2.3");
+        var second = InetAddress.ofLiteral("ff15::1");
+        identifier.joinMulticast(first);
+        identifier.joinMulticast(second);
+        var joined = event(rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN(), 0, identifier.address());
+        var parameters = rdma_cm_event.param.ud(rdma_cm_event.param(joined));
+        rdma_ud_param.private_data(parameters, contexts.getFirst()); // no pointer to anything
+        rdma_ud_param.private_data_len(parameters, (byte) 8);
+        rdma_ud_param.qkey(parameters, 7);
+        library.tell(joined);
+        var failed =
+                event(
+                        rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR(),
+                        -Errno.ENETUNREACH,
+                        identifier.address());
+        rdma_ud_param.private_data(
+                rdma_cm_event.param.ud(rdma_cm_event.param(failed)), contexts.getLast());
+        library.tell(failed);
+
+        var event = (ConnectionEvent.MulticastJoined) channel.next(PATIENCE);
+        assertThat(event.group()).isEqualTo(first);
+        assertThat(event.parameters().queueKey()).isEqualTo(7);
+        var error = (ConnectionEvent.MulticastError) channel.next(PATIENCE);
+        assertThat(error.group()).isEqualTo(second);
+        assertThat(error.reason()).isEqualTo("group ff15:0:0:0:0:0:0:1: ENETUNREACH (101)");
+        identifier.leaveMulticast(second);
+        identifier.close();
+        assertThat(Collections.frequency(library.calls, "rdma_leave_multicast")).isEqualTo(2);
+        assertThat(library.calls).endsWith("rdma_leave_multicast", "rdma_destroy_id");
+    }
+
+    @Test
+    void shouldLeaveNoGroupThatItIsNotIn() throws Exception {
+        var group = InetAddress.ofLiteral("239.1.2.3");
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> identifier.joinMulticast(group))
+                .withMessageContaining("resolve an address first");
+        bound();
+        library.answering("rdma_join_multicast", -1, Errno.EINVAL)
+                .answering("rdma_leave_multicast", -1, Errno.EADDRNOTAVAIL)
+                .answering("rdma_join_multicast_ex", -1, Errno.EOPNOTSUPP);
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> identifier.joinMulticast(group))
+                .withMessageContaining("rdma_join_multicast failed for group 239.1.2.3 and ident");
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> identifier.joinMulticast(group, MulticastRole.SENDER))
+                .withMessageContaining("rdma_join_multicast_ex failed for group 239.1.2.3");
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> identifier.leaveMulticast(group))
+                .withMessageContaining("EADDRNOTAVAIL");
+        identifier.close();
+
+        assertThat(Collections.frequency(library.calls, "rdma_leave_multicast")).isEqualTo(1);
+    }
+
+    /** Gives the identifier a device. */
+    private void bound() {
+        rdma_cm_id.verbs(identifier.address(), library.context());
+        ibv_context.device(library.context(), library.device());
+    }
+
     /** On iWARP the call waits for TCP, for minutes if it must. */
     @Test
     void shouldCloseAtOnceDuringACallThatConnectsAndLeaveDestructionToItsThread() throws Exception {
-        rdma_cm_id.verbs(identifier.address(), library.context());
-        ibv_context.device(library.context(), library.device());
+        bound();
         var entered = new CountDownLatch(1);
         var connected = new CountDownLatch(1);
         library.watching(

@@ -1,5 +1,6 @@
 package org.jrdma.verbs.cm;
 
+import java.net.InetAddress;
 import org.jrdma.ffi.Errno;
 
 /**
@@ -20,6 +21,12 @@ public sealed interface ConnectionEvent {
 
         /** What the system said; of a refusal its number, else an errno. */
         int code();
+    }
+
+    /** A peer wants something of a listener; the identifier is the new one that is for it. */
+    sealed interface Request extends ConnectionEvent {
+        /** Where it came to. */
+        Identifier listener();
     }
 
     /** The address belongs to a device of this machine, or leads to one. */
@@ -60,11 +67,11 @@ public sealed interface ConnectionEvent {
             Identifier listener,
             ConnectionParameters parameters,
             PrivateData privateData)
-            implements ConnectionEvent {}
+            implements Request {}
 
     /** A peer wants to know where datagrams for it should go. */
     record DatagramRequest(Identifier identifier, Identifier listener, PrivateData privateData)
-            implements ConnectionEvent {}
+            implements Request {}
 
     /**
      * The peer accepts. The queue pair must be brought to READY_TO_SEND, and then {@link
@@ -139,6 +146,24 @@ public sealed interface ConnectionEvent {
 
     /** The peer disconnected, or this side did. {@link Identifier#disconnect} answers the peer. */
     record Disconnected(Identifier identifier) implements ConnectionEvent {}
+
+    /**
+     * Datagrams to the group can be sent now, and received by the queue pairs that are {@link
+     * org.jrdma.verbs.DatagramQueuePair#attachMulticast attached} to the GID of the way there.
+     *
+     * @param group as it was named
+     * @param parameters where datagrams for the group go
+     */
+    record MulticastJoined(Identifier identifier, InetAddress group, DatagramParameters parameters)
+            implements ConnectionEvent {}
+
+    /** The group cannot be joined, or is lost. */
+    record MulticastError(Identifier identifier, InetAddress group, int code) implements Failure {
+        @Override
+        public String reason() {
+            return "group %s: %s".formatted(group.getHostAddress(), Errno.describe(code));
+        }
+    }
 
     /** The device is being taken out; everything made from it must be closed. */
     record DeviceRemoved(Identifier identifier) implements ConnectionEvent {}

@@ -3,7 +3,11 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
@@ -12,6 +16,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.SoftwareFabric;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * runs. Safe for use by several threads.
  */
 public final class ConnectionManager {
+
+    private static final int BACKLOG = 128;
 
     private static @Nullable ConnectionManager system;
     private static @Nullable ConnectionManager software;
@@ -116,15 +123,31 @@ public final class ConnectionManager {
         return resolve(address, Deadline.after(timeout));
     }
 
+    /**
+     * The same for what was looked up to be connected to.
+     *
+     * @throws IllegalArgumentException if it is to be listened for
+     */
+    public Route resolve(AddressInfo info, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var peer =
+                info.peer()
+                        .orElseThrow(() ->
+                                new IllegalArgumentException(
+                                        info + " is to be listened for, not connected to"));
+        return route(channel().newIdentifier(info), peer, Deadline.after(timeout));
+    }
+
     private Route resolve(InetSocketAddress address, Deadline deadline)
             throws FabricException, InterruptedIOException {
-        var identifier = channel().newIdentifier(PortSpace.TCP);
+        return route(channel().newIdentifier(PortSpace.TCP), address, deadline);
+    }
+
+    private static Route route(Identifier identifier, InetSocketAddress address, Deadline deadline)
+            throws FabricException, InterruptedIOException {
         var done = false;
         try {
-            identifier.resolveAddress(address, longer(deadline));
-            await(identifier, deadline, "rdma_resolve_addr", "No way to the address " + address);
-            identifier.resolveRoute(longer(deadline));
-            await(identifier, deadline, "rdma_resolve_route", "No route to " + address);
+            resolve(identifier, address, deadline);
             done = true;
             return new Route(identifier);
         } finally {
@@ -134,18 +157,37 @@ public final class ConnectionManager {
         }
     }
 
+    private static void resolve(Identifier identifier, InetSocketAddress address, Deadline deadline)
+            throws FabricException, InterruptedIOException {
+        identifier.resolveAddress(address, longer(deadline));
+        var noWay = "No way to the address " + address;
+        await(identifier, deadline, "rdma_resolve_addr", noWay, noWay + " was found");
+        identifier.resolveRoute(longer(deadline));
+        var noRoute = "No route to " + address;
+        await(identifier, deadline, "rdma_resolve_route", noRoute, noRoute + " was found");
+    }
+
     /** So that it is the caller's deadline that passes, and not at times the kernel's. */
     private static Duration longer(Deadline deadline) {
         return Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plusSeconds(1);
     }
 
-    private static void await(
-            Identifier identifier, Deadline deadline, String function, String missed)
+    /**
+     * @param attempt what to say has failed
+     * @param missed what to say has not happened in time
+     */
+    private static ConnectionEvent await(
+            Identifier identifier,
+            Deadline deadline,
+            String function,
+            String attempt,
+            String missed)
             throws FabricException, InterruptedIOException {
-        var event = identifier.inbox().take(deadline, missed + " was found");
+        var event = identifier.inbox().take(deadline, missed);
         if (event instanceof ConnectionEvent.Failure failure) {
-            throw new CmException(function, missed, failure);
+            throw new CmException(function, attempt, failure);
         }
+        return event;
     }
 
     /**
@@ -191,7 +233,7 @@ public final class ConnectionManager {
 
     /** Listens, with room for 128 requests that nobody has answered. */
     public Listener listen(InetSocketAddress address) throws VerbsException {
-        return listen(address, 128);
+        return listen(address, BACKLOG);
     }
 
     /**
@@ -202,15 +244,131 @@ public final class ConnectionManager {
      * @throws VerbsException if no RDMA device has the address, or the port is taken
      */
     public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
-        var identifier = channel().newIdentifier(PortSpace.TCP);
-        try {
-            identifier.bind(address);
-            identifier.listen(backlog);
-        } catch (VerbsException | RuntimeException e) {
-            identifier.close();
-            throw e;
+        return new Listener(listening(channel().newIdentifier(PortSpace.TCP), address, backlog));
+    }
+
+    /**
+     * The same for what was looked up to be listened for.
+     *
+     * @throws IllegalArgumentException if it is to be connected to
+     */
+    public Listener listen(AddressInfo info, int backlog) throws VerbsException {
+        if (info.peer().isPresent()) {
+            throw new IllegalArgumentException(info + " is to be connected to, not listened for");
         }
-        return new Listener(identifier);
+        return new Listener(listening(channel().newIdentifier(info), null, backlog));
+    }
+
+    /**
+     * @param address null for what is bound
+     */
+    private static Identifier listening(
+            Identifier identifier, @Nullable InetSocketAddress address, int backlog)
+            throws VerbsException {
+        var done = false;
+        try {
+            if (address != null) {
+                identifier.bind(address);
+            }
+            identifier.listen(backlog);
+            done = true;
+            return identifier;
+        } finally {
+            if (!done) {
+                identifier.close();
+            }
+        }
+    }
+
+    /**
+     * Asks a peer where the datagrams of a service go.
+     *
+     * @param privateData for the service's program: at most 180 bytes
+     * @throws CmException if there is no way to the peer, or it has no such service
+     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IllegalArgumentException if the private data is longer
+     */
+    public DatagramService findDatagrams(
+            InetSocketAddress service, Duration timeout, byte... privateData)
+            throws FabricException, InterruptedIOException {
+        var deadline = Deadline.after(timeout);
+        try (var identifier = channel().newIdentifier(PortSpace.UDP)) {
+            resolve(identifier, service, deadline);
+            identifier.connect(DatagramParameters.toTell(0), privateData);
+            var missed = "No answer from the service at " + service;
+            var event = await(identifier, deadline, "rdma_connect", missed, missed + " has come");
+            if (event instanceof ConnectionEvent.DatagramEstablished established) {
+                return new DatagramService(
+                        identifier.deviceName().orElseThrow(),
+                        established.parameters(),
+                        established.privateData());
+            }
+            throw new VerbsException("rdma_connect", "%s: %s".formatted(missed, event));
+        }
+    }
+
+    /**
+     * Listens for peers that ask where datagrams go, with room for 128 that nobody has answered.
+     * Port 0 is any that is free, and the wildcard address stands for all of this machine's
+     * devices.
+     *
+     * @throws VerbsException if no RDMA device has the address, or the port is taken
+     */
+    public DatagramListener listenForDatagrams(InetSocketAddress address) throws VerbsException {
+        return new DatagramListener(
+                listening(channel().newIdentifier(PortSpace.UDP), address, BACKLOG));
+    }
+
+    /**
+     * Looks up where a service is. The best comes first; librdmacm gives one. In C: {@code
+     * rdma_getaddrinfo}, and {@code rdma_freeaddrinfo}.
+     *
+     * @param timeout how long to wait for who knows names
+     * @throws VerbsException if nobody knows that name; its code is then a number of {@code
+     *     getaddrinfo}, below zero
+     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public List<AddressInfo> lookUp(LookUp wanted, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var deadline = Deadline.after(timeout);
+        var attempt =
+                new Attempt("rdma_getaddrinfo", () -> "for " + wanted, ConnectionManager::onNames);
+        var found = new CompletableFuture<List<AddressInfo>>();
+        // Nothing ends the call: it is left alone when the time is over.
+        Thread.ofPlatform()
+                .daemon()
+                .name("jrdma-look-up")
+                .start(() -> {
+                    try {
+                        found.complete(library.addresses().lookUp(wanted, attempt));
+                    } catch (Throwable e) {
+                        found.completeExceptionally(e);
+                    }
+                });
+        try {
+            return found.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw deadline.missed("Nobody has told the address of " + wanted);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while looking up " + wanted);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof VerbsException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    private static String onNames(int code) {
+        return switch (code) {
+            case -2 -> "Nobody knows that host or that service.";
+            case -3 -> "Who knows names does not answer; try again later.";
+            case -8 -> "The service is no number, and not in this machine's table of services.";
+            default -> "";
+        };
     }
 
     /** Made when it is first needed: there may be no device. */

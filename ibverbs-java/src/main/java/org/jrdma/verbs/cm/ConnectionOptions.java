@@ -30,8 +30,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * For a reliable queue pair that is made so. Its port is the one that the address leads to,
-     * whatever these options say.
+     * For a connected queue pair that is made so, a reliable one unless the address was looked up
+     * for another. Its port is the one that the address leads to, whatever these options say.
      */
     public static <Q extends QueuePair> ConnectionOptions<Q> of(QueuePairOptions<Q> queuePair) {
         return new ConnectionOptions<>(queuePair);

@@ -9,4 +9,15 @@ import org.jrdma.verbs.AddressVector;
  * @param queuePairNumber the queue pair there
  * @param queueKey what datagrams to it must carry
  */
-public record DatagramParameters(AddressVector address, int queuePairNumber, int queueKey) {}
+public record DatagramParameters(AddressVector address, int queuePairNumber, int queueKey) {
+
+    /**
+     * The key of the queue pairs that the connection manager tells of. In C: {@code RDMA_UDP_QKEY}.
+     */
+    public static final int QUEUE_KEY = 0x0123_4567;
+
+    /** What the connection manager is given of a queue pair. */
+    static ConnectionParameters toTell(int queuePairNumber) {
+        return new ConnectionParameters(queuePairNumber, false, 0, 0, 0, 0);
+    }
+}

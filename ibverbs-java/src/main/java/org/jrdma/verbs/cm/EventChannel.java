@@ -3,11 +3,15 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -124,24 +128,75 @@ public final class EventChannel extends NativeObject {
         }
     }
 
+    /**
+     * Makes an identifier for what was looked up: of its type of queue pair, and bound to its local
+     * address. Unreliable and extended connections have no other. What is to be connected to is
+     * still to be resolved. In C: {@code rdma_create_ep}, which would wait for that.
+     *
+     * @throws VerbsException if the local address is of no RDMA device, or the port is taken
+     */
+    public Identifier newIdentifier(AddressInfo info) throws VerbsException {
+        var local = info.local().or(() -> info.peer().map(EventChannel::anywhere)).orElseThrow();
+        lifetime().hold();
+        try {
+            var address =
+                    library.addresses()
+                            .createEndpoint(
+                                    info,
+                                    local,
+                                    Attempt.to("rdma_create_ep", () -> "for %s".formatted(info)));
+            var made = nativeIdentifier(address);
+            var done = false;
+            try {
+                library.identifiers()
+                        .migrate(
+                                address,
+                                channel.address(),
+                                Attempt.to("rdma_migrate_id", () -> "for %s".formatted(info)));
+                done = true;
+            } finally {
+                if (!done) {
+                    made.close();
+                }
+            }
+            return adopt(made, info.portSpace());
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    private static InetSocketAddress anywhere(InetSocketAddress peer) {
+        return new InetSocketAddress(
+                InetAddress.ofLiteral(peer.getAddress() instanceof Inet6Address ? "::" : "0.0.0.0"),
+                0);
+    }
+
     /** What the system has made. The channel must be held. */
     private Identifier adopt(MemorySegment address, PortSpace portSpace) {
-        var identifier =
-                new Identifier(
-                        this,
-                        portSpace,
-                        new NativeIdentifier(library.identifiers(), channel, address));
-        identifiers.put(address.address(), identifier);
+        return adopt(nativeIdentifier(address), portSpace);
+    }
+
+    private Identifier adopt(NativeIdentifier made, PortSpace portSpace) {
+        var identifier = new Identifier(this, portSpace, made);
+        identifiers.put(made.address().address(), identifier);
         return identifier;
     }
 
+    private NativeIdentifier nativeIdentifier(MemorySegment address) {
+        return new NativeIdentifier(library.identifiers(), channel, address, new JoinedGroups());
+    }
+
     /** Has the events of an identifier of another channel come here. */
-    Identifier takeOver(MemorySegment address, PortSpace portSpace, Attempt attempt)
+    Identifier takeOver(NativeIdentifier identifier, PortSpace portSpace, Attempt attempt)
             throws VerbsException {
         lifetime().hold();
         try {
+            var address = identifier.address();
             library.identifiers().migrate(address, channel.address(), attempt);
-            return adopt(address, portSpace);
+            return adopt(
+                    new NativeIdentifier(
+                            library.identifiers(), channel, address, identifier.groups()),
+                    portSpace);
         } finally {
             lifetime().release();
         }
@@ -207,7 +262,7 @@ public final class EventChannel extends NativeObject {
     }
 
     private static void dispatch(ConnectionEvent event) {
-        if (event instanceof ConnectionEvent.ConnectRequest request) {
+        if (event instanceof ConnectionEvent.Request request) {
             if (!request.listener().inbox().put(request)) {
                 Thread.ofVirtual().name("jrdma-refuse").start(request.identifier()::close);
             }
@@ -220,27 +275,18 @@ public final class EventChannel extends NativeObject {
     private Optional<ConnectionEvent> take() throws VerbsException {
         lifetime().hold();
         try {
-            while (true) {
-                var taken =
-                        library.events()
-                                .take(
-                                        channel.address(),
-                                        Attempt.to("rdma_get_cm_event", () -> "for " + this));
-                if (taken.isEmpty()) {
-                    return Optional.empty();
-                }
-                var event = translate(taken.get());
-                if (event.isPresent()) {
-                    return event;
-                }
-            }
+            return library.events()
+                    .take(
+                            channel.address(),
+                            this::translate,
+                            Attempt.to("rdma_get_cm_event", () -> "for " + this));
         } finally {
             lifetime().release();
         }
     }
 
     /** Empty if it is about an identifier that is closed. */
-    private Optional<ConnectionEvent> translate(EventFunctions.Event event) throws VerbsException {
+    private Optional<ConnectionEvent> translate(EventFunctions.Event event) {
         if (event.type() == rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST()) {
             var listener = known(event.listener());
             if (listener.isEmpty()) {
@@ -268,7 +314,7 @@ public final class EventChannel extends NativeObject {
     /** A request to a listener that was closed in the meantime. */
     private void refuse(MemorySegment address) {
         try {
-            new NativeIdentifier(library.identifiers(), channel, address).close();
+            nativeIdentifier(address).close();
         } catch (VerbsException e) {
             LOG.warn("{}: {}", this, e.getMessage());
         }
@@ -302,6 +348,20 @@ public final class EventChannel extends NativeObject {
             return new ConnectionEvent.ConnectError(identifier, Math.abs(status));
         } else if (type == rdma_h.RDMA_CM_EVENT_DISCONNECTED()) {
             return new ConnectionEvent.Disconnected(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN()) {
+            return ofGroup(
+                    identifier,
+                    event,
+                    group ->
+                            new ConnectionEvent.MulticastJoined(
+                                    identifier, group, event.datagrams()));
+        } else if (type == rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR()) {
+            return ofGroup(
+                    identifier,
+                    event,
+                    group ->
+                            new ConnectionEvent.MulticastError(
+                                    identifier, group, Math.abs(status)));
         } else if (type == rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL()) {
             return new ConnectionEvent.DeviceRemoved(identifier);
         } else if (type == rdma_h.RDMA_CM_EVENT_ADDR_CHANGE()) {
@@ -309,7 +369,21 @@ public final class EventChannel extends NativeObject {
         } else if (type == rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT()) {
             return new ConnectionEvent.TimeWaitExit(identifier);
         }
-        return new ConnectionEvent.Other(identifier, type, status);
+        return other(identifier, event);
+    }
+
+    private static ConnectionEvent ofGroup(
+            Identifier identifier,
+            EventFunctions.Event event,
+            Function<InetAddress, ConnectionEvent> translation) {
+        return identifier
+                .group(event.context())
+                .map(translation)
+                .orElseGet(() -> other(identifier, event));
+    }
+
+    private static ConnectionEvent other(Identifier identifier, EventFunctions.Event event) {
+        return new ConnectionEvent.Other(identifier, event.type(), event.status());
     }
 
     ConnectionLibrary library() {

@@ -139,10 +139,11 @@ final class Handshake<Q extends QueuePair> {
                 domain.newQueuePair(
                         options.queuePair().port(identifier.devicePort().orElseThrow()));
         queuePair = made;
-        if (made.type() != QueuePairType.RELIABLE_CONNECTION) {
+        var wanted = identifier.queuePairType();
+        if (made.type() != wanted) {
             throw new IllegalArgumentException(
-                    "%s is of the type %s, and cannot be connected so: it takes a reliable one"
-                            .formatted(made, made.type()));
+                    "%s is of the type %s, and cannot be connected so: it takes one of the type %s"
+                            .formatted(made, made.type(), wanted));
         }
         bring(made, QueuePairState.INIT);
         options.preparation().prepare(made);
@@ -182,15 +183,18 @@ final class Handshake<Q extends QueuePair> {
     }
 
     private int reads(DeviceAttributes limits) {
-        return Math.clamp(
-                Math.min(options.maxReads(), limits.maxReadsAsInitiator()), 0, MOST_READS);
+        return most(options.maxReads(), limits.maxReadsAsInitiator());
     }
 
     private int destinationReads(DeviceAttributes limits) {
-        return Math.clamp(
-                Math.min(options.maxDestinationReads(), limits.maxReadsAsDestination()),
-                0,
-                MOST_READS);
+        return most(options.maxDestinationReads(), limits.maxReadsAsDestination());
+    }
+
+    /** An unreliable connection has no reads. */
+    private int most(int wanted, int limit) {
+        return identifier.queuePairType() == QueuePairType.UNRELIABLE_CONNECTION
+                ? 0
+                : Math.clamp(Math.min(wanted, limit), 0, MOST_READS);
     }
 
     private ConnectionEvent await(Deadline deadline, String function, String missed)

@@ -1,6 +1,7 @@
 package org.jrdma.verbs.cm;
 
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.jrdma.verbs.AsyncEventType;
 import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
@@ -65,6 +67,11 @@ public final class Identifier extends NativeObject {
     /** What its port number counts in. */
     public PortSpace portSpace() {
         return portSpace;
+    }
+
+    /** The type of its queue pair. */
+    public QueuePairType queuePairType() {
+        return look(IdentifierFunctions::type);
     }
 
     /**
@@ -286,6 +293,60 @@ public final class Identifier extends NativeObject {
     }
 
     /**
+     * Begins to join a multicast group, to send and to receive. The answer is {@link
+     * ConnectionEvent.MulticastJoined} or {@link ConnectionEvent.MulticastError}. In C: {@code
+     * rdma_join_multicast}.
+     *
+     * <p>It must have a device and be of a port space of datagrams. It brings the group's packets
+     * to the device; {@link org.jrdma.verbs.DatagramQueuePair#attachMulticast} to a queue pair.
+     */
+    public void joinMulticast(InetAddress group) throws VerbsException {
+        joinMulticast(group, MulticastRole.FULL_MEMBER, "rdma_join_multicast");
+    }
+
+    /** The same, perhaps to send only. In C: {@code rdma_join_multicast_ex}. */
+    public void joinMulticast(InetAddress group, MulticastRole role) throws VerbsException {
+        joinMulticast(group, role, "rdma_join_multicast_ex");
+    }
+
+    private void joinMulticast(InetAddress group, MulticastRole role, String function)
+            throws VerbsException {
+        inCall(() -> {
+            needDevice(function);
+            identifier
+                    .groups()
+                    .join(functions, address(), group, role, groupAttempt(function, group));
+        });
+    }
+
+    /**
+     * Leaves a group, as {@link #close()} does. In C: {@code rdma_leave_multicast}.
+     *
+     * @throws VerbsException if it is not in that group
+     */
+    public void leaveMulticast(InetAddress group) throws VerbsException {
+        inCall(() ->
+                identifier
+                        .groups()
+                        .leave(
+                                functions,
+                                address(),
+                                group,
+                                groupAttempt("rdma_leave_multicast", group)));
+    }
+
+    /** The group of one of its events. */
+    Optional<InetAddress> group(long number) {
+        return identifier.groups().group(number);
+    }
+
+    private Attempt groupAttempt(String function, InetAddress group) {
+        return Attempt.to(
+                function,
+                () -> "for group %s and %s".formatted(group.getHostAddress(), description()));
+    }
+
+    /**
      * Has its events come to another channel, and belongs to that from then on. This object is
      * closed by it; the identifier lives on as what is returned. In C: {@code rdma_migrate_id}.
      */
@@ -296,7 +357,7 @@ public final class Identifier extends NativeObject {
         Identifier moved;
         lifetime().hold();
         try {
-            moved = other.takeOver(address(), portSpace, attempt("rdma_migrate_id"));
+            moved = other.takeOver(identifier, portSpace, attempt("rdma_migrate_id"));
             identifier.handOver();
         } finally {
             lifetime().release();
@@ -402,6 +463,13 @@ public final class Identifier extends NativeObject {
     /** Its events, where the channel gives them out. */
     Inbox inbox() {
         return inbox;
+    }
+
+    /** With the requests that nobody has taken, which it refuses. */
+    void closeWithRequests() {
+        var left = inbox.close();
+        close();
+        left.forEach(event -> event.identifier().close());
     }
 
     Optional<IdentifierFunctions.BoundDevice> device() {

@@ -70,9 +70,7 @@ public final class Listener implements AutoCloseable {
     /** Does not wait for anyone. */
     @Override
     public void close() {
-        var left = identifier.inbox().close();
-        identifier.close();
-        left.forEach(event -> event.identifier().close());
+        identifier.closeWithRequests();
     }
 
     @Override

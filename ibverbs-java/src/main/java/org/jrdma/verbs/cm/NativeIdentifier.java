@@ -19,21 +19,31 @@ final class NativeIdentifier {
     private final IdentifierFunctions functions;
     private final NativeChannel channel;
     private final MemorySegment address;
+    private final JoinedGroups groups;
     private boolean connecting;
     private boolean mayWait;
     private boolean closed;
     private boolean handedOver;
 
     /** Takes over what was made. */
-    NativeIdentifier(IdentifierFunctions functions, NativeChannel channel, MemorySegment address) {
+    NativeIdentifier(
+            IdentifierFunctions functions,
+            NativeChannel channel,
+            MemorySegment address,
+            JoinedGroups groups) {
         this.functions = functions;
         this.channel = channel;
         this.address = address;
+        this.groups = groups;
         channel.retain();
     }
 
     MemorySegment address() {
         return address;
+    }
+
+    JoinedGroups groups() {
+        return groups;
     }
 
     /**
@@ -94,6 +104,7 @@ final class NativeIdentifier {
     private void destroy() throws VerbsException {
         try {
             if (!handedOver) {
+                groups.leaveAll(functions, address);
                 functions.destroy(
                         address,
                         Attempt.to("rdma_destroy_id", () -> "for %x".formatted(address.address())));

@@ -9,10 +9,14 @@ import org.jrdma.ffi.linkage.NativeLibrary;
  *
  * @param library where the symbols come from
  * @param identifiers identifiers, and the steps of a connection
+ * @param addresses addresses by name
  * @param events channels and events
  */
 public record ConnectionLibrary(
-        NativeLibrary library, IdentifierFunctions identifiers, EventFunctions events) {
+        NativeLibrary library,
+        IdentifierFunctions identifiers,
+        AddressFunctions addresses,
+        EventFunctions events) {
 
     /** What the library is called, and which packages hold it. */
     public static final LibraryName NAME =
@@ -20,6 +24,10 @@ public record ConnectionLibrary(
 
     /** Links the functions. */
     public ConnectionLibrary(NativeLibrary library) throws LibraryNotFoundException {
-        this(library, new IdentifierFunctions(library), new EventFunctions(library));
+        this(
+                library,
+                new IdentifierFunctions(library),
+                new AddressFunctions(library),
+                new EventFunctions(library));
     }
 }

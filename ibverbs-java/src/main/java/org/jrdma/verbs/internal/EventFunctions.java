@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_cm_id;
 import org.jrdma.abi.rdma.rdma_conn_param;
@@ -85,6 +86,7 @@ public final class EventFunctions {
      * @param identifier what it is about
      * @param listener where a request came to
      * @param ofDatagrams which of the two parameters mean something
+     * @param context of a multicast group, what was given with its name
      */
     public record Event(
             int type,
@@ -94,35 +96,54 @@ public final class EventFunctions {
             boolean ofDatagrams,
             ConnectionParameters connection,
             DatagramParameters datagrams,
+            long context,
             PrivateData privateData) {}
 
     /**
-     * Takes the next event of a channel whose descriptor does not block, and acknowledges it; empty
-     * where there is none. -1 and errno on failure, but 0 or -1 for the acknowledgement of what is
-     * no event.
+     * Takes the next event of a channel whose descriptor does not block and that means something to
+     * the reader, and acknowledges it; empty where there is none. -1 and errno on failure, but 0 or
+     * -1 for the acknowledgement of what is no event.
+     *
+     * @param reader what to make of an event. It comes before the acknowledgement: as long as that
+     *     is missing nobody can destroy the identifier, and its address is no other's.
      */
-    public Optional<Event> take(MemorySegment channel, Attempt attempt) throws VerbsException {
+    public <T> Optional<T> take(
+            MemorySegment channel, Function<Event, Optional<T>> reader, Attempt attempt)
+            throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var pointer = arena.allocate(ValueLayout.ADDRESS);
-            int result =
-                    call(() ->
-                            (int)
-                                    GET_CM_EVENT.invokeExact(
-                                            getCmEvent, segment(), channel, pointer));
-            if (result < 0) {
-                if (CapturedErrno.value() == Errno.EAGAIN) {
-                    return Optional.empty();
+            while (true) {
+                int result =
+                        call(() ->
+                                (int)
+                                        GET_CM_EVENT.invokeExact(
+                                                getCmEvent, segment(), channel, pointer));
+                if (result < 0) {
+                    if (CapturedErrno.value() == Errno.EAGAIN) {
+                        return Optional.empty();
+                    }
+                    throw attempt.failed(CapturedErrno.value());
                 }
-                throw attempt.failed(CapturedErrno.value());
+                var event =
+                        memoryAt(
+                                pointer.get(ValueLayout.ADDRESS, 0),
+                                rdma_cm_event.layout().byteSize());
+                var read = readAndAcknowledge(event, reader);
+                if (read.isPresent()) {
+                    return read;
+                }
             }
-            var event =
-                    memoryAt(
-                            pointer.get(ValueLayout.ADDRESS, 0), rdma_cm_event.layout().byteSize());
-            var copy = copy(event);
+        }
+    }
+
+    private <T> Optional<T> readAndAcknowledge(
+            MemorySegment event, Function<Event, Optional<T>> reader) {
+        try {
+            return reader.apply(copy(event));
+        } finally {
             run(() -> {
                 var _ = (int) ACK_CM_EVENT.invokeExact(ackCmEvent, segment(), event);
             });
-            return Optional.of(copy);
         }
     }
 
@@ -131,8 +152,13 @@ public final class EventFunctions {
         var parameters = rdma_cm_event.param(event);
         var connection = rdma_cm_event.param.conn(parameters);
         var datagrams = rdma_cm_event.param.ud(parameters);
+        var type = rdma_cm_event.event(event);
+        var data = rdma_conn_param.private_data(connection); // of both at the same place
+        var ofGroup =
+                type == rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN()
+                        || type == rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR();
         return new Event(
-                rdma_cm_event.event(event),
+                type,
                 rdma_cm_event.status(event),
                 identifier,
                 rdma_cm_event.listen_id(event),
@@ -148,9 +174,12 @@ public final class EventFunctions {
                         AddressVectorCodec.read(rdma_ud_param.ah_attr(datagrams)),
                         rdma_ud_param.qp_num(datagrams),
                         rdma_ud_param.qkey(datagrams)),
-                privateData(
-                        rdma_conn_param.private_data(connection), // of both at the same place
-                        Byte.toUnsignedInt(rdma_conn_param.private_data_len(connection))));
+                ofGroup ? data.address() : 0,
+                ofGroup
+                        ? PrivateData.of()
+                        : privateData(
+                                data,
+                                Byte.toUnsignedInt(rdma_conn_param.private_data_len(connection))));
     }
 
     private static PrivateData privateData(MemorySegment data, int length) {

@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_sa_path_rec;
 import org.jrdma.abi.rdma.rdma_addr;
 import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
 import org.jrdma.abi.rdma.rdma_conn_param;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.rdma_route;
@@ -30,9 +32,11 @@ import org.jrdma.verbs.AsyncEventType;
 import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.ConnectionParameters;
+import org.jrdma.verbs.cm.MulticastRole;
 import org.jrdma.verbs.cm.PathRecord;
 import org.jrdma.verbs.cm.PortSpace;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +64,12 @@ public final class IdentifierFunctions {
     private static final MethodHandle DISCONNECT =
             capturingErrno(rdma_h.rdma_disconnect$descriptor());
     private static final MethodHandle NOTIFY = capturingErrno(rdma_h.rdma_notify$descriptor());
+    private static final MethodHandle JOIN_MULTICAST =
+            capturingErrno(rdma_h.rdma_join_multicast$descriptor());
+    private static final MethodHandle JOIN_MULTICAST_EX =
+            capturingErrno(rdma_h.rdma_join_multicast_ex$descriptor());
+    private static final MethodHandle LEAVE_MULTICAST =
+            capturingErrno(rdma_h.rdma_leave_multicast$descriptor());
     private static final MethodHandle SET_OPTION =
             capturingErrno(rdma_h.rdma_set_option$descriptor());
     private static final MethodHandle MIGRATE_ID =
@@ -84,6 +94,9 @@ public final class IdentifierFunctions {
     private final MemorySegment reject;
     private final MemorySegment disconnect;
     private final MemorySegment notify;
+    private final MemorySegment joinMulticast;
+    private final MemorySegment leaveMulticast;
+    private final Optional<MemorySegment> joinMulticastEx;
     private final MemorySegment setOption;
     private final MemorySegment migrateId;
     private final MemorySegment initQpAttr;
@@ -104,6 +117,9 @@ public final class IdentifierFunctions {
         reject = library.require("rdma_reject");
         disconnect = library.require("rdma_disconnect");
         notify = library.require("rdma_notify");
+        joinMulticast = library.require("rdma_join_multicast");
+        leaveMulticast = library.require("rdma_leave_multicast");
+        joinMulticastEx = library.find("rdma_join_multicast_ex");
         setOption = library.require("rdma_set_option");
         migrateId = library.require("rdma_migrate_id");
         initQpAttr = library.require("rdma_init_qp_attr");
@@ -280,6 +296,59 @@ public final class IdentifierFunctions {
                                         Codes.ASYNC_EVENT_TYPE.code(event))));
     }
 
+    /**
+     * Begins to join a multicast group.
+     *
+     * @param context what its event is to carry
+     */
+    public void join(
+            MemorySegment identifier,
+            InetAddress group,
+            MulticastRole role,
+            long context,
+            Attempt attempt)
+            throws VerbsException {
+        var mark = MemorySegment.ofAddress(context);
+        try (var arena = Arena.ofConfined()) {
+            var name = SocketAddresses.write(new InetSocketAddress(group, 0), arena);
+            if (role == MulticastRole.FULL_MEMBER) {
+                attempt.minusOne(
+                        call(() ->
+                                (int)
+                                        JOIN_MULTICAST.invokeExact(
+                                                joinMulticast, segment(), identifier, name, mark)));
+                return;
+            }
+            var function = there(joinMulticastEx, attempt);
+            var attributes = rdma_cm_join_mc_attr_ex.allocate(arena);
+            rdma_cm_join_mc_attr_ex.comp_mask(
+                    attributes,
+                    rdma_h.RDMA_CM_JOIN_MC_ATTR_ADDRESS()
+                            | rdma_h.RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS());
+            rdma_cm_join_mc_attr_ex.join_flags(
+                    attributes, rdma_h.RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER());
+            rdma_cm_join_mc_attr_ex.addr(attributes, name);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    JOIN_MULTICAST_EX.invokeExact(
+                                            function, segment(), identifier, attributes, mark)));
+        }
+    }
+
+    /** Leaves a group; waits until its events were acknowledged. */
+    public void leave(MemorySegment identifier, InetAddress group, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var name = SocketAddresses.write(new InetSocketAddress(group, 0), arena);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    LEAVE_MULTICAST.invokeExact(
+                                            leaveMulticast, segment(), identifier, name)));
+        }
+    }
+
     /** An option of one byte. */
     public void setByte(MemorySegment identifier, int option, int value, Attempt attempt)
             throws VerbsException {
@@ -395,6 +464,11 @@ public final class IdentifierFunctions {
 
     private static MemorySegment address(MemorySegment identifier) {
         return rdma_route.addr(rdma_cm_id.route(identifier));
+    }
+
+    /** The type of its queue pair. */
+    public static QueuePairType type(MemorySegment identifier) {
+        return Codes.QUEUE_PAIR_TYPE.of(rdma_cm_id.qp_type(identifier));
     }
 
     /** The device that it is bound to, a port of it, and how that is connected. */

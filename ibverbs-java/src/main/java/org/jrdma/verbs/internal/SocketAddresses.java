@@ -57,6 +57,11 @@ final class SocketAddresses {
         MemorySegment.copy(bytes, 0, segment, ValueLayout.JAVA_BYTE, offset, bytes.length);
     }
 
+    /** Which it is of. */
+    static int family(MemorySegment segment) {
+        return sockaddr.sa_family(segment);
+    }
+
     /** Empty where no address was set, or one of another family. */
     static Optional<InetSocketAddress> read(MemorySegment segment) {
         return switch (sockaddr.sa_family(segment)) {

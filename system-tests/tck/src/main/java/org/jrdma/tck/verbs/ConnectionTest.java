@@ -278,7 +278,7 @@ class ConnectionTest {
                                 ConnectionOptions.of(QueuePairOptions.datagrams(completions)),
                                 PATIENCE))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("reliable");
+                .hasMessageContaining("it takes one of the type RELIABLE_CONNECTION");
     }
 
     @Test

@@ -1,0 +1,67 @@
+package org.jrdma.verbs.cm;
+
+import java.net.InetSocketAddress;
+import org.jrdma.verbs.DatagramQueuePair;
+import org.jrdma.verbs.VerbsException;
+
+/** A peer that wants to know where datagrams go, until it is answered, refused or closed. */
+public final class DatagramInquiry implements AutoCloseable {
+
+    private final ConnectionEvent.DatagramRequest request;
+
+    DatagramInquiry(ConnectionEvent.DatagramRequest request) {
+        this.request = request;
+    }
+
+    /** The peer's address. */
+    public InetSocketAddress peerAddress() {
+        return request.identifier().peerAddress().orElseThrow();
+    }
+
+    /** What the peer's program sent along, with its padding. */
+    public PrivateData privateData() {
+        return request.privateData();
+    }
+
+    /** The device that it came through, for {@link org.jrdma.verbs.Verbs#open}. */
+    public String deviceName() {
+        return request.identifier().deviceName().orElseThrow();
+    }
+
+    /**
+     * Answers: to this queue pair.
+     *
+     * @param queuePair of the device that it came through, active with {@link
+     *     DatagramParameters#QUEUE_KEY}
+     * @param privateData for the peer's program: at most 136 bytes
+     * @throws IllegalArgumentException if it is longer
+     */
+    public void accept(DatagramQueuePair queuePair, byte... privateData) throws VerbsException {
+        request.identifier()
+                .accept(
+                        DatagramParameters.toTell(queuePair.endpoint().queuePairNumber()),
+                        privateData);
+        close();
+    }
+
+    /**
+     * Refuses, with something for the peer's program: at most 136 bytes.
+     *
+     * @throws IllegalArgumentException if it is longer
+     */
+    public void reject(byte... privateData) throws VerbsException {
+        request.identifier().reject(privateData);
+        close();
+    }
+
+    /** Refuses, if it was not answered. */
+    @Override
+    public void close() {
+        request.identifier().close();
+    }
+
+    @Override
+    public String toString() {
+        return "question from " + request.identifier().peerAddress().orElse(null);
+    }
+}

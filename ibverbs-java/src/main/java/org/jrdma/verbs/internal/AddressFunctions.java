@@ -1,0 +1,136 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+import static org.jrdma.ffi.linkage.Downcalls.run;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jrdma.abi.rdma.rdma_addrinfo;
+import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.AddressInfo;
+import org.jrdma.verbs.cm.LookUp;
+
+/** The connection manager's addresses by name. */
+public final class AddressFunctions {
+
+    private static final MethodHandle GETADDRINFO =
+            capturingErrno(rdma_h.rdma_getaddrinfo$descriptor());
+    private static final MethodHandle FREEADDRINFO =
+            capturingErrno(rdma_h.rdma_freeaddrinfo$descriptor());
+    private static final MethodHandle CREATE_EP =
+            capturingErrno(rdma_h.rdma_create_ep$descriptor());
+
+    private final MemorySegment getaddrinfo;
+    private final MemorySegment freeaddrinfo;
+    private final MemorySegment createEp;
+
+    /** Finds the functions. */
+    public AddressFunctions(NativeLibrary library) throws LibraryNotFoundException {
+        getaddrinfo = library.require("rdma_getaddrinfo");
+        freeaddrinfo = library.require("rdma_freeaddrinfo");
+        createEp = library.require("rdma_create_ep");
+    }
+
+    /**
+     * May wait for who knows names. On failure the result is a number of {@code getaddrinfo}, below
+     * -1, or -1 and errno, which may be such a number too: that depends on the library's version.
+     */
+    public List<AddressInfo> lookUp(LookUp wanted, Attempt attempt) throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var host = wanted.host().map(arena::allocateFrom).orElse(MemorySegment.NULL);
+            var service = arena.allocateFrom(wanted.service());
+            var hints = rdma_addrinfo.allocate(arena);
+            rdma_addrinfo.ai_flags(
+                    hints,
+                    (wanted.passive() ? rdma_h.RAI_PASSIVE() : 0)
+                            | (wanted.numeric() ? rdma_h.RAI_NUMERICHOST() : 0));
+            rdma_addrinfo.ai_qp_type(hints, Codes.QUEUE_PAIR_TYPE.code(wanted.type()));
+            rdma_addrinfo.ai_port_space(hints, Codes.PORT_SPACE.code(wanted.portSpace()));
+            var pointer = arena.allocate(ValueLayout.ADDRESS);
+            int result =
+                    call(() ->
+                            (int)
+                                    GETADDRINFO.invokeExact(
+                                            getaddrinfo, segment(), host, service, hints, pointer));
+            if (result != 0) {
+                throw attempt.failed(result == -1 ? CapturedErrno.value() : result);
+            }
+            var found = pointer.get(ValueLayout.ADDRESS, 0);
+            try {
+                return read(found);
+            } finally {
+                run(() -> {
+                    FREEADDRINFO.invokeExact(freeaddrinfo, segment(), found);
+                });
+            }
+        }
+    }
+
+    private static List<AddressInfo> read(MemorySegment first) {
+        var all = new ArrayList<AddressInfo>();
+        for (var next = first; next.address() != 0; ) {
+            var info = memoryAt(next, rdma_addrinfo.layout().byteSize());
+            all.add(
+                    new AddressInfo(
+                            Codes.QUEUE_PAIR_TYPE.of(rdma_addrinfo.ai_qp_type(info)),
+                            Codes.PORT_SPACE.of(rdma_addrinfo.ai_port_space(info)),
+                            address(
+                                    rdma_addrinfo.ai_src_addr(info),
+                                    rdma_addrinfo.ai_src_len(info)),
+                            address(
+                                    rdma_addrinfo.ai_dst_addr(info),
+                                    rdma_addrinfo.ai_dst_len(info))));
+            next = rdma_addrinfo.ai_next(info);
+        }
+        return List.copyOf(all);
+    }
+
+    private static Optional<InetSocketAddress> address(MemorySegment name, int length) {
+        return length == 0 ? Optional.empty() : SocketAddresses.read(memoryAt(name, length));
+    }
+
+    /**
+     * An identifier of a type of queue pair, bound to an address. It has a channel of its own until
+     * it is migrated. Does not wait, as it would if it were to resolve an address. -1 and errno on
+     * failure.
+     */
+    public MemorySegment createEndpoint(AddressInfo info, InetSocketAddress local, Attempt attempt)
+            throws VerbsException {
+        try (var arena = Arena.ofConfined()) {
+            var name = SocketAddresses.write(local, arena);
+            var wanted = rdma_addrinfo.allocate(arena);
+            rdma_addrinfo.ai_flags(wanted, rdma_h.RAI_PASSIVE());
+            rdma_addrinfo.ai_family(wanted, SocketAddresses.family(name));
+            rdma_addrinfo.ai_qp_type(wanted, Codes.QUEUE_PAIR_TYPE.code(info.type()));
+            rdma_addrinfo.ai_port_space(wanted, Codes.PORT_SPACE.code(info.portSpace()));
+            rdma_addrinfo.ai_src_addr(wanted, name);
+            rdma_addrinfo.ai_src_len(wanted, (int) name.byteSize());
+            var pointer = arena.allocate(ValueLayout.ADDRESS);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    CREATE_EP.invokeExact(
+                                            createEp,
+                                            segment(),
+                                            pointer,
+                                            wanted,
+                                            MemorySegment.NULL,
+                                            MemorySegment.NULL)));
+            return memoryAt(pointer.get(ValueLayout.ADDRESS, 0), rdma_cm_id.layout().byteSize());
+        }
+    }
+}

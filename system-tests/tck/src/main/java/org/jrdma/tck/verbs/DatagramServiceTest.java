@@ -1,0 +1,154 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.verbs.Destination;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.GlobalRouteHeader;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.DatagramListener;
+import org.jrdma.verbs.cm.DatagramParameters;
+import org.jrdma.verbs.cm.DatagramService;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Where datagrams for a service go, asked and answered in one call each. */
+class DatagramServiceTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final Fabric fabric = Fabric.underTest();
+    private ConnectionManager connections;
+    private Device device;
+    private DatagramListener listener;
+
+    @BeforeEach
+    void open() throws IOException {
+        fabric.needs(Feature.DATAGRAMS);
+        connections = fabric.connections();
+        device = fabric.open();
+        listener = connections.listenForDatagrams(new InetSocketAddress(Fabric.address(device), 0));
+    }
+
+    @AfterEach
+    void close() {
+        if (device != null) {
+            listener.close();
+            device.close();
+        }
+    }
+
+    private CompletableFuture<DatagramService> asking() {
+        return start(() ->
+                connections.findDatagrams(listener.localAddress(), PATIENCE, bytes("where?")));
+    }
+
+    private static <T> CompletableFuture<T> start(Callable<T> call) {
+        var future = new CompletableFuture<T>();
+        Thread.ofVirtual()
+                .start(() -> {
+                    try {
+                        future.complete(call.call());
+                    } catch (Exception e) {
+                        future.completeExceptionally(e);
+                    }
+                });
+        return future;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void shouldSendToWhereTheServiceSays() throws Exception {
+        var domain = device.newProtectionDomain();
+        var completions = device.newCompletionDispatcher(1024);
+        var memory = domain.newArena(Pair.ALL).region(512);
+        var called = domain.newQueuePair(QueuePairOptions.datagrams(completions));
+        called.activate(DatagramParameters.QUEUE_KEY);
+        var received = called.receive(memory.slice(256, 256));
+        var asking = asking();
+
+        try (var inquiry = listener.next(PATIENCE)) {
+            assertThat(inquiry.deviceName()).isEqualTo(device.name());
+            assertThat(inquiry.peerAddress().getAddress())
+                    .isEqualTo(listener.localAddress().getAddress());
+            assertThat(new String(inquiry.privateData().bytes(), StandardCharsets.UTF_8))
+                    .startsWith("where?");
+            inquiry.accept(called, bytes("here"));
+        }
+
+        var service = asking.get(20, TimeUnit.SECONDS);
+        assertThat(service.deviceName()).isEqualTo(device.name());
+        assertThat(new String(service.privateData().bytes(), StandardCharsets.UTF_8))
+                .startsWith("here");
+        var way = service.parameters();
+        assertThat(way.queueKey()).isEqualTo(DatagramParameters.QUEUE_KEY);
+        var calling = domain.newQueuePair(QueuePairOptions.datagrams(completions));
+        calling.activate(DatagramParameters.QUEUE_KEY);
+        memory.segment().setString(0, "Saluton");
+        try (var handle = domain.newAddressHandle(way.address())) {
+            calling.send(
+                            memory.slice(0, 8),
+                            new Destination(handle, way.queuePairNumber(), way.queueKey()))
+                    .await(PATIENCE);
+            received.await(PATIENCE);
+        }
+        assertThat(memory.segment().getString(256 + GlobalRouteHeader.BYTES)).isEqualTo("Saluton");
+    }
+
+    @Test
+    void shouldBeRefusedByTheProgramAndWhereThereIsNoService() throws Exception {
+        var asking = asking();
+        listener.next(PATIENCE).reject(bytes("not today"));
+
+        assertThat(asking)
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .withCauseInstanceOf(CmException.class)
+                .withMessageContaining("No answer from the service at")
+                .withMessageContaining("its program refused");
+        listener.close();
+        assertThat(asking())
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .withCauseInstanceOf(CmException.class)
+                .withMessageContaining("the peer refused");
+    }
+
+    @Test
+    void shouldGiveUpOnASilentServiceAndRefuseThoseWhoAskWhenItIsClosed() {
+        assertThatThrownBy(() ->
+                        connections.findDatagrams(listener.localAddress(), Duration.ofMillis(200)))
+                .isInstanceOf(FabricTimeoutException.class)
+                .hasMessageContaining("No answer from the service at");
+        assertThatThrownBy(() ->
+                        connections.findDatagrams(listener.localAddress(), PATIENCE, new byte[181]))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("room for 180 bytes");
+        var asking = asking();
+
+        listener.close();
+
+        assertThat(asking)
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .withCauseInstanceOf(CmException.class);
+        assertThatThrownBy(() -> listener.next(PATIENCE))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+    }
+}

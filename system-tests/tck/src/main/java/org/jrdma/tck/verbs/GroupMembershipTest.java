@@ -1,0 +1,155 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.Destination;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DispatchedDatagramQueuePair;
+import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.GlobalRouteHeader;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.ConnectionEvent.MulticastJoined;
+import org.jrdma.verbs.cm.EventChannel;
+import org.jrdma.verbs.cm.Identifier;
+import org.jrdma.verbs.cm.MulticastRole;
+import org.jrdma.verbs.cm.PortSpace;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Groups that are joined by address, which brings their packets to the device. */
+class GroupMembershipTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final InetAddress GROUP = InetAddress.ofLiteral("239.7.7.7");
+
+    private final Fabric fabric = Fabric.underTest();
+    private EventChannel channel;
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionDispatcher completions;
+
+    @BeforeEach
+    void open() throws IOException {
+        fabric.needs(Feature.DATAGRAMS);
+        channel = fabric.connections().newEventChannel();
+        device = fabric.open();
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionDispatcher(64);
+    }
+
+    @AfterEach
+    void close() {
+        if (device != null) {
+            channel.close();
+            device.close();
+        }
+    }
+
+    private Identifier bound(PortSpace portSpace) throws IOException {
+        var identifier = channel.newIdentifier(portSpace);
+        identifier.bind(new InetSocketAddress(Fabric.address(device), 0));
+        return identifier;
+    }
+
+    private DispatchedDatagramQueuePair queuePair(Identifier identifier) throws VerbsException {
+        var queuePair =
+                domain.newQueuePair(QueuePairOptions.datagrams(completions).sends(4).receives(4));
+        queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));
+        queuePair.modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
+        queuePair.modify(QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(0));
+        return queuePair;
+    }
+
+    private MulticastJoined joined(Identifier identifier) throws IOException {
+        var event = channel.next(PATIENCE);
+        assertThat(event).isInstanceOf(MulticastJoined.class);
+        assertThat(event.identifier()).isSameAs(identifier);
+        return (MulticastJoined) event;
+    }
+
+    @Test
+    void shouldReceiveWhatAMemberThatOnlySendsSendsToTheGroup() throws Exception {
+        var member = bound(PortSpace.UDP);
+        var sender = bound(PortSpace.UDP);
+        member.joinMulticast(GROUP);
+        var inside = joined(member);
+        sender.joinMulticast(GROUP, MulticastRole.SENDER);
+        var outside = joined(sender);
+        assertThat(inside.group()).isEqualTo(GROUP);
+        var way = outside.parameters();
+        assertThat(way.queuePairNumber()).isEqualTo(Destination.MULTICAST);
+        var gid = way.address().route().orElseThrow().destination();
+        assertThat(gid).isEqualTo(Gid.of(GROUP));
+        var receiving = queuePair(member);
+        receiving.attachMulticast(gid, way.address().lid());
+        try (var arena = domain.newArena(Pair.ALL);
+                var handle = domain.newAddressHandle(way.address())) {
+            var memory = arena.region(512);
+            var received = receiving.receive(memory.slice(256, 256));
+            memory.segment().setString(0, "Saluton");
+
+            queuePair(sender)
+                    .send(
+                            memory.slice(0, 8),
+                            new Destination(handle, way.queuePairNumber(), way.queueKey()))
+                    .await(PATIENCE);
+
+            received.await(PATIENCE);
+            assertThat(memory.segment().getString(256 + GlobalRouteHeader.BYTES))
+                    .isEqualTo("Saluton");
+        }
+    }
+
+    @Test
+    void shouldLeaveAndJoinAgainButNotLeaveTwice() throws Exception {
+        var member = bound(PortSpace.UDP);
+        for (var time = 0; time < 3; time++) {
+            member.joinMulticast(GROUP);
+            assertThat(joined(member).group()).isEqualTo(GROUP);
+            member.leaveMulticast(GROUP);
+        }
+
+        assertThatThrownBy(() -> member.leaveMulticast(GROUP))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_leave_multicast failed for group 239.7.7.7")
+                .hasMessageContaining("EADDRNOTAVAIL");
+    }
+
+    @Test
+    void shouldGoOnInAnotherChannelAsAMember() throws Exception {
+        var member = bound(PortSpace.UDP);
+        member.joinMulticast(GROUP);
+        joined(member);
+        try (var other = fabric.connections().newEventChannel()) {
+            var moved = member.migrateTo(other);
+            moved.leaveMulticast(GROUP);
+            moved.joinMulticast(GROUP);
+
+            assertThat(other.next(PATIENCE)).isInstanceOf(MulticastJoined.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseGroupsToWhatHasNoDatagramsOrNoDevice() throws Exception {
+        var connected = bound(PortSpace.TCP);
+        var unbound = channel.newIdentifier(PortSpace.UDP);
+
+        assertThatThrownBy(() -> connected.joinMulticast(GROUP))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("EINVAL");
+        assertThatThrownBy(() -> unbound.joinMulticast(GROUP))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("resolve an address first");
+    }
+}

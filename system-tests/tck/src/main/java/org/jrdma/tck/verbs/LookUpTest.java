@@ -1,0 +1,219 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.AddressInfo;
+import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.Connection;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.PortSpace;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Addresses by name, for connections of each type that there is. */
+class LookUpTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final Fabric fabric = Fabric.underTest();
+    private ConnectionManager connections;
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionDispatcher completions;
+    private InetAddress address;
+
+    @BeforeEach
+    void open() throws IOException {
+        connections = fabric.connections();
+        device = fabric.open();
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionDispatcher(64);
+        address = Fabric.address(device);
+    }
+
+    @AfterEach
+    void close() {
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    private AddressInfo lookUp(LookUp wanted) throws IOException {
+        return connections.lookUp(wanted, PATIENCE).getFirst();
+    }
+
+    /** What leads to a listener. */
+    private AddressInfo to(Listener listener, LookUp kind) throws IOException {
+        var there = listener.localAddress();
+        return lookUp(
+                LookUp.to(there.getAddress().getHostAddress(), "" + there.getPort())
+                        .of(kind.type())
+                        .in(kind.portSpace()));
+    }
+
+    private ConnectionOptions<DispatchedQueuePair> options(QueuePairType type) {
+        var queuePair =
+                type == QueuePairType.RELIABLE_CONNECTION
+                        ? QueuePairOptions.reliable(completions)
+                        : QueuePairOptions.unreliable(completions);
+        return ConnectionOptions.of(queuePair.sends(4).receives(4));
+    }
+
+    @Test
+    void shouldTellAddressesToConnectToAndToListenAt() throws Exception {
+        var host = address.getHostAddress();
+
+        assertThat(lookUp(LookUp.to(host, "7471").asNumber()))
+                .isEqualTo(
+                        new AddressInfo(
+                                QueuePairType.RELIABLE_CONNECTION,
+                                PortSpace.TCP,
+                                Optional.empty(),
+                                Optional.of(new InetSocketAddress(address, 7471))));
+        assertThat(lookUp(LookUp.at(host, "7471").of(QueuePairType.UNRELIABLE_DATAGRAM)))
+                .isEqualTo(
+                        new AddressInfo(
+                                QueuePairType.UNRELIABLE_DATAGRAM,
+                                PortSpace.UDP,
+                                Optional.of(new InetSocketAddress(address, 7471)),
+                                Optional.empty()));
+        assertThat(lookUp(LookUp.at("7471")).local().orElseThrow().getAddress().isAnyLocalAddress())
+                .isTrue();
+        assertThat(lookUp(LookUp.to("localhost", "7471")).peer().orElseThrow().getAddress())
+                .matches(InetAddress::isLoopbackAddress);
+    }
+
+    @Test
+    void shouldSayThatThereIsNoSuchHostOrService() {
+        assertThatThrownBy(() -> lookUp(LookUp.to("no such host", "7471").asNumber()))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_getaddrinfo failed for service 7471 of no such host")
+                .hasMessageContaining("Nobody knows that host");
+        assertThatThrownBy(() -> lookUp(LookUp.at("no-such-service")))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("no-such-service of this machine")
+                .hasMessageContaining("The service is no number");
+        assertThatThrownBy(() -> LookUp.at("1").of(QueuePairType.RAW_PACKET))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldConnectReliablyInThePortSpaceOfInfiniBand() throws Exception {
+        shouldConnect(
+                LookUp.at(address.getHostAddress(), "0")
+                        .in(isWarp() ? PortSpace.TCP : PortSpace.IB));
+    }
+
+    @Test
+    void shouldConnectUnreliably() throws Exception {
+        fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
+        shouldConnect(
+                LookUp.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION));
+    }
+
+    private boolean isWarp() {
+        return fabric.profile() == Profile.SIW;
+    }
+
+    @Test
+    void shouldRefuseAQueuePairOfAnotherTypeAndTheOtherSideOfAConnection() throws Exception {
+        var at = LookUp.at(address.getHostAddress(), "0");
+        try (var listener = connections.listen(lookUp(at), 4);
+                var route = connections.resolve(to(listener, at), PATIENCE)) {
+            if (fabric.profile().has(Feature.UNRELIABLE_CONNECTIONS)) {
+                assertThatThrownBy(() ->
+                                route.connect(
+                                        domain,
+                                        options(QueuePairType.UNRELIABLE_CONNECTION),
+                                        PATIENCE))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("it takes one of the type RELIABLE_CONNECTION");
+            }
+            assertThatThrownBy(() -> connections.listen(to(listener, at), 4))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("not listened for");
+            assertThatThrownBy(() -> connections.resolve(lookUp(at), PATIENCE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("not connected to");
+            var taken = LookUp.at(address.getHostAddress(), "" + listener.localAddress().getPort());
+            assertThatThrownBy(() -> connections.listen(lookUp(taken), 4))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("rdma_create_ep")
+                    .hasMessageContaining("EADDRINUSE");
+        }
+    }
+
+    /** The wrong kind of connection is as good as no listener. */
+    @Test
+    void shouldRefuseAPeerOfAnotherType() throws Exception {
+        fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
+        var at = LookUp.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION);
+        var reliable = at.of(QueuePairType.RELIABLE_CONNECTION).in(PortSpace.IB);
+        try (var listener = connections.listen(lookUp(at), 4);
+                var route = connections.resolve(to(listener, reliable), PATIENCE)) {
+            assertThatThrownBy(() ->
+                            route.connect(
+                                    domain, options(QueuePairType.RELIABLE_CONNECTION), PATIENCE))
+                    .isInstanceOf(CmException.class)
+                    .hasMessageContaining("the peer refused");
+        }
+    }
+
+    private void shouldConnect(LookUp at) throws Exception {
+        var received = new AtomicReference<Transfer>();
+        var memory = domain.newArena(Pair.ALL).region(256);
+        try (var listener = connections.listen(lookUp(at), 4);
+                var route = connections.resolve(to(listener, at), PATIENCE)) {
+            var connecting = new CompletableFuture<Connection<DispatchedQueuePair>>();
+            Thread.ofVirtual()
+                    .start(() -> {
+                        try {
+                            connecting.complete(
+                                    route.connect(domain, options(at.type()), PATIENCE));
+                        } catch (IOException | RuntimeException e) {
+                            connecting.completeExceptionally(e);
+                        }
+                    });
+            try (var request = listener.next(PATIENCE);
+                    var there =
+                            request.accept(
+                                    domain,
+                                    options(at.type())
+                                            .prepared(queuePair ->
+                                                    received.set(
+                                                            queuePair.receive(
+                                                                    memory.slice(0, 64)))),
+                                    PATIENCE);
+                    var here = connecting.get(20, TimeUnit.SECONDS)) {
+                assertThat(here.queuePair().type()).isEqualTo(at.type());
+                memory.segment().setString(128, "Saluton");
+                here.queuePair().send(memory.slice(128, 8)).await(PATIENCE);
+                assertThat(received.get().await(PATIENCE).bytes()).isEqualTo(8);
+                assertThat(memory.segment().getString(0)).isEqualTo("Saluton");
+                here.disconnect(PATIENCE);
+                there.awaitDisconnected(PATIENCE);
+            }
+        }
+    }
+}
