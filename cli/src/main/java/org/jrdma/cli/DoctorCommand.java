@@ -1,0 +1,62 @@
+package org.jrdma.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jrdma.cli.doctor.Doctor;
+import org.jrdma.cli.doctor.Finding;
+import org.jrdma.cli.doctor.Verdict;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Looks for what commonly breaks. */
+@Command(
+        name = "doctor",
+        description =
+                "Checks this machine for what commonly breaks RDMA, SISCI and SuperSockets, and says what mends it.",
+        mixinStandardHelpOptions = true,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:nothing is broken", "1:something is"})
+final class DoctorCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec command;
+    @Mixin private Output output;
+
+    @Override
+    public Integer call() {
+        var findings = Doctor.examine();
+        var out = command.commandLine().getOut();
+        if (output.isJson()) {
+            out.println(Json.of(findings));
+        } else {
+            print(findings, out);
+        }
+        return count(findings, Verdict.BROKEN) == 0 ? 0 : 1;
+    }
+
+    private static void print(List<Finding> findings, PrintWriter out) {
+        for (var finding : findings) {
+            out.printf(
+                    "%-9s %s: %s%n",
+                    finding.verdict().toString().toLowerCase(Locale.ROOT),
+                    finding.subject(),
+                    finding.seen());
+            if (!finding.breaks().isEmpty()) {
+                out.printf("          so: %s%n", finding.breaks());
+            }
+            if (!finding.remedy().isEmpty()) {
+                out.printf("          mend: %s%n", finding.remedy());
+            }
+        }
+        out.printf(
+                "%d broken, %d doubtful%n",
+                count(findings, Verdict.BROKEN), count(findings, Verdict.DOUBTFUL));
+    }
+
+    private static long count(List<Finding> findings, Verdict verdict) {
+        return findings.stream().filter(finding -> finding.verdict() == verdict).count();
+    }
+}

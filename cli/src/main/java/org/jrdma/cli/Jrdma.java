@@ -1,0 +1,31 @@
+package org.jrdma.cli;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The {@code jrdma} command. */
+@Command(
+        name = "jrdma",
+        description = "Tells what RDMA this machine has, and what is wrong with it.",
+        mixinStandardHelpOptions = true,
+        version = "jrdma 0.1.0-SNAPSHOT",
+        subcommands = {DevicesCommand.class, DoctorCommand.class},
+        synopsisSubcommandLabel = "COMMAND",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done, and nothing is wrong",
+            "1:something is wrong; the output says what",
+            "2:the command line is wrong"
+        })
+public final class Jrdma {
+
+    private Jrdma() {}
+
+    static void main(String... arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Jrdma());
+    }
+}

@@ -1,0 +1,40 @@
+package org.jrdma.cli.doctor;
+
+import java.util.stream.Stream;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+
+/** The libraries of RDMA that the dynamic linker finds. */
+final class LibraryChecks {
+
+    private LibraryChecks() {}
+
+    static Stream<Finding> on(Machine machine) {
+        return Stream.of(
+                check("libibverbs", Verbs::system, machine),
+                check("librdmacm", ConnectionManager::system, machine));
+    }
+
+    @FunctionalInterface
+    interface Library {
+        Object open() throws LibraryNotFoundException;
+    }
+
+    /** It only has to be there where the kernel has devices for it. */
+    static Finding check(String name, Library library, Machine machine) {
+        try {
+            return Finding.fine(name, library.open().toString());
+        } catch (LibraryNotFoundException e) {
+            return DeviceChecks.hasDevices(machine)
+                    ? Finding.broken(
+                            name,
+                            "not found",
+                            "programs cannot use the RDMA devices that the kernel has",
+                            e.getMessage())
+                    : Finding.absent(name, "not found", e.getMessage());
+        } catch (IllegalCallerException e) {
+            return Finding.hidden(name, "native access is denied");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package org.jrdma.cli.doctor;
+
+import java.util.stream.Stream;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.sisci.Sisci;
+
+/** Memory shared across PCIe: SISCI, and SuperSockets on top of it. */
+final class PcieChecks {
+
+    private PcieChecks() {}
+
+    static Stream<Finding> on(Machine machine) {
+        return Stream.of(sisci(), superSockets(machine), iommu(machine));
+    }
+
+    private static Finding sisci() {
+        try {
+            return Finding.fine("libsisci", Sisci.system().toString());
+        } catch (LibraryNotFoundException e) {
+            return Finding.absent("libsisci", "not found", e.getMessage());
+        } catch (IllegalCallerException e) {
+            return Finding.hidden("libsisci", "native access is denied");
+        }
+    }
+
+    private static Finding superSockets(Machine machine) {
+        return Stream.of("proc/net/af_ssocks/family", "proc/net/af_sci/family")
+                .flatMap(file -> machine.line(file).stream())
+                .findFirst()
+                .map(family ->
+                        Finding.fine(
+                                "SuperSockets", "the driver is loaded; address family " + family))
+                .orElse(
+                        Finding.absent(
+                                "SuperSockets",
+                                "the driver is not loaded",
+                                "Install Dolphin's eXpressWare, and: systemctl start dis_supersockets."));
+    }
+
+    /**
+     * What a device may reach of the memory: PCIe peers need it to be on, or translated as it is.
+     */
+    private static Finding iommu(Machine machine) {
+        var units = machine.names("sys/class/iommu");
+        var passThrough = machine.line("proc/cmdline").orElse("").contains("iommu=pt");
+        if (units.isEmpty()) {
+            return Finding.fine("IOMMU", "off");
+        }
+        return Finding.fine("IOMMU", passThrough ? "on, passing through (iommu=pt)" : "on");
+    }
+}

@@ -1,0 +1,279 @@
+package org.jrdma.cli.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.cli.doctor.Verdict.ABSENT;
+import static org.jrdma.cli.doctor.Verdict.BROKEN;
+import static org.jrdma.cli.doctor.Verdict.DOUBTFUL;
+import static org.jrdma.cli.doctor.Verdict.FINE;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Machines that are folders: a healthy one, and what is done to it. */
+class DoctorTest {
+
+    private static final String PORT = "sys/class/infiniband/mlx5_0/ports/1/";
+
+    @TempDir private Path root;
+
+    @BeforeEach
+    void beHealthy() throws IOException {
+        write("sys/class/infiniband/mlx5_0/node_type", "1: CA");
+        write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0");
+        write("dev/infiniband/uverbs0", "");
+        write("dev/infiniband/rdma_cm", "");
+        write("dev/shm/empty", "");
+        write(PORT + "state", "4: ACTIVE");
+        write(PORT + "link_layer", "Ethernet");
+        gid(0, "fe80:0000:0000:0000:0000:0000:0000:0001", "IB/RoCE v1");
+        gid(1, "0000:0000:0000:0000:0000:ffff:0a4d:0001", "RoCE v2");
+        write("sys/class/net/eth0/mtu", "9000");
+        write("sys/class/net/eth0/type", "1");
+        write("proc/net/udp", "  sl  local_address rem_address\n   1: 0100007F:0035 0000:0 07");
+        write("proc/7/comm", "java");
+        write("proc/self/status", "Name:\tjava\nCapEff:\t0000000000000000");
+        limits("unlimited", "1048576");
+    }
+
+    private void write(String path, String content) throws IOException {
+        var file = root.resolve(path);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, content + "\n");
+    }
+
+    private void remove(String path) throws IOException {
+        Files.delete(root.resolve(path));
+    }
+
+    private void gid(int row, String gid, String type) throws IOException {
+        write(PORT + "gids/" + row, gid);
+        write(PORT + "gid_attrs/types/" + row, type);
+        write(PORT + "gid_attrs/ndevs/" + row, "eth0");
+    }
+
+    private void limits(String lockedMemory, String openFiles) throws IOException {
+        write(
+                "proc/self/limits",
+                "Max locked memory         %s   unlimited  bytes\nMax open files            %s   1048576  files"
+                        .formatted(lockedMemory, openFiles));
+    }
+
+    private Finding find(String subject) {
+        return Doctor.examine(new Machine(root)).stream()
+                .filter(finding -> finding.subject().equals(subject))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("nothing is said of " + subject));
+    }
+
+    private void assertFinding(String subject, Verdict verdict, String seen, String remedy) {
+        var finding = find(subject);
+        assertThat(finding.verdict()).as(finding.toString()).isEqualTo(verdict);
+        assertThat(finding.seen()).contains(seen);
+        assertThat(finding.remedy()).contains(remedy);
+        assertThat(finding.breaks().isEmpty()).isEqualTo(verdict == FINE || verdict == ABSENT);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "mlx5_0, /dev/infiniband/uverbs0 can be opened",
+        "rdma_cm, /dev/infiniband/rdma_cm can be opened",
+        "mlx5_0 port 1, active",
+        "mlx5_0 port 1 addresses, '2 GIDs, 1 of them of RoCE v2'",
+        "mlx5_0 port 1 MTU, 'eth0 has 9000, which leaves 4096'",
+        "UDP port 4791, free",
+        "ibacm, does not run",
+        "locked memory, no limit",
+        "descriptors, 'at most 1,048,576'",
+        "IOMMU, off"
+    })
+    void shouldFindNothingWrongWithAHealthyMachine(String subject, String seen) {
+        assertFinding(subject, FINE, seen, "");
+    }
+
+    @Test
+    void shouldSayHowToGetADeviceWhereThereIsNone() throws IOException {
+        var bare = new Machine(Files.createDirectory(root.resolve("bare")));
+
+        assertThat(DeviceChecks.on(bare))
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.verdict()).isEqualTo(ABSENT);
+                    assertThat(finding.remedy())
+                            .contains("rdma link add", "-Djrdma.fabric=software");
+                });
+    }
+
+    @Test
+    void shouldMissTheModuleThatOffersDevicesToPrograms() throws IOException {
+        remove("sys/class/infiniband_verbs/uverbs0/ibdev");
+
+        assertFinding("mlx5_0", BROKEN, "to no program", "modprobe ib_uverbs");
+    }
+
+    @Test
+    void shouldMissTheFileOfADeviceInAContainer() throws IOException {
+        remove("dev/infiniband/uverbs0");
+
+        assertFinding(
+                "mlx5_0",
+                BROKEN,
+                "/dev/infiniband/uverbs0 is missing",
+                "--device /dev/infiniband/uverbs0");
+    }
+
+    @Test
+    void shouldMissTheFileOfTheConnectionManager() throws IOException {
+        remove("dev/infiniband/rdma_cm");
+
+        assertFinding("rdma_cm", BROKEN, "is missing", "modprobe rdma_ucm");
+    }
+
+    @Test
+    void shouldSeeAPortThatIsDown() throws IOException {
+        write(PORT + "state", "1: DOWN");
+
+        assertFinding("mlx5_0 port 1", BROKEN, "1: DOWN", "ip link set eth0 up");
+    }
+
+    @Test
+    void shouldMissAddresses() throws IOException {
+        gid(0, "0000:0000:0000:0000:0000:0000:0000:0000", "");
+        gid(1, "0000:0000:0000:0000:0000:0000:0000:0000", "");
+
+        assertFinding(
+                "mlx5_0 port 1 addresses", BROKEN, "no GID", "ip address add ADDRESS/24 dev eth0");
+    }
+
+    @Test
+    void shouldDoubtAddressesOfThisLinkOnly() throws IOException {
+        gid(1, "fe80:0000:0000:0000:0000:0000:0000:0001", "RoCE v2");
+
+        assertFinding("mlx5_0 port 1 addresses", DOUBTFUL, "for this link only", "ip address add");
+    }
+
+    @Test
+    void shouldNotAskForAddressesOnIwarp() throws IOException {
+        write("sys/class/infiniband/mlx5_0/node_type", "4: RNIC");
+
+        assertThat(Doctor.examine(new Machine(root)))
+                .noneMatch(finding -> finding.subject().endsWith("addresses"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1500, 1024", "4195, 2048", "356, 256"})
+    void shouldDoubtAnMtuThatLeavesLittle(String mtu, String payload) throws IOException {
+        write("sys/class/net/eth0/mtu", mtu);
+
+        assertFinding(
+                "mlx5_0 port 1 MTU",
+                DOUBTFUL,
+                "has %s, which leaves %s for".formatted(mtu, payload),
+                "ip link set eth0 mtu 4200");
+    }
+
+    @Test
+    void shouldSeeThatTheKernelHasThePortOfRoce() throws IOException {
+        write("proc/net/udp", "  sl  local_address\n   1: 00000000:12B7 00000000:0000 07");
+
+        assertFinding("UDP port 4791", DOUBTFUL, "taken at all", "rdma link delete");
+    }
+
+    @Test
+    void shouldSeeSoftwareDevicesOfOthers() throws IOException {
+        write("proc/net/udp", "  sl  local_address\n   1: 0100007F:12B7 00000000:0000 07");
+
+        assertFinding("UDP port 4791", FINE, "taken at 1 of", "");
+    }
+
+    @Test
+    void shouldDoubtAFirewallThatDoesNotListRoce() {
+        var closed = "type filter hook input priority filter; policy drop;";
+
+        assertThat(ConnectionChecks.firewall(List.of(closed)).verdict()).isEqualTo(DOUBTFUL);
+        assertThat(ConnectionChecks.firewall(List.of(closed, "udp dport 4791 accept")).verdict())
+                .isEqualTo(FINE);
+        assertThat(ConnectionChecks.firewall(List.of()).verdict()).isEqualTo(FINE);
+    }
+
+    @Test
+    void shouldDoubtTheAddressResolverOfInfiniband() throws IOException {
+        write("proc/8/comm", "ibacm");
+
+        assertFinding("ibacm", DOUBTFUL, "it runs", "systemctl stop ibacm");
+    }
+
+    @Test
+    void shouldDoubtIpOverInfinibandInConnectedMode() throws IOException {
+        write("sys/class/net/ib0/type", "32");
+        write("sys/class/net/ib0/mode", "connected");
+
+        assertFinding("ib0", DOUBTFUL, "connected mode", "echo datagram");
+    }
+
+    @Test
+    void shouldSeeThatLittleMemoryMayBeLocked() throws IOException {
+        limits("8388608", "1048576");
+
+        assertFinding("locked memory", BROKEN, "at most 8,388,608 bytes", "memlock");
+    }
+
+    @Test
+    void shouldCareForNoLimitWhereTheUserMayLockWhatHeWants() throws IOException {
+        limits("8388608", "1048576");
+        write("proc/self/status", "CapEff:\t00000000a80425fb");
+        assertFinding("locked memory", BROKEN, "at most", "memlock");
+
+        write("proc/self/status", "CapEff:\t0000000000004000");
+        assertFinding("locked memory", FINE, "CAP_IPC_LOCK", "");
+    }
+
+    @Test
+    void shouldDoubtFewDescriptors() throws IOException {
+        limits("unlimited", "1024");
+
+        assertFinding("descriptors", DOUBTFUL, "at most 1,024", "ulimit -n");
+    }
+
+    @Test
+    void shouldDoubtTheSharedMemoryThatContainersGet() {
+        assertThat(LimitChecks.sharedMemory(64 << 20, 1 << 20).verdict()).isEqualTo(DOUBTFUL);
+        assertThat(LimitChecks.sharedMemory(1 << 30, 1 << 20).verdict()).isEqualTo(FINE);
+    }
+
+    @Test
+    void shouldMissSharedMemory() throws IOException {
+        remove("dev/shm/empty");
+        remove("dev/shm");
+
+        assertFinding("/dev/shm", BROKEN, "missing", "mount -t tmpfs");
+    }
+
+    @Test
+    void shouldReadTheFamilyOfSuperSockets() throws IOException {
+        assertFinding("SuperSockets", ABSENT, "not loaded", "dis_supersockets");
+
+        write("proc/net/af_ssocks/family", "27");
+        assertFinding("SuperSockets", FINE, "family 27", "");
+    }
+
+    @Test
+    void shouldWantALibraryOnlyWhereThereAreDevicesForIt() throws IOException {
+        var bare = new Machine(Files.createDirectory(root.resolve("bare")));
+        LibraryChecks.Library missing =
+                () -> {
+                    throw new LibraryNotFoundException("Install it.");
+                };
+
+        assertThat(LibraryChecks.check("librdmacm", missing, new Machine(root)).verdict())
+                .isEqualTo(BROKEN);
+        assertThat(LibraryChecks.check("librdmacm", missing, bare).verdict()).isEqualTo(ABSENT);
+    }
+}
