@@ -37,10 +37,11 @@ public final class Linux {
     public static final int O_EXCL = 0x80;
 
     static final int O_RDONLY = 0;
+    static final int O_NONBLOCK = 0x800;
     static final int O_CLOEXEC = 0x80000;
 
     private static final int EPOLL_CLOEXEC = 0x80000;
-    private static final int O_NONBLOCK = 0x800;
+    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
     private static final int PROT_READ_WRITE = 3;
@@ -133,6 +134,16 @@ public final class Linux {
                                         descriptor,
                                         F_SETFL,
                                         flags | O_NONBLOCK)));
+    }
+
+    /** Another descriptor of what one is open on; no child process has it. */
+    public static int duplicate(int descriptor) throws FabricException {
+        return check(
+                "fcntl to duplicate descriptor " + descriptor,
+                call(() ->
+                        (int)
+                                CONTROL_FILE.invokeExact(
+                                        FCNTL, segment(), descriptor, F_DUPFD_CLOEXEC, 0)));
     }
 
     /** The size of a page of this machine. */

@@ -16,8 +16,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A file that is open for reading, as C wants it: by the number of a descriptor. Safe for use by
- * several threads. In C: {@code open}.
+ * A file that is open, as C wants it: by the number of a descriptor. Safe for use by several
+ * threads. In C: {@code open}.
  */
 public final class OpenFile implements AutoCloseable {
 
@@ -40,15 +40,20 @@ public final class OpenFile implements AutoCloseable {
         this.number = number;
     }
 
+    /** A file that is open already, by a descriptor that is this one's from now on. */
+    public static OpenFile of(int number) {
+        return new OpenFile(number);
+    }
+
     /**
-     * Opens a file that there is.
+     * Opens a file that there is. Does not wait, not even for the writer of a FIFO.
      *
      * @throws FabricException with what the system answers
      */
     public static OpenFile forReading(Path path) throws FabricException {
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocateFrom(path.toString());
-            var flags = Linux.O_RDONLY | Linux.O_CLOEXEC;
+            var flags = Linux.O_RDONLY | Linux.O_CLOEXEC | Linux.O_NONBLOCK;
             int number =
                     call(() ->
                             (int) OPEN.invokeExact(OPEN_ADDRESS, segment(), name, flags, NO_MODE));
@@ -63,8 +68,15 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /** The descriptor's number, of which nothing may be asked after the close. */
+    /**
+     * The descriptor's number.
+     *
+     * @throws IllegalStateException if it is closed
+     */
     public int number() {
+        if (closed.get()) {
+            throw new IllegalStateException("Descriptor %d is closed".formatted(number));
+        }
         return number;
     }
 

@@ -2,15 +2,20 @@ package org.jrdma.ffi.linkage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class OpenFileTest {
+
+    private static final int OUTPUT = 1;
 
     @TempDir private Path folder;
 
@@ -28,6 +33,34 @@ class OpenFileTest {
                 .satisfiesAnyOf(
                         closed -> assertThat(closed).doesNotExist(),
                         reused -> assertThat(Files.readSymbolicLink(reused)).isNotEqualTo(path));
+    }
+
+    @Test
+    void shouldNotWaitForTheWriterOfAFifo() throws Exception {
+        var path = folder.resolve("fifo");
+        assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor()).isZero();
+
+        assertTimeoutPreemptively(Duration.ofSeconds(30), () -> OpenFile.forReading(path).close());
+    }
+
+    @Test
+    void shouldRefuseToTellTheNumberOfWhatIsClosed() throws Exception {
+        var file = OpenFile.of(Linux.duplicate(OUTPUT));
+        var link = Path.of("/proc/self/fd", String.valueOf(file.number()));
+        assertThat(Files.readSymbolicLink(link))
+                .isEqualTo(Files.readSymbolicLink(Path.of("/proc/self/fd/1")));
+
+        file.close();
+
+        assertThatIllegalStateException().isThrownBy(file::number);
+    }
+
+    @Test
+    void shouldSayWhichDescriptorCannotBeDuplicated() {
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> Linux.duplicate(-1))
+                .withMessageContaining("duplicate descriptor -1")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EBADF));
     }
 
     @Test
