@@ -3,8 +3,8 @@
  * reads the structures that Java has written.
  *
  * It has one device, recording0. Each call gives a line: the function's name, then each argument and each member of a structure as name=value, under C's
- * names. An object is called by its kind and a number from 1 ("qp1"), 0 where C has NULL, and "unknown" where the pointer is of nothing made here. No
- * data moves: each request is completed at once as a success.
+ * names. An object is called by its kind and a number from 1 ("qp1"), 0 where C has NULL, and "unknown" where the pointer is of nothing that was made
+ * here and is not destroyed yet. No data moves: each request is completed at once, as a success if the test has not said otherwise.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@
 enum { MANY = 256, TEXT = 1 << 16 };
 
 struct object {
-    const void *address;
+    const void *address; /* NULL when it is destroyed */
     char name[32];
 };
 
@@ -45,8 +45,9 @@ static struct script failures[MANY], answers[MANY];
 static unsigned failure_count, answer_count;
 static char text[TEXT], taken[TEXT];
 static size_t used;
+static char caller[16];
 static int latest_events; /* where those of the device opened last are written */
-static __thread char line[4096];
+static __thread char line[1 << 14];
 
 static void script(struct script *scripts, unsigned *count, const char *name, uint64_t value)
 {
@@ -80,6 +81,26 @@ void recording_begin(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* The functions that were to fail and have not been called since. */
+const char *recording_unhit(void)
+{
+    size_t length = 0;
+
+    pthread_mutex_lock(&lock);
+    taken[0] = 0;
+    for (unsigned i = 0; i < failure_count; i++)
+        if (failures[i].name[0])
+            length += sprintf(taken + length, "%s\n", failures[i].name);
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+/* The name of the thread that called last. */
+const char *recording_caller(void)
+{
+    return caller;
+}
+
 /* What was recorded since this was last asked. */
 const char *recording_take(void)
 {
@@ -96,11 +117,13 @@ void recording_event(int type, const char *object, int port)
 {
     struct ibv_async_event event = { .event_type = type, .element.port_num = port };
 
+    pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < object_count; i++)
         if (!strcmp(objects[i].name, object))
             event.element.qp = (struct ibv_qp *)objects[i].address;
     if (write(latest_events, &event, sizeof(event)) != sizeof(event))
         abort();
+    pthread_mutex_unlock(&lock);
 }
 
 static uint64_t answer(const char *name, uint64_t otherwise)
@@ -132,7 +155,7 @@ static void *named(const char *kind, void *made)
     return made;
 }
 
-/* Never freed: a name stays that of one object. */
+/* Never freed: no other object comes to be where one was. */
 static void *make(const char *kind, size_t bytes)
 {
     return named(kind, calloc(1, bytes));
@@ -140,14 +163,27 @@ static void *make(const char *kind, size_t bytes)
 
 static const char *name(const void *address)
 {
-    const char *found = address ? "unknown" : "0";
+    const char *found = "unknown";
 
+    if (!address)
+        return "0";
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < object_count; i++)
         if (objects[i].address == address)
             found = objects[i].name;
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+/* Gives the errno of its destruction. */
+static int gone(const void *address, int error)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < object_count && !error; i++)
+        if (objects[i].address == address)
+            objects[i].address = NULL;
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 /* Adds to the line that this thread is about to record. */
@@ -157,7 +193,8 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(line + length, sizeof(line) - length, format, arguments);
+    if (length + vsnprintf(line + length, sizeof(line) - length, format, arguments) >= sizeof(line))
+        abort();
     va_end(arguments);
 }
 
@@ -190,7 +227,8 @@ static int recorded(void)
     if (used + strlen(line) + 2 > TEXT)
         abort();
     used += sprintf(text + used, "%s\n", line);
-    for (unsigned i = 0; i < failure_count; i++)
+    pthread_getname_np(pthread_self(), caller, sizeof(caller));
+    for (unsigned i = 0; i < failure_count && !error; i++)
         if (strlen(failures[i].name) == function && !strncmp(failures[i].name, line, function)) {
             error = failures[i].value;
             failures[i].name[0] = 0;
@@ -276,6 +314,8 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size)
 {
     (void)context;
+    if (port > 2)
+        return EINVAL;
     memset(attr, 0, size);
     attr->state = IBV_PORT_ACTIVE;
     attr->max_mtu = attr->active_mtu = IBV_MTU_4096;
@@ -314,6 +354,8 @@ static int close_xrcd(struct ibv_xrcd *xrcd);
 static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 static int get_srq_num(struct ibv_srq *srq, uint32_t *number);
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *request, struct ibv_recv_wr **bad);
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+static struct ibv_mr *alloc_null_mr(struct ibv_pd *pd);
 
 struct opened {
     struct verbs_context verbs;
@@ -360,22 +402,39 @@ static struct ibv_context *new_context(int cmd_fd)
     OFFER(close_xrcd, close_xrcd);
     OFFER(create_srq_ex, create_srq_ex);
     OFFER(get_srq_num, get_srq_num);
+    OFFER(create_cq_ex, create_cq_ex);
+    OFFER(alloc_null_mr, alloc_null_mr);
     if (pipe2(ends, O_CLOEXEC))
         abort();
     context->context.async_fd = ends[0];
+    pthread_mutex_lock(&lock);
     opened->events = latest_events = ends[1];
+    pthread_mutex_unlock(&lock);
     return &context->context;
+}
+
+static const char *file_of(int descriptor, char *file, size_t size)
+{
+    char link[64];
+    ssize_t length;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+    length = readlink(link, file, size - 1);
+    file[length < 0 ? 0 : length] = 0;
+    return file;
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *of)
 {
     RECORD_OR_NULL("ibv_open_device device=%s", of->name);
-    return new_context(99);
+    return new_context(open("/dev/null", O_RDWR | O_CLOEXEC));
 }
 
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
-    RECORD_OR_NULL("ibv_import_device cmd_fd=%d", cmd_fd);
+    char file[256];
+
+    RECORD_OR_NULL("ibv_import_device file=%s fd_flags=%d", file_of(cmd_fd, file, sizeof(file)), fcntl(cmd_fd, F_GETFD));
     return new_context(cmd_fd);
 }
 
@@ -383,9 +442,10 @@ int ibv_close_device(struct ibv_context *context)
 {
     struct opened *opened = (struct opened *)verbs_get_ctx(context);
 
-    errno = RECORD("ibv_close_device context=%s", name(context));
+    errno = gone(context, RECORD("ibv_close_device context=%s", name(context)));
     if (errno)
         return -1;
+    close(context->cmd_fd);
     close(context->async_fd);
     close(opened->events);
     return 0;
@@ -455,7 +515,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 
 int ibv_dealloc_pd(struct ibv_pd *pd)
 {
-    return RECORD("ibv_dealloc_pd pd=%s", name(pd));
+    return gone(pd, RECORD("ibv_dealloc_pd pd=%s", name(pd)));
 }
 
 struct parent {
@@ -516,12 +576,13 @@ struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
 
 void ibv_unimport_pd(struct ibv_pd *pd)
 {
-    RECORD("ibv_unimport_pd pd=%s", name(pd));
+    gone(pd, RECORD("ibv_unimport_pd pd=%s", name(pd)));
 }
 
 static struct ibv_mr *new_mr(struct ibv_pd *pd, void *addr, size_t length, uint32_t handle)
 {
-    struct ibv_mr *mr = make("mr", sizeof(*mr));
+    /* A test may have it where no C would put it, and Java refuses to read. */
+    struct ibv_mr *mr = named("mr", (char *)calloc(2, sizeof(*mr)) + answer("mr_misplaced_by", 0));
 
     mr->context = pd->context;
     mr->pd = pd;
@@ -545,9 +606,15 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
     return new_mr(pd, (void *)(uintptr_t)offset, length, answer("mr_handle", 2000));
 }
 
+static struct ibv_mr *alloc_null_mr(struct ibv_pd *pd)
+{
+    RECORD_OR_NULL("ibv_alloc_null_mr pd=%s", name(pd));
+    return new_mr(pd, NULL, 0, answer("mr_handle", 2000));
+}
+
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
-    return RECORD("ibv_dereg_mr mr=%s", name(mr));
+    return gone(mr, RECORD("ibv_dereg_mr mr=%s", name(mr)));
 }
 
 struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
@@ -558,7 +625,7 @@ struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 
 void ibv_unimport_mr(struct ibv_mr *mr)
 {
-    RECORD("ibv_unimport_mr mr=%s", name(mr));
+    gone(mr, RECORD("ibv_unimport_mr mr=%s", name(mr)));
 }
 
 static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *pieces, uint32_t count)
@@ -585,7 +652,7 @@ static struct ibv_dm *alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_
 
 static int free_dm(struct ibv_dm *dm)
 {
-    return RECORD("ibv_free_dm dm=%s", name(dm));
+    return gone(dm, RECORD("ibv_free_dm dm=%s", name(dm)));
 }
 
 static struct ibv_mr *reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t length, unsigned int access)
@@ -597,7 +664,7 @@ static struct ibv_mr *reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t o
 int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
 {
     errno = RECORD("ibv_dm_export_dmabuf_fd dm=%s", name(dm));
-    return errno ? -1 : (int)answer("dmabuf_fd", 21);
+    return errno ? -1 : eventfd(0, EFD_CLOEXEC);
 }
 
 struct ibv_dm *ibv_import_dm(struct ibv_context *context, uint32_t dm_handle)
@@ -608,22 +675,33 @@ struct ibv_dm *ibv_import_dm(struct ibv_context *context, uint32_t dm_handle)
 
 void ibv_unimport_dm(struct ibv_dm *dm)
 {
-    RECORD("ibv_unimport_dm dm=%s", name(dm));
+    gone(dm, RECORD("ibv_unimport_dm dm=%s", name(dm)));
 }
 
 /* ---- Completion queues ---- */
 
 struct queue {
-    struct ibv_cq ibv;
+    union {
+        struct ibv_cq ibv;
+        struct ibv_cq_ex extended;
+    };
     struct ibv_wc ring[MANY];
     unsigned first, end;
+    struct ibv_wc current; /* of a poll by functions of its own */
 };
 
 static void complete(struct ibv_cq *cq, struct ibv_wc completion)
 {
     struct queue *queue = (struct queue *)cq;
 
+    if (!completion.status)
+        completion.status = answer("wc_status", IBV_WC_SUCCESS);
+    if (completion.status)
+        completion.vendor_err = answer("vendor_err", 0);
+    completion.wc_flags = answer("wc_flags", 0);
     pthread_mutex_lock(&lock);
+    if (queue->end - queue->first == MANY)
+        abort();
     queue->ring[queue->end++ % MANY] = completion;
     pthread_mutex_unlock(&lock);
 }
@@ -640,7 +718,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
     close(channel->fd);
-    return 0;
+    return gone(channel, 0);
 }
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int comp_vector)
@@ -663,7 +741,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
-    return RECORD("ibv_destroy_cq cq=%s", name(cq));
+    return gone(cq, RECORD("ibv_destroy_cq cq=%s", name(cq)));
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
@@ -694,6 +772,77 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
     (void)cq, (void)solicited;
     return 0;
+}
+
+static int next_poll(struct ibv_cq_ex *cq)
+{
+    struct queue *queue = (struct queue *)cq;
+
+    if (!poll_cq(&queue->ibv, 1, &queue->current))
+        return ENOENT;
+    cq->wr_id = queue->current.wr_id;
+    cq->status = queue->current.status;
+    return 0;
+}
+
+static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+    return attr->comp_mask ? EINVAL : next_poll(cq);
+}
+
+static void end_poll(struct ibv_cq_ex *cq)
+{
+    (void)cq;
+}
+
+#define READ(type, name, value)                                                                                                                        \
+    static type read_##name(struct ibv_cq_ex *cq)                                                                                                      \
+    {                                                                                                                                                  \
+        const struct ibv_wc *current = &((struct queue *)cq)->current;                                                                                 \
+                                                                                                                                                       \
+        (void)current;                                                                                                                                 \
+        return value;                                                                                                                                  \
+    }
+READ(enum ibv_wc_opcode, opcode, current->opcode)
+READ(uint32_t, vendor_err, current->vendor_err)
+READ(uint32_t, byte_len, current->byte_len)
+READ(__be32, imm_data, current->imm_data)
+READ(uint32_t, qp_num, current->qp_num)
+READ(uint32_t, src_qp, current->src_qp)
+READ(unsigned int, wc_flags, current->wc_flags)
+READ(uint32_t, slid, current->slid)
+READ(uint8_t, sl, current->sl)
+READ(uint8_t, dlid_path_bits, current->dlid_path_bits)
+READ(uint16_t, cvlan, answer("cvlan", 0))
+READ(uint32_t, flow_tag, answer("flow_tag", 0))
+
+/* One that is polled by functions of its own. */
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+    struct queue *queue;
+
+    RECORD_OR_NULL("ibv_create_cq_ex context=%s cqe=%u channel=%s comp_vector=%u wc_flags=0x%lx comp_mask=0x%x flags=0x%x", name(context), attr->cqe,
+                   name(attr->channel), attr->comp_vector, attr->wc_flags, attr->comp_mask, attr->flags);
+    queue = make("cq", sizeof(*queue));
+    queue->ibv.context = context;
+    queue->ibv.channel = attr->channel;
+    queue->ibv.cqe = attr->cqe;
+    queue->extended.start_poll = start_poll;
+    queue->extended.next_poll = next_poll;
+    queue->extended.end_poll = end_poll;
+    queue->extended.read_opcode = read_opcode;
+    queue->extended.read_vendor_err = read_vendor_err;
+    queue->extended.read_byte_len = read_byte_len;
+    queue->extended.read_imm_data = read_imm_data;
+    queue->extended.read_qp_num = read_qp_num;
+    queue->extended.read_src_qp = read_src_qp;
+    queue->extended.read_wc_flags = read_wc_flags;
+    queue->extended.read_slid = read_slid;
+    queue->extended.read_sl = read_sl;
+    queue->extended.read_dlid_path_bits = read_dlid_path_bits;
+    queue->extended.read_cvlan = read_cvlan;
+    queue->extended.read_flow_tag = read_flow_tag;
+    return &queue->extended;
 }
 
 /* ---- Queue pairs ---- */
@@ -820,7 +969,10 @@ static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_at
     say("ibv_open_qp context=%s comp_mask=0x%x qp_num=0x%x xrcd=%s qp_type=%d", name(context), attr->comp_mask, attr->qp_num, name(attr->xrcd),
         attr->qp_type);
     pair = new_pair(context, NULL, &opened);
-    return pair ? &pair->ibv : NULL;
+    if (!pair)
+        return NULL;
+    pair->modified.port_num = answer("opened_port", 0);
+    return &pair->ibv;
 }
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
@@ -904,16 +1056,19 @@ int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-    int error = RECORD("ibv_destroy_qp qp=%s", name(qp));
+    int error = gone(qp, RECORD("ibv_destroy_qp qp=%s", name(qp)));
 
     if (!error)
         free_buffer(qp->pd, ((struct pair *)qp)->buffer);
     return error;
 }
 
+enum { ETHERNET_HEADER = 14 };
+
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad)
 {
     for (; request; request = request->next) {
+        uint32_t bytes;
         int error;
 
         say("ibv_post_send qp=%s opcode=%d send_flags=0x%x", name(qp), request->opcode, request->send_flags);
@@ -921,14 +1076,19 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
             say(" remote_addr=0x%lx rkey=0x%x", request->wr.rdma.remote_addr, request->wr.rdma.rkey);
         if (qp->qp_type == IBV_QPT_XRC_SEND)
             say(" remote_srqn=0x%x", request->qp_type.xrc.remote_srqn);
-        say_pieces(request->sg_list, request->num_sge);
+        bytes = say_pieces(request->sg_list, request->num_sge);
         error = recorded();
+        if (!error && qp->qp_type == IBV_QPT_RAW_PACKET && bytes < ETHERNET_HEADER)
+            error = EINVAL; /* as of mlx5, which copies the header from the memory */
         if (error) {
             *bad = request;
             return error;
         }
         if (request->send_flags & IBV_SEND_SIGNALED)
-            complete(qp->send_cq, (struct ibv_wc){ .wr_id = request->wr_id, .qp_num = qp->qp_num, .opcode = IBV_WC_SEND });
+            complete(qp->send_cq, (struct ibv_wc){ .wr_id = request->wr_id,
+                                                   .status = qp->state == IBV_QPS_ERR ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS,
+                                                   .qp_num = qp->qp_num,
+                                                   .opcode = IBV_WC_SEND });
     }
     return 0;
 }
@@ -960,15 +1120,11 @@ struct shared {
 
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
-    char descriptor[64], file[256] = "none";
+    char file[256] = "none";
     struct ibv_xrcd *xrcd;
-    ssize_t length;
 
-    if (attr->fd != -1) {
-        snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", attr->fd);
-        length = readlink(descriptor, file, sizeof(file) - 1);
-        file[length < 0 ? 0 : length] = 0;
-    }
+    if (attr->fd != -1)
+        file_of(attr->fd, file, sizeof(file));
     RECORD_OR_NULL("ibv_open_xrcd context=%s comp_mask=0x%x file=%s oflags=0x%x", name(context), attr->comp_mask, file, attr->oflags);
     xrcd = make("xrcd", sizeof(*xrcd));
     xrcd->context = context;
@@ -977,7 +1133,7 @@ static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_i
 
 static int close_xrcd(struct ibv_xrcd *xrcd)
 {
-    return RECORD("ibv_close_xrcd xrcd=%s", name(xrcd));
+    return gone(xrcd, RECORD("ibv_close_xrcd xrcd=%s", name(xrcd)));
 }
 
 static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
@@ -1014,7 +1170,7 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 
 int ibv_destroy_srq(struct ibv_srq *srq)
 {
-    return RECORD("ibv_destroy_srq srq=%s", name(srq));
+    return gone(srq, RECORD("ibv_destroy_srq srq=%s", name(srq)));
 }
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *request, struct ibv_recv_wr **bad)
@@ -1049,8 +1205,11 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *request, struc
 #define SHORT(of, member) say(" " #member "=0x%x/0x%x", ntohs(spec->of.val.member), ntohs(spec->of.mask.member))
 #define WORD(of, member) say(" " #member "=0x%x/0x%x", ntohl(spec->of.val.member), ntohl(spec->of.mask.member))
 
-static void say_spec(const struct ibv_flow_spec *spec)
+/* Gives EINVAL, as the kernel does, where a bit is said of a field that has none there. */
+static int say_spec(const struct ibv_flow_spec *spec)
 {
+    uint32_t beyond = 0;
+
     say(" {type=0x%x size=%u", spec->hdr.type, spec->hdr.size);
     switch ((int)spec->hdr.type & ~IBV_FLOW_SPEC_INNER) {
     case IBV_FLOW_SPEC_ETH:
@@ -1075,6 +1234,7 @@ static void say_spec(const struct ibv_flow_spec *spec)
         BYTES(ipv6, src_ip);
         BYTES(ipv6, dst_ip);
         WORD(ipv6, flow_label);
+        beyond = ntohl(spec->ipv6.val.flow_label | spec->ipv6.mask.flow_label) >> 20;
         BYTE(ipv6, next_hdr);
         BYTE(ipv6, traffic_class);
         BYTE(ipv6, hop_limit);
@@ -1086,6 +1246,7 @@ static void say_spec(const struct ibv_flow_spec *spec)
         break;
     case IBV_FLOW_SPEC_VXLAN_TUNNEL:
         WORD(tunnel, tunnel_id);
+        beyond = ntohl(spec->tunnel.val.tunnel_id | spec->tunnel.mask.tunnel_id) >> 24;
         break;
     case IBV_FLOW_SPEC_GRE:
         SHORT(gre, c_ks_res0_ver);
@@ -1107,12 +1268,14 @@ static void say_spec(const struct ibv_flow_spec *spec)
         break;
     }
     say("}");
+    return beyond ? EINVAL : 0;
 }
 
 static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 {
     const uint8_t *next = (const uint8_t *)(attr + 1), *end = (const uint8_t *)attr + attr->size;
     struct ibv_flow *flow;
+    int error = 0;
 
     say("ibv_create_flow qp=%s comp_mask=%u type=%d priority=%u port=%u flags=0x%x", name(qp), attr->comp_mask, attr->type, attr->priority, attr->port,
         attr->flags);
@@ -1122,12 +1285,14 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
 
         memset(&spec, 0, sizeof(spec));
         memcpy(&spec, next, size < sizeof(spec) ? size : sizeof(spec));
-        say_spec(&spec);
+        error |= say_spec(&spec);
         next += size;
     }
     if (next != end)
         say(" and %td bytes", end - next);
     errno = recorded();
+    if (!errno)
+        errno = error;
     if (errno)
         return NULL;
     flow = make("flow", sizeof(*flow));
@@ -1137,7 +1302,7 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
 
 static int destroy_flow(struct ibv_flow *flow)
 {
-    return RECORD("ibv_destroy_flow flow=%s", name(flow));
+    return gone(flow, RECORD("ibv_destroy_flow flow=%s", name(flow)));
 }
 
 static struct ibv_counters *create_counters(struct ibv_context *context, struct ibv_counters_init_attr *attr)
@@ -1152,7 +1317,7 @@ static struct ibv_counters *create_counters(struct ibv_context *context, struct 
 
 static int destroy_counters(struct ibv_counters *counters)
 {
-    return RECORD("ibv_destroy_counters counters=%s", name(counters));
+    return gone(counters, RECORD("ibv_destroy_counters counters=%s", name(counters)));
 }
 
 static int attach_counters(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr, struct ibv_flow *flow)
@@ -1193,5 +1358,5 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
-    return RECORD("ibv_destroy_ah ah=%s", name(ah));
+    return gone(ah, RECORD("ibv_destroy_ah ah=%s", name(ah)));
 }

@@ -8,6 +8,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.MemoryFunctions;
 
@@ -47,17 +48,14 @@ public final class DeviceMemory extends NativeObject {
         var memory = device.library().memory();
         var context = device.context();
         var address =
-                PlatformCalls.call(() ->
-                        memory.allocateDeviceMemory(
-                                context,
-                                length,
-                                Long.numberOfTrailingZeros(alignment),
-                                new Attempt(
-                                        "ibv_alloc_dm",
-                                        () ->
-                                                "for %,d bytes on %s"
-                                                        .formatted(length, device.name()),
-                                        DeviceMemory::advice)));
+                memory.allocateDeviceMemory(
+                        context,
+                        length,
+                        Long.numberOfTrailingZeros(alignment),
+                        new Attempt(
+                                "ibv_alloc_dm",
+                                () -> "for %,d bytes on %s".formatted(length, device.name()),
+                                DeviceMemory::advice));
         var name = "device memory of %,d bytes on %s".formatted(length, device.name());
         return new Made(
                 address,
@@ -126,16 +124,22 @@ public final class DeviceMemory extends NativeObject {
      * Makes a dma-buf of it, which other devices' drivers take. In C: {@code
      * ibv_dm_export_dmabuf_fd}.
      *
-     * @return its descriptor, which is the caller's to close
+     * @return the dma-buf, which is the caller's to close, and outlives this
      * @throws VerbsException with EOPNOTSUPP where the library or the device has no such thing
      */
-    public int exportDmaBuf() throws VerbsException {
+    public DmaBuf exportDmaBuf() throws VerbsException {
         lifetime().hold();
         try {
-            return device.library()
-                    .memory()
-                    .exportDmaBuf(
-                            address(), Attempt.to("ibv_dm_export_dmabuf_fd", () -> "for " + this));
+            var descriptor =
+                    PlatformCalls.call(() ->
+                            device.library()
+                                    .memory()
+                                    .exportDmaBuf(
+                                            address(),
+                                            Attempt.to(
+                                                    "ibv_dm_export_dmabuf_fd",
+                                                    () -> "for " + this)));
+            return new DmaBuf(OpenFile.of(descriptor));
         } finally {
             lifetime().release();
         }

@@ -57,29 +57,93 @@ public final class MemoryRegion extends NativeObject {
     /** The arena, or the domain: in use as long as this is. */
     private final NativeObject owner;
 
-    private MemoryRegion(
+    /**
+     * What a region is, apart from its registration.
+     *
+     * @param length of no meaning where it is imported: C tells it then
+     * @param endings what it ends with
+     * @param owner the arena, or the domain
+     */
+    private record Form(
             ProtectionDomain domain,
             MemorySegment memory,
             long start,
             long length,
             Set<Access> access,
-            Registration registration,
             List<Lifetime> endings,
             NativeObject owner) {
+
+        /** Of no memory of this side's, and of the domain alone. */
+        static Form elsewhere(
+                ProtectionDomain domain, long start, long length, Set<Access> access) {
+            return new Form(
+                    domain,
+                    MemorySegment.NULL,
+                    start,
+                    length,
+                    access,
+                    List.of(domain.ownLifetime()),
+                    domain);
+        }
+    }
+
+    private MemoryRegion(Form form, Registration registration) {
+        // All that may fail comes before the lifetime, which ends the registration too.
+        var known =
+                registration.imported
+                        ? MemoryFunctions.regionLength(registration.address)
+                        : form.length;
         var name =
                 "memory region of %,d bytes %s on %s"
-                        .formatted(length, Access.describe(access), domain.device().name());
-        super(registration.address, new Lifetime(name, endings, () -> registration.end(name)));
-        this.domain = domain;
-        this.memory = memory;
-        this.start = start;
-        this.length = length;
-        this.access = Set.copyOf(access);
-        this.registration = registration;
+                        .formatted(
+                                known, Access.describe(form.access), form.domain.device().name());
         this.localKey = MemoryFunctions.localKey(registration.address);
         this.remoteKey = MemoryFunctions.remoteKey(registration.address);
-        this.endings = endings;
-        this.owner = owner;
+        this.access = Set.copyOf(form.access);
+        super(registration.address, new Lifetime(name, form.endings, () -> registration.end(name)));
+        this.domain = form.domain;
+        this.memory = form.memory;
+        this.start = form.start;
+        this.length = known;
+        this.registration = registration;
+        this.endings = form.endings;
+        this.owner = form.owner;
+    }
+
+    /** Ends the registration if there can be no region of it. */
+    private static MemoryRegion of(Form form, Registration registration) throws VerbsException {
+        try {
+            return new MemoryRegion(form, registration);
+        } catch (Throwable e) {
+            registration.end("a region that was not made");
+            throw e;
+        }
+    }
+
+    /**
+     * Makes a region of what C registers.
+     *
+     * @param backing what the memory belongs to
+     * @param imported whether another process answers for it
+     */
+    private static MemoryRegion make(
+            Form form,
+            Object backing,
+            boolean imported,
+            PlatformCalls.Call<MemorySegment, VerbsException> registering)
+            throws VerbsException {
+        Lifetime.holdAll(form.endings);
+        try {
+            return of(
+                    form,
+                    new Registration(
+                            form.domain.device().library().memory(),
+                            PlatformCalls.call(registering),
+                            backing,
+                            imported));
+        } finally {
+            form.endings.forEach(Lifetime::release);
+        }
     }
 
     /** The structure in C, as long as it is this region's: it is passed on to a changed one. */
@@ -89,18 +153,15 @@ public final class MemoryRegion extends NativeObject {
         private final MemorySegment address;
         private final Object backing;
         private final boolean imported;
-        private boolean passedOn;
+
+        /** Whether it is ended, or passed on. */
+        private boolean over;
+
         private boolean useless;
 
         /**
          * @param backing what the memory belongs to, kept from being collected before the adapter
          *     has let go of it
-         */
-        Registration(MemoryFunctions functions, MemorySegment address, Object backing) {
-            this(functions, address, backing, false);
-        }
-
-        /**
          * @param imported whether another process answers for it, and has the memory
          */
         Registration(
@@ -115,14 +176,15 @@ public final class MemoryRegion extends NativeObject {
         }
 
         synchronized Registration passOn(Object nextBacking) {
-            passedOn = true;
+            over = true;
             return new Registration(functions, address, nextBacking, imported);
         }
 
         synchronized void end(String name) throws VerbsException {
-            if (passedOn) {
+            if (over) {
                 return;
             }
+            over = true;
             if (imported) {
                 functions.unimportRegion(address);
                 return;
@@ -165,95 +227,82 @@ public final class MemoryRegion extends NativeObject {
             NativeObject owner,
             Object backing)
             throws VerbsException {
-        if (memory.byteSize() == 0) {
-            throw new IllegalArgumentException("A region of no bytes cannot be registered");
-        }
-        var device = domain.device();
-        var functions = device.library().memory();
+        checkLength(memory.byteSize());
+        var functions = domain.device().library().memory();
         var attempt = attempt("ibv_reg_mr", domain, memory.byteSize(), access);
         var recorded = new RegistrationRecord();
         recorded.begin();
-        domain.ownLifetime().hold();
-        try {
-            var address =
-                    PlatformCalls.call(() ->
-                            functions.register(
-                                    domain.address(),
-                                    memory,
-                                    start,
-                                    Codes.ACCESS.bits(access),
-                                    attempt));
-            var registration = new Registration(functions, address, backing);
-            try {
-                recorded.commit(device.name(), memory.byteSize(), access);
-                return new MemoryRegion(
-                        domain,
-                        memory,
-                        start,
-                        memory.byteSize(),
-                        access,
-                        registration,
-                        List.of(ending),
-                        owner);
-            } catch (Throwable e) {
-                registration.end("a region that was not made");
-                throw e;
-            }
-        } finally {
-            domain.ownLifetime().release();
+        var region =
+                make(
+                        new Form(
+                                domain,
+                                memory,
+                                start,
+                                memory.byteSize(),
+                                access,
+                                List.of(ending),
+                                owner),
+                        backing,
+                        false,
+                        () ->
+                                functions.register(
+                                        domain.address(),
+                                        memory,
+                                        start,
+                                        Codes.ACCESS.bits(access),
+                                        attempt));
+        recorded.commit(domain.device().name(), memory.byteSize(), access);
+        return region;
+    }
+
+    private static void checkLength(long bytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("A region of no bytes cannot be registered");
         }
     }
 
     /** A region of no memory; see {@link ProtectionDomain#newNullRegion()}. */
-    static MemoryRegion ofNothing(ProtectionDomain domain, Lifetime ending) throws VerbsException {
-        var functions = domain.device().library().memory();
+    static MemoryRegion ofNothing(ProtectionDomain domain) throws VerbsException {
         var access = Set.of(Access.LOCAL_WRITE);
-        ending.hold();
-        try {
-            var address =
-                    functions.allocateNull(
-                            domain.device().context(),
-                            domain.address(),
-                            attempt("ibv_alloc_null_mr", domain, 0, access));
-            return new MemoryRegion(
-                    domain,
-                    MemorySegment.NULL,
-                    0,
-                    Long.MAX_VALUE,
-                    access,
-                    new Registration(functions, address, NOTHING),
-                    List.of(ending),
-                    domain);
-        } finally {
-            ending.release();
-        }
+        return make(
+                Form.elsewhere(domain, 0, Long.MAX_VALUE, access),
+                NOTHING,
+                false,
+                () ->
+                        domain.device()
+                                .library()
+                                .memory()
+                                .allocateNull(
+                                        domain.device().context(),
+                                        domain.address(),
+                                        attempt("ibv_alloc_null_mr", domain, 0, access)));
     }
 
     /** See {@link ProtectionDomain#registerEverythingUnguarded}. */
-    static MemoryRegion ofEverything(ProtectionDomain domain, Set<Access> access, Lifetime ending)
+    static MemoryRegion ofEverything(ProtectionDomain domain, Set<Access> access)
             throws VerbsException {
         var rights = EnumSet.of(Access.ON_DEMAND);
         rights.addAll(access);
-        var functions = domain.device().library().memory();
-        var attempt = attempt("ibv_reg_mr", domain, Long.MAX_VALUE, rights);
-        ending.hold();
-        try {
-            var address =
-                    functions.registerEverything(
-                            domain.address(), Codes.ACCESS.bits(rights), attempt);
-            var everything = MemoryFunctions.everything();
-            return new MemoryRegion(
-                    domain,
-                    everything,
-                    0,
-                    everything.byteSize(),
-                    rights,
-                    new Registration(functions, address, everything),
-                    List.of(ending),
-                    domain);
-        } finally {
-            ending.release();
-        }
+        var everything = MemoryFunctions.everything();
+        return make(
+                new Form(
+                        domain,
+                        everything,
+                        0,
+                        everything.byteSize(),
+                        rights,
+                        List.of(domain.ownLifetime()),
+                        domain),
+                everything,
+                false,
+                () ->
+                        domain.device()
+                                .library()
+                                .memory()
+                                .registerEverything(
+                                        domain.address(),
+                                        Codes.ACCESS.bits(rights),
+                                        attempt("ibv_reg_mr", domain, Long.MAX_VALUE, rights)));
     }
 
     /** See {@link ProtectionDomain#registerDmaBuf}. */
@@ -263,38 +312,25 @@ public final class MemoryRegion extends NativeObject {
             long offset,
             long length,
             long start,
-            Set<Access> access,
-            Lifetime ending)
+            Set<Access> access)
             throws VerbsException {
-        if (length <= 0) {
-            throw new IllegalArgumentException("A region of no bytes cannot be registered");
-        }
-        var functions = domain.device().library().memory();
-        var attempt = attempt("ibv_reg_dmabuf_mr", domain, length, access);
-        ending.hold();
-        try {
-            var address =
-                    PlatformCalls.call(() ->
-                            functions.registerDmaBuf(
-                                    domain.address(),
-                                    descriptor,
-                                    offset,
-                                    length,
-                                    start,
-                                    Codes.ACCESS.bits(access),
-                                    attempt));
-            return new MemoryRegion(
-                    domain,
-                    MemorySegment.NULL,
-                    start,
-                    length,
-                    access,
-                    new Registration(functions, address, MemorySegment.NULL),
-                    List.of(ending),
-                    domain);
-        } finally {
-            ending.release();
-        }
+        checkLength(length);
+        return make(
+                Form.elsewhere(domain, start, length, access),
+                MemorySegment.NULL,
+                false,
+                () ->
+                        domain.device()
+                                .library()
+                                .memory()
+                                .registerDmaBuf(
+                                        domain.address(),
+                                        descriptor,
+                                        offset,
+                                        length,
+                                        start,
+                                        Codes.ACCESS.bits(access),
+                                        attempt("ibv_reg_dmabuf_mr", domain, length, access)));
     }
 
     /** A region of the device's own memory. */
@@ -306,67 +342,51 @@ public final class MemoryRegion extends NativeObject {
             Set<Access> rights)
             throws VerbsException {
         Objects.checkFromIndexSize(offset, length, memory.length());
-        if (length == 0) {
-            throw new IllegalArgumentException("A region of no bytes cannot be registered");
-        }
+        checkLength(length);
         if (memory.device() != domain.device()) {
             throw new IllegalArgumentException(memory + " is of another device than " + domain);
         }
         var access = EnumSet.of(Access.ZERO_BASED);
         access.addAll(rights);
-        var functions = domain.device().library().memory();
-        var endings = List.of(domain.ownLifetime(), memory.ownLifetime());
-        Lifetime.holdAll(endings);
-        try {
-            var address =
-                    PlatformCalls.call(() ->
-                            functions.registerDeviceMemory(
-                                    domain.device().context(),
-                                    domain.address(),
-                                    memory.address(),
-                                    offset,
-                                    length,
-                                    Codes.ACCESS.bits(access),
-                                    attempt("ibv_reg_dm_mr", domain, length, access)));
-            return new MemoryRegion(
-                    domain,
-                    MemorySegment.NULL,
-                    0,
-                    length,
-                    access,
-                    new Registration(functions, address, memory),
-                    endings,
-                    domain);
-        } finally {
-            endings.forEach(Lifetime::release);
-        }
+        return make(
+                new Form(
+                        domain,
+                        MemorySegment.NULL,
+                        0,
+                        length,
+                        access,
+                        List.of(domain.ownLifetime(), memory.ownLifetime()),
+                        domain),
+                memory,
+                false,
+                () ->
+                        domain.device()
+                                .library()
+                                .memory()
+                                .registerDeviceMemory(
+                                        domain.device().context(),
+                                        domain.address(),
+                                        memory.address(),
+                                        offset,
+                                        length,
+                                        Codes.ACCESS.bits(access),
+                                        attempt("ibv_reg_dm_mr", domain, length, access)));
     }
 
     /** See {@link ProtectionDomain#importRegion}. */
     static MemoryRegion imported(
-            ProtectionDomain domain, int handle, long start, Set<Access> access, Lifetime ending)
+            ProtectionDomain domain, int handle, long start, Set<Access> access)
             throws VerbsException {
-        var functions = domain.device().library().memory();
-        ending.hold();
-        try {
-            var address =
-                    functions.importRegion(
-                            domain.address(),
-                            handle,
-                            Attempt.to(
-                                    "ibv_import_mr", () -> "%d in %s".formatted(handle, domain)));
-            return new MemoryRegion(
-                    domain,
-                    MemorySegment.NULL,
-                    start,
-                    MemoryFunctions.regionLength(address),
-                    access,
-                    new Registration(functions, address, MemorySegment.NULL, true),
-                    List.of(ending),
-                    domain);
-        } finally {
-            ending.release();
-        }
+        var attempt = Attempt.to("ibv_import_mr", () -> "%d in %s".formatted(handle, domain));
+        return make(
+                Form.elsewhere(domain, start, 0, access),
+                MemorySegment.NULL,
+                true,
+                () ->
+                        domain.device()
+                                .library()
+                                .memory()
+                                .importRegion(domain.address(), handle, attempt));
     }
 
     private static Attempt attempt(
@@ -485,29 +505,30 @@ public final class MemoryRegion extends NativeObject {
             Lifetime.holdAll(nextEndings);
             try {
                 synchronized (registration) {
-                    if (registration.passedOn || registration.useless) {
+                    if (registration.over || registration.useless) {
                         throw lifetime().closedException();
                     }
                     PlatformCalls.call(() -> {
                         change.make(attempt, () -> registration.useless = true);
                         return this;
                     });
-                    return new MemoryRegion(
-                            nextDomain,
-                            nextMemory,
-                            nextStart,
-                            nextMemory.byteSize(),
-                            nextAccess,
-                            registration.passOn(nextBacking),
-                            nextEndings,
-                            nextOwner);
+                    return of(
+                            new Form(
+                                    nextDomain,
+                                    nextMemory,
+                                    nextStart,
+                                    nextMemory.byteSize(),
+                                    nextAccess,
+                                    nextEndings,
+                                    nextOwner),
+                            registration.passOn(nextBacking));
                 }
             } finally {
                 nextEndings.forEach(Lifetime::release);
             }
         } finally {
             lifetime().release();
-            if (registration.passedOn || registration.useless) {
+            if (registration.over || registration.useless) {
                 close();
             }
         }

@@ -288,8 +288,7 @@ public final class ProtectionDomain extends NativeObject {
     public MemoryRegion registerDmaBuf(
             int descriptor, long offset, long length, long start, Access... access)
             throws VerbsException {
-        return MemoryRegion.ofDmaBuf(
-                this, descriptor, offset, length, start, Access.setOf(access), lifetime());
+        return MemoryRegion.ofDmaBuf(this, descriptor, offset, length, start, Access.setOf(access));
     }
 
     /**
@@ -302,7 +301,7 @@ public final class ProtectionDomain extends NativeObject {
      *     ExtendedDeviceAttributes#implicitOnDemand} tells
      */
     public MemoryRegion registerEverythingUnguarded(Access... access) throws VerbsException {
-        return MemoryRegion.ofEverything(this, Access.setOf(access), lifetime());
+        return MemoryRegion.ofEverything(this, Access.setOf(access));
     }
 
     /**
@@ -320,7 +319,7 @@ public final class ProtectionDomain extends NativeObject {
      */
     public MemoryRegion importRegion(int handle, long start, Access... access)
             throws VerbsException {
-        return MemoryRegion.imported(this, handle, start, Access.setOf(access), lifetime());
+        return MemoryRegion.imported(this, handle, start, Access.setOf(access));
     }
 
     /**
@@ -331,7 +330,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not offer it
      */
     public MemoryRegion newNullRegion() throws VerbsException {
-        return MemoryRegion.ofNothing(this, lifetime());
+        return MemoryRegion.ofNothing(this);
     }
 
     /**

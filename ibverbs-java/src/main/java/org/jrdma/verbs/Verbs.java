@@ -12,6 +12,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
@@ -157,20 +158,22 @@ public final class Verbs {
         }
         var attempt = new Attempt("ibv_open_device", () -> "for " + name, this::adviceOnOpening);
         var opened =
-                library.devices()
-                        .visit((listed, device) -> {
-                            if (!listed.name().equals(name)) {
-                                return Optional.empty();
-                            }
-                            var context = new VerbsContext(library.devices().open(device, attempt));
-                            return Optional.of(
-                                    new Device(
-                                            library,
-                                            describe(listed),
-                                            Path.of(listed.sysfsPath()),
-                                            context,
-                                            critical));
-                        });
+                PlatformCalls.call(() ->
+                        library.devices()
+                                .visit((listed, device) ->
+                                        listed.name().equals(name)
+                                                ? Optional.of(
+                                                        new Device(
+                                                                library,
+                                                                describe(listed),
+                                                                Path.of(listed.sysfsPath()),
+                                                                new VerbsContext(
+                                                                        library.devices()
+                                                                                .open(
+                                                                                        device,
+                                                                                        attempt)),
+                                                                critical))
+                                                : Optional.empty()));
         if (opened.isEmpty()) {
             throw noSuchDevice(name);
         }
@@ -182,18 +185,14 @@ public final class Verbs {
      * {@link Device#importProtectionDomain}. It is closed like any other. In C: {@code
      * ibv_import_device}.
      *
-     * @param descriptor a duplicate of the other process's {@link Device#commandDescriptor}, come
-     *     over a Unix socket say; the device's own from now on, and closed with it
+     * @param descriptor the other process's {@link Device#commandDescriptor}, come over a Unix
+     *     socket say; it stays the caller's, and may be closed from now on
      * @throws VerbsException if it is of no device, or the device cannot be shared
      */
     public Device importDevice(int descriptor) throws VerbsException {
-        var context =
-                library.devices()
-                        .importDevice(
-                                descriptor,
-                                Attempt.to(
-                                        "ibv_import_device",
-                                        () -> "from descriptor " + descriptor));
+        var attempt =
+                Attempt.to("ibv_import_device", () -> "from descriptor %d".formatted(descriptor));
+        var context = PlatformCalls.call(() -> library.devices().importDevice(descriptor, attempt));
         var listed = library.devices().listedOf(context);
         return keep(
                 new Device(

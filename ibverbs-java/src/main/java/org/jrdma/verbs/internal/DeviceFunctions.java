@@ -27,8 +27,10 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.timespec;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.DeviceAttributes;
 import org.jrdma.verbs.ExtendedDeviceAttributes;
@@ -205,15 +207,24 @@ public final class DeviceFunctions {
         return memoryAt(context, ibv_context.layout().byteSize());
     }
 
-    /** Opens what another process has open. NULL and errno on failure. */
+    /**
+     * Opens what another process has open, by a descriptor of its own, which the close closes. Of
+     * one that fails it may be closed or not, since that depends on how far the library came: it is
+     * left open then, rather than closing what may be another's by now. NULL and errno on failure.
+     */
     public MemorySegment importDevice(int descriptor, Attempt attempt) throws VerbsException {
         var function = importDevice.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        int own;
+        try {
+            own = Linux.duplicate(descriptor);
+        } catch (FabricException e) {
+            throw attempt.failed(e.code());
+        }
         var context =
                 attempt.pointer(
                         call(() ->
                                 (MemorySegment)
-                                        IMPORT_DEVICE.invokeExact(
-                                                function, segment(), descriptor)));
+                                        IMPORT_DEVICE.invokeExact(function, segment(), own)));
         return memoryAt(context, ibv_context.layout().byteSize());
     }
 

@@ -11,11 +11,12 @@ import org.jrdma.verbs.ExtendedDeviceAttributes.ReceiveSideScaling;
 import org.jrdma.verbs.ExtendedDeviceAttributes.TagMatching;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What newer libraries tell of a device and its ports. */
 class PortTest {
 
-    private final Recorder recorder = Recorder.begin();
+    @RegisterExtension private final Recorder recorder = Recorder.begin();
 
     @Test
     void shouldTellHowFastAPortIs() throws Exception {

@@ -15,11 +15,12 @@ import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Memory of the caller's for a provider's queues: 4096 bytes at a multiple of 64 for each here. */
 class QueueMemoryTest {
 
-    private final Recorder recorder = Recorder.begin();
+    @RegisterExtension private final Recorder recorder = Recorder.begin();
     private final Arena arena = Arena.ofShared();
 
     @AfterEach

@@ -23,13 +23,14 @@ import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a queue pair is told and asked beyond its states. */
 class QueuePairSettingsTest {
 
     private static final int PATH_MIGRATED = 6; // IBV_EVENT_PATH_MIG
 
-    private final Recorder recorder = Recorder.begin();
+    @RegisterExtension private final Recorder recorder = Recorder.begin();
     private RecordedSide side;
 
     @BeforeEach

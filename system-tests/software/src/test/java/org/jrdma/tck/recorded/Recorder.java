@@ -3,6 +3,7 @@ package org.jrdma.tck.recorded;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -22,14 +23,17 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.VerbsException;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opentest4j.TestAbortedException;
 
 /**
  * The libibverbs of recording_verbs.c, compiled by this machine's C compiler against this machine's
  * headers: {@code $CC} or else {@code cc}, and the folder that {@code RDMA_HEADERS} names or else
- * that of the system. Where one is missing a test is skipped, and fails in CI.
+ * that of the system. Where one is missing a test is skipped, and fails in CI. A test fails that
+ * has a function {@link #fail} and never calls it.
  */
-final class Recorder {
+final class Recorder implements AfterEachCallback {
 
     private static final Path SOURCE = Path.of("src/test/c/recording_verbs.c");
     private static final String DEVICE = "recording0";
@@ -97,7 +101,21 @@ final class Recorder {
 
     /** What was called since this was last asked. */
     List<String> calls() {
-        var text = (MemorySegment) call("recording_take", FunctionDescriptor.of(ADDRESS));
+        return lines("recording_take");
+    }
+
+    /** The name of the thread that called last, as the kernel has it. */
+    String caller() {
+        return lines("recording_caller").getFirst();
+    }
+
+    @Override
+    public void afterEach(ExtensionContext test) {
+        assertThat(lines("recording_unhit")).as("functions that were to fail").isEmpty();
+    }
+
+    private List<String> lines(String function) {
+        var text = (MemorySegment) call(function, FunctionDescriptor.of(ADDRESS));
         return text.reinterpret(Long.MAX_VALUE).getString(0).lines().toList();
     }
 

@@ -7,18 +7,29 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.Access;
+import org.jrdma.verbs.DeviceMemory;
 import org.jrdma.verbs.PageAdvice;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.RegisteredArena;
 import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.VerbsException;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Memory that is not this process's alone, or not one piece of it. */
 class SharedMemoryTest {
 
-    private final Recorder recorder = Recorder.begin();
+    @RegisterExtension private final Recorder recorder = Recorder.begin();
 
     @Test
     void shouldRegisterAPartOfADmaBuf() throws Exception {
@@ -152,9 +163,10 @@ class SharedMemoryTest {
             assertThat(importedRegion.remote().address()).isEqualTo(region.startAddress());
             assertThat(importedRegion.segment().byteSize()).isZero();
             imported.close();
+            assertThat(descriptor(original.commandDescriptor())).exists();
             assertThat(recorder.calls())
                     .containsExactly(
-                            "ibv_import_device cmd_fd=99",
+                            "ibv_import_device file=/dev/null fd_flags=1",
                             "ibv_import_pd context=device2 pd_handle=1000",
                             "ibv_import_mr pd=pd2 mr_handle=2000",
                             "ibv_unimport_mr mr=mr2",
@@ -195,7 +207,7 @@ class SharedMemoryTest {
 
             var theirs = imported.importDeviceMemory(memory.handle(), memory.length());
             var region = domain.register(theirs, 1024, 2048, Access.LOCAL_WRITE);
-            assertThat(memory.exportDmaBuf()).isEqualTo(21);
+            memory.exportDmaBuf().close();
             assertThat(region.remote().address()).isZero();
             theirs.close();
 
@@ -223,8 +235,14 @@ class SharedMemoryTest {
 
     @Test
     void shouldSayThatNothingCanBeImported() throws Exception {
-        recorder.fail("ibv_import_device", Errno.EINVAL);
-        refuses(Errno.EINVAL, () -> recorder.verbs().importDevice(5));
+        refuses(Errno.EBADF, () -> recorder.verbs().importDevice(-1));
+        assertThat(recorder.calls()).isEmpty();
+        try (var original = recorder.open()) {
+            var descriptor = original.commandDescriptor();
+            recorder.fail("ibv_import_device", Errno.EINVAL);
+            refuses(Errno.EINVAL, () -> recorder.verbs().importDevice(descriptor));
+            assertThat(descriptor(descriptor)).exists();
+        }
         try (var device = recorder.open();
                 var domain = device.newProtectionDomain()) {
             recorder.fail("ibv_import_pd", Errno.EOPNOTSUPP);
@@ -239,6 +257,99 @@ class SharedMemoryTest {
             refuses(Errno.EOPNOTSUPP, () -> device.importProtectionDomain(1));
             refuses(Errno.EOPNOTSUPP, () -> domain.importRegion(1, 0));
         }
+    }
+
+    /** A way to a region. */
+    interface Registering {
+        Object by(ProtectionDomain domain, RegisteredArena arena, DeviceMemory memory)
+                throws VerbsException;
+    }
+
+    private static Stream<Named<Registering>> registerings() {
+        return Stream.of(
+                Named.of("of an arena", (_, arena, _) -> arena.region(4096)),
+                Named.of("of nothing", (domain, _, _) -> domain.newNullRegion()),
+                Named.of("of everything", (domain, _, _) -> domain.registerEverythingUnguarded()),
+                Named.of("of a dma-buf", (domain, _, _) -> domain.registerDmaBuf(3, 0, 1, 0)),
+                Named.of("of a device", (domain, _, memory) -> domain.register(memory, 0, 4096)),
+                Named.of("imported", (domain, _, _) -> domain.importRegion(1, 0)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("registerings")
+    void shouldEndARegistrationThatItCannotRead(Registering registering) throws Exception {
+        try (var device = recorder.open()) {
+            var domain = device.newProtectionDomain();
+            var arena = domain.newArena();
+            var memory = device.newDeviceMemory(4096);
+            recorder.answer("mr_misplaced_by", 1);
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> registering.by(domain, arena, memory))
+                    .withMessageContaining("alignment");
+            assertThat(recorder.calls())
+                    .last()
+                    .asString()
+                    .matches("ibv_(dereg|unimport)_mr mr=mr1");
+            domain.close();
+            assertThat(recorder.calls()).noneMatch(call -> call.contains("_mr "));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("registerings")
+    void shouldRegisterOnNoVirtualThread(Registering registering) throws Exception {
+        try (var device = recorder.open();
+                var domain = device.newProtectionDomain();
+                var arena = domain.newArena();
+                var memory = device.newDeviceMemory(4096)) {
+            onVirtualThread(() -> registering.by(domain, arena, memory));
+
+            assertThat(recorder.caller()).startsWith("jrdma-call-");
+        }
+    }
+
+    @Test
+    void shouldImportAndExportOnNoVirtualThread() throws Exception {
+        try (var original = recorder.open();
+                var memory = original.newDeviceMemory(4096)) {
+            var verbs = recorder.verbs();
+            var imported = onVirtualThread(() -> verbs.importDevice(original.commandDescriptor()));
+            assertThat(recorder.caller()).startsWith("jrdma-call-");
+            imported.close();
+            var opened = onVirtualThread(() -> verbs.open("recording0"));
+            assertThat(recorder.caller()).startsWith("jrdma-call-");
+            opened.close();
+            onVirtualThread(memory::exportDmaBuf).close();
+            assertThat(recorder.caller()).startsWith("jrdma-call-");
+        }
+    }
+
+    private static <T> T onVirtualThread(Callable<T> call) throws Exception {
+        var task = new FutureTask<>(call);
+        Thread.startVirtualThread(task);
+        return task.get();
+    }
+
+    @Test
+    void shouldCloseADmaBufAtOnce() throws Exception {
+        try (var device = recorder.open()) {
+            var memory = device.newDeviceMemory(4096);
+            var shared = memory.exportDmaBuf();
+            var number = shared.descriptor();
+
+            memory.close();
+            assertThat(descriptor(number)).exists();
+            shared.close();
+            shared.close();
+
+            assertThat(descriptor(number)).doesNotExist();
+            assertThatIllegalStateException().isThrownBy(shared::descriptor);
+        }
+    }
+
+    private static Path descriptor(int number) {
+        return Path.of("/proc/self/fd", String.valueOf(number));
     }
 
     private static void refuses(int errno, ThrowingCallable call) {
