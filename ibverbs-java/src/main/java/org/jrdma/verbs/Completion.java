@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param immediate the sender's immediate data, where a receive took some
  * @param invalidatedKey which memory window the sender has taken away, where a receive tells
  * @param source where a datagram came from, for a receive of one that succeeded
+ * @param goodChecksum whether the device has found a packet's checksums right; see {@link
+ *     CompletionCursor#hasGoodChecksum}
  * @param queuePairNumber the queue pair's; of a receive from a shared queue, that of who took it
  * @param vendorError the vendor's own code for a failure
  */
@@ -26,6 +28,7 @@ public record Completion(
         OptionalInt immediate,
         OptionalInt invalidatedKey,
         Optional<DatagramSource> source,
+        boolean goodChecksum,
         int queuePairNumber,
         int vendorError) {
 
@@ -46,6 +49,7 @@ public record Completion(
                 isDatagram && status == CompletionStatus.SUCCESS && batch.isReceive(index)
                         ? Optional.of(source(batch, index))
                         : Optional.empty(),
+                batch.hasGoodChecksum(index),
                 batch.queuePairNumber(index),
                 batch.vendorError(index));
     }

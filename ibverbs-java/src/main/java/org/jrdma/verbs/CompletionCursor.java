@@ -232,6 +232,17 @@ public final class CompletionCursor implements AutoCloseable {
     }
 
     /**
+     * Whether the device has checked the IPv4, TCP and UDP checksums of a packet that was received,
+     * and found them right; where it can is said by {@link DeviceCapability#RAW_CHECKSUM}. False
+     * may mean that it has not looked. In C: {@code IBV_WC_IP_CSUM_OK}, {@code
+     * ibv_wc_read_wc_flags}.
+     */
+    public boolean hasGoodChecksum() {
+        checkTold(CompletionField.IMMEDIATE); // with which C tells its flags
+        return batch.hasGoodChecksum(current);
+    }
+
+    /**
      * When it was completed, in ticks of the device's clock: as many a second as {@link
      * ExtendedDeviceAttributes#clockKilohertz} says, of which the bits of {@link
      * ExtendedDeviceAttributes#timestampMask} count. See {@link Device#clock}. In C: {@code

@@ -11,7 +11,7 @@ import java.util.Set;
 public enum CompletionField {
     /** {@link CompletionCursor#bytes}. */
     BYTES,
-    /** {@link CompletionCursor#immediate}. */
+    /** {@link CompletionCursor#immediate}, and {@link CompletionCursor#hasGoodChecksum}. */
     IMMEDIATE,
     /** {@link CompletionCursor#queuePairNumber}. */
     QUEUE_PAIR,

@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest;
 
@@ -11,6 +13,11 @@ import org.jrdma.verbs.internal.WorkRequest;
  * one thread, likewise. They may be two, and neither need be the one that polls.
  */
 public final class PolledRawQueuePair extends PolledTwoWayEnd implements RawQueuePair {
+
+    /** The shortest frame, for the marker of {@code drain}. */
+    private static final MemorySegment NEVER_SENT = Arena.global().allocate(60);
+
+    private static final int NO_KEY = 0;
 
     PolledRawQueuePair(
             ProtectionDomain domain,
@@ -36,8 +43,10 @@ public final class PolledRawQueuePair extends PolledTwoWayEnd implements RawQueu
         return new PreparedFrame(this, frame);
     }
 
+    /** A frame has its destination in itself, and some providers read that in the post. */
     @Override
     void direct(WorkRequest.Send marker) {
-        // a frame has its destination in itself
+        marker.element(0, NEVER_SENT.address(), (int) NEVER_SENT.byteSize(), NO_KEY);
+        marker.elements(1);
     }
 }

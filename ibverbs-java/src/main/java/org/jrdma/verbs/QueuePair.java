@@ -225,8 +225,8 @@ public abstract sealed class QueuePair extends NativeObject
             var faulty =
                     options.isPostedExtended()
                             && ProviderFaults.inExtendedPosts(device.attributes());
-            var created = PlatformCalls.call(() -> create(device, wanted, options));
-            var address = created.queuePair();
+            var created = PlatformCalls.call(() -> create(device, wanted, options, faulty));
+            var address = created.queuePair;
             var number = QueuePairFunctions.number(address);
             if (sharing != null) {
                 sharing.joined(number, options.type());
@@ -252,13 +252,7 @@ public abstract sealed class QueuePair extends NativeObject
                                 }
                             });
             return new Made(
-                    address,
-                    number,
-                    created.granted(),
-                    local,
-                    groups,
-                    hotPath(device, created, options, faulty),
-                    lifetime);
+                    address, number, created.granted, local, groups, created.hotPath, lifetime);
         } catch (VerbsException | RuntimeException | Error e) {
             undo.forEach(Runnable::run);
             throw e;
@@ -267,8 +261,15 @@ public abstract sealed class QueuePair extends NativeObject
         }
     }
 
-    private static QueuePairFunctions.Created create(
-            Device device, QueuePairFunctions.Wanted wanted, QueuePairOptions<?> options)
+    /** What C made, and how requests are posted to it. */
+    private record Created(
+            MemorySegment queuePair, QueuePairFunctions.Capacities granted, HotPath hotPath) {}
+
+    private static Created create(
+            Device device,
+            QueuePairFunctions.Wanted wanted,
+            QueuePairOptions<?> options,
+            boolean faulty)
             throws VerbsException {
         var functions = device.library().queuePairs();
         var subject =
@@ -280,10 +281,12 @@ public abstract sealed class QueuePair extends NativeObject
                                                 wanted.capacities(),
                                                 device.name());
         if (!options.isPostedExtended()) {
-            return functions.create(
-                    device.context(),
-                    wanted,
-                    new Attempt("ibv_create_qp", subject, errno -> advice(options, errno)));
+            var created =
+                    functions.create(
+                            device.context(),
+                            wanted,
+                            new Attempt("ibv_create_qp", subject, errno -> advice(options, errno)));
+            return new Created(created.queuePair(), created.granted(), device.hotPath());
         }
         var attempt =
                 new Attempt(
@@ -296,9 +299,16 @@ public abstract sealed class QueuePair extends NativeObject
                                         : advice(options, errno));
         var created = functions.createExtended(device.context(), wanted, attempt);
         try {
-            functions.extended(created.queuePair(), attempt);
-            return created;
-        } catch (VerbsException e) {
+            var hotPath =
+                    device.hotPath()
+                            .extended(
+                                    functions.extended(created.queuePair(), attempt),
+                                    options.type(),
+                                    options.sendElements(),
+                                    options.newerOperations(),
+                                    faulty);
+            return new Created(created.queuePair(), created.granted(), hotPath);
+        } catch (VerbsException | RuntimeException | Error e) {
             functions.destroy(created.queuePair(), Attempt.to("ibv_destroy_qp", subject));
             throw e;
         }
@@ -312,28 +322,6 @@ public abstract sealed class QueuePair extends NativeObject
         return errno == Errno.EPERM && options.type() == QueuePairType.RAW_PACKET
                 ? "Raw packets need the capability CAP_NET_RAW."
                 : LockedMemory.advice(errno);
-    }
-
-    private static HotPath hotPath(
-            Device device,
-            QueuePairFunctions.Created created,
-            QueuePairOptions<?> options,
-            boolean faulty)
-            throws VerbsException {
-        if (!options.isPostedExtended()) {
-            return device.hotPath();
-        }
-        return device.hotPath()
-                .extended(
-                        device.library()
-                                .queuePairs()
-                                .extended(
-                                        created.queuePair(),
-                                        Attempt.to("ibv_qp_to_qp_ex", () -> "on " + device.name())),
-                        options.type(),
-                        options.sendElements(),
-                        options.newerOperations(),
-                        faulty);
     }
 
     static LocalAddress localAddress(Device device, int portNumber, OptionalInt asked)

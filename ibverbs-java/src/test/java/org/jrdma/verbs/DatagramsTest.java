@@ -42,6 +42,7 @@ class DatagramsTest {
                     OptionalInt.empty(),
                     OptionalInt.empty(),
                     Optional.of(new DatagramSource(0x4321, true, 0xabcd, 3, 5)),
+                    false,
                     FakeLibrary.NUMBER,
                     0);
 

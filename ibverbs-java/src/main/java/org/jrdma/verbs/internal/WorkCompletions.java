@@ -31,6 +31,7 @@ public final class WorkCompletions {
     private static final long INVALIDATED_KEY = ibv_wc.invalidated_rkey$offset();
     private static final int WITH_INVALIDATE = rdma_h.IBV_WC_WITH_INV();
     private static final int WITH_GLOBAL_ROUTE = rdma_h.IBV_WC_GRH();
+    private static final int WITH_GOOD_CHECKSUM = rdma_h.IBV_WC_IP_CSUM_OK();
     private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
     // What ibv_wc has no place for, in an array behind.
@@ -127,6 +128,11 @@ public final class WorkCompletions {
     /** The number of the queue pair that a datagram came from. */
     public int sourceQueuePairNumber(int index) {
         return intAt(index, SOURCE_QUEUE_PAIR);
+    }
+
+    /** Whether the device has found the checksums of a packet right. */
+    public boolean hasGoodChecksum(int index) {
+        return isReceive(index) && (intAt(index, FLAGS) & WITH_GOOD_CHECKSUM) != 0;
     }
 
     /** The LID that a datagram came from. */

@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.jrdma.verbs.QueuePairOptions.rawPackets;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionField;
+import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
@@ -19,15 +24,19 @@ import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Queue pairs of raw packets. */
 class RawPacketTest {
 
     private static final int ETHERNET = 2; // IBV_LINK_LAYER_ETHERNET
+    private static final int GOOD_CHECKSUM = 1 << 2; // IBV_WC_IP_CSUM_OK
     private static final String CAPACITIES =
             "max_send_wr=5 max_recv_wr=4 max_send_sge=2 max_recv_sge=1 max_inline_data=64";
 
-    private final Recorder recorder = Recorder.begin();
+    @RegisterExtension private final Recorder recorder = Recorder.begin();
     private Device device;
     private ProtectionDomain domain;
     private CompletionQueue completions;
@@ -161,6 +170,114 @@ class RawPacketTest {
                         "ibv_modify_qp qp=qp1 attr_mask=0x2000001 qp_state=3 rate_limit=5000",
                         "ibv_modify_qp qp=qp1 attr_mask=0x2000000 rate_limit=6000",
                         "ibv_modify_qp_rate_limit qp=qp1 rate_limit=0 max_burst_sz=0 typical_pkt_sz=0 comp_mask=0");
+    }
+
+    @Test
+    void shouldDrainWithAFrameThatIsLongEnoughForItsHeader() throws Exception {
+        var queuePair = domain.newQueuePair(rawPackets(completions));
+        queuePair.activate();
+        var free = queuePair.freeSends();
+        assertThat(queuePair.prepareSend(memory.slice(0, 60)).signalled(false).tryPost()).isTrue();
+        recorder.calls();
+
+        try (var cursor = completions.newCursor(4)) {
+            queuePair.drain(cursor, Duration.ofSeconds(5), _ -> {});
+        }
+
+        assertThat(queuePair.freeSends()).isEqualTo(free);
+        assertThat(recorder.calls())
+                .last()
+                .asString()
+                .matches(
+                        "ibv_post_send qp=qp1 opcode=2 send_flags=0x2 \\{addr=0x\\w+ length=60 lkey=0x0\\}");
+    }
+
+    @Test
+    void shouldTellTheTagsAndTheChecksumOfAPacket() throws Exception {
+        recorder.answer("cvlan", 0xe123);
+        recorder.answer("flow_tag", 0xcafe_babe);
+        recorder.answer("wc_flags", GOOD_CHECKSUM);
+        var telling =
+                device.newCompletionQueue(
+                        CompletionQueueOptions.capacity(16)
+                                .telling(
+                                        Set.of(
+                                                CompletionField.IMMEDIATE,
+                                                CompletionField.VLAN_TAG,
+                                                CompletionField.FLOW_TAG)));
+        var queuePair = domain.newQueuePair(rawPackets(telling).sends(4).receives(4));
+        queuePair.activate();
+        queuePair.prepareReceive(memory.slice()).tryPost();
+        queuePair.prepareSend(memory.slice(0, 60)).tryPost();
+
+        assertThat(recorder.calls())
+                .contains(
+                        "ibv_create_cq_ex context=device1 cqe=16 channel=0 comp_vector=0 wc_flags=0x302 comp_mask=0x0 flags=0x0");
+        try (var cursor = telling.newCursor(4)) {
+            assertThat(cursor.poll()).isEqualTo(2);
+            cursor.next();
+            assertThat(cursor.vlanTag()).isEqualTo(0xe123);
+            assertThat(cursor.flowTag()).isEqualTo(0xcafe_babe);
+            assertThat(cursor.hasGoodChecksum()).isTrue();
+            cursor.next();
+            assertThat(cursor.kind()).isEqualTo(CompletionKind.SEND);
+            assertThat(cursor.hasGoodChecksum()).isFalse(); // whatever the flags of a send say
+        }
+    }
+
+    @Test
+    void shouldKeepTheChecksumInACompletion() throws Exception {
+        var queuePair = domain.newQueuePair(rawPackets(completions));
+        queuePair.activate();
+        queuePair.prepareReceive(memory.slice()).tryPost();
+        recorder.answer("wc_flags", GOOD_CHECKSUM);
+        queuePair.prepareReceive(memory.slice()).tryPost();
+
+        try (var cursor = completions.newCursor(4)) {
+            cursor.poll();
+            cursor.next();
+            assertThat(cursor.completion().goodChecksum()).isFalse();
+            cursor.next();
+            assertThat(cursor.completion().goodChecksum()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldTellTheVendorsCodeOfAFailure(boolean extended) throws Exception {
+        recorder.answer("wc_status", 3); // IBV_WC_LOC_EEC_OP_ERR
+        recorder.answer("vendor_err", 0x68);
+        recorder.answer("wc_flags", GOOD_CHECKSUM);
+        var options = CompletionQueueOptions.capacity(16);
+        var queue =
+                device.newCompletionQueue(
+                        extended ? options.telling(CompletionField.STANDARD) : options);
+        var queuePair = domain.newQueuePair(rawPackets(queue).sends(4).receives(4));
+        queuePair.activate();
+        queuePair.prepareSend(memory.slice(0, 60)).tryPost();
+
+        try (var cursor = queue.newCursor(4)) {
+            cursor.poll();
+            assertThat(cursor.next()).isTrue();
+            assertThat(cursor.isSuccess()).isFalse();
+            assertThat(cursor.vendorError()).isEqualTo(0x68);
+            assertThat(cursor.completion().vendorError()).isEqualTo(0x68);
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingOfAQueuePairThatCannotBePostedTo() throws Exception {
+        var tooMany = rawPackets(completions).sendElements(Integer.MAX_VALUE).extendedPosts();
+        var room = completions.room();
+
+        assertThatExceptionOfType(OutOfMemoryError.class)
+                .isThrownBy(() -> domain.newQueuePair(tooMany));
+
+        assertThat(completions.room()).isEqualTo(room);
+        assertThat(recorder.calls()).last().isEqualTo("ibv_destroy_qp qp=qp1");
+        domain.close();
+        assertThat(recorder.calls()).doesNotContain("ibv_destroy_qp qp=unknown");
+        assertThat(completions.room()).isEqualTo(room);
     }
 
     @Test
