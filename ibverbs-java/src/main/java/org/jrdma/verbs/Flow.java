@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
@@ -27,6 +28,10 @@ public final class Flow extends NativeObject {
 
     private record Made(MemorySegment address, Lifetime lifetime) {}
 
+    private static String advice(int errno) {
+        return errno == Errno.EPERM ? "Flows need the capability CAP_NET_RAW." : "";
+    }
+
     private static Made make(QueuePair queuePair, int port, FlowRule rule) throws VerbsException {
         var device = queuePair.device();
         var functions = device.library().flows();
@@ -47,10 +52,12 @@ public final class Flow extends NativeObject {
                                     device.context(),
                                     queuePair.address(),
                                     rule,
+                                    rule.headers(),
                                     port,
-                                    Attempt.to(
+                                    new Attempt(
                                             "ibv_create_flow",
-                                            () -> "%s for %s".formatted(rule, queuePair))));
+                                            () -> "%s for %s".formatted(rule, queuePair),
+                                            Flow::advice)));
             var name = "flow %x of %s".formatted(address.address(), queuePair);
             return new Made(
                     address,

@@ -26,8 +26,8 @@ public enum FlowField {
     IPV6_SOURCE(128),
     /** Where an IPv6 packet goes. */
     IPV6_DESTINATION(128),
-    /** A hint to routers, 20 bits. */
-    IPV6_FLOW_LABEL(32),
+    /** A hint to routers. */
+    IPV6_FLOW_LABEL(20, 4),
     /** What an IPv6 packet carries. */
     IPV6_NEXT_HEADER(8),
     /** Its priority. */
@@ -38,15 +38,15 @@ public enum FlowField {
     DESTINATION_PORT(16),
     /** Of TCP or UDP. */
     SOURCE_PORT(16),
-    /** The number of a VXLAN, 24 bits. */
-    VXLAN_NUMBER(32),
+    /** The number of a VXLAN. */
+    VXLAN_NUMBER(24, 4),
     /** The first two bytes of a GRE header. */
     GRE_FLAGS(16),
     /** What GRE carries. */
     GRE_PROTOCOL(16),
-    /** The key of a GRE tunnel. */
+    /** The key of a GRE tunnel; where it is a NVGRE's number, that is its upper 24 bits. */
     GRE_KEY(32),
-    /** A whole entry of an MPLS stack. */
+    /** A whole entry of an MPLS stack, of which the label is the upper 20 bits. */
     MPLS_LABEL(32),
     /** The security association of ESP. */
     ESP_ASSOCIATION(32),
@@ -54,13 +54,33 @@ public enum FlowField {
     ESP_SEQUENCE(32);
 
     private final int bits;
+    private final int bytes;
 
     FlowField(int bits) {
-        this.bits = bits;
+        this(bits, bits / Byte.SIZE);
     }
 
-    /** How long it is; values are right-aligned in it. */
+    /**
+     * @param bytes how long C's is, in which values are right-aligned
+     */
+    FlowField(int bits, int bytes) {
+        this.bits = bits;
+        this.bytes = bytes;
+    }
+
+    /** How long it is. */
     public int bits() {
         return bits;
+    }
+
+    int bytes() {
+        return bytes;
+    }
+
+    boolean isAddress() {
+        return switch (this) {
+            case IPV4_SOURCE, IPV4_DESTINATION, IPV6_SOURCE, IPV6_DESTINATION -> true;
+            default -> false;
+        };
     }
 }

@@ -9,6 +9,8 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
+import org.jrdma.verbs.internal.FlowFunctions;
+import org.jrdma.verbs.internal.FlowFunctions.Match;
 
 /**
  * What a {@link FlowRule} demands of one header: of fields that are not named, nothing. Built by
@@ -62,15 +64,6 @@ public final class FlowLayer {
         }
     }
 
-    /**
-     * What a field must be.
-     *
-     * @param value in network byte order
-     * @param mask which bits count, likewise
-     */
-    @SuppressWarnings("ArrayRecordComponent") // made here, read by the floor below
-    record Match(byte[] value, byte[] mask) {}
-
     private final Kind kind;
     private final boolean inner;
     private final Map<FlowField, Match> matches = new EnumMap<>(FlowField.class);
@@ -99,7 +92,7 @@ public final class FlowLayer {
      * Demands a value of some bits of a field.
      *
      * @param mask which bits count
-     * @throws IllegalArgumentException if the header has no such field, or it is shorter
+     * @throws IllegalArgumentException if the header has no such field, or that has fewer bits
      */
     public FlowLayer match(FlowField field, long value, long mask) {
         if (field.bits() > Long.SIZE) {
@@ -124,7 +117,7 @@ public final class FlowLayer {
      */
     public FlowLayer match(FlowField field, InetAddress address, int prefixBits) {
         var value = address.getAddress();
-        if (value.length * Byte.SIZE != field.bits()) {
+        if (!field.isAddress() || value.length != field.bytes()) {
             throw new IllegalArgumentException("%s is not %s".formatted(field, address));
         }
         Range.check("prefix of " + field, prefixBits, 0, field.bits());
@@ -147,7 +140,19 @@ public final class FlowLayer {
 
     private static byte[] bytes(FlowField field, long value) {
         var all = ByteBuffer.allocate(Long.BYTES).putLong(value).array();
-        return Arrays.copyOfRange(all, Long.BYTES - field.bits() / Byte.SIZE, Long.BYTES);
+        return Arrays.copyOfRange(all, Long.BYTES - field.bytes(), Long.BYTES);
+    }
+
+    /** As it is now. */
+    FlowLayer copy() {
+        var copy = new FlowLayer(kind, inner);
+        copy.matches.putAll(matches);
+        return copy;
+    }
+
+    /** For the floor below. */
+    FlowFunctions.Header header() {
+        return new FlowFunctions.Header(kind, inner, Map.copyOf(matches));
     }
 
     /** Which header. */
@@ -163,16 +168,6 @@ public final class FlowLayer {
     /** Which fields something is demanded of. */
     public Set<FlowField> fields() {
         return Collections.unmodifiableSet(matches.keySet());
-    }
-
-    /** What a field must be, in network byte order. For the floor below. */
-    public byte[] value(FlowField field) {
-        return matches.get(field).value.clone();
-    }
-
-    /** Which bits of it count, likewise. */
-    public byte[] mask(FlowField field) {
-        return matches.get(field).mask.clone();
     }
 
     /** As in a message. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import org.jrdma.verbs.internal.FlowFunctions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,12 @@ public final class FlowRule {
         EGRESS
     }
 
+    /**
+     * How many layers a rule can have: C counts them in a byte, with what is done to packets
+     * besides. Devices take far fewer.
+     */
+    public static final int MOST_LAYERS = 0xff - 3;
+
     private final Kind kind;
     private final List<FlowLayer> layers;
     private final EnumSet<Option> options = EnumSet.noneOf(Option.class);
@@ -46,9 +53,19 @@ public final class FlowRule {
         this.layers = layers;
     }
 
-    /** Packets whose headers, from the outermost inwards, are so. */
+    /**
+     * Packets whose headers, from the outermost inwards, are so. The layers can be changed
+     * afterwards, which does not change the rule.
+     *
+     * @throws IllegalArgumentException if they are more than {@link #MOST_LAYERS}
+     */
     public static FlowRule matching(FlowLayer... layers) {
-        return new FlowRule(Kind.MATCHING, List.of(layers));
+        Range.check("The number of layers", layers.length, 0, MOST_LAYERS);
+        return new FlowRule(Kind.MATCHING, copies(List.of(layers)));
+    }
+
+    private static List<FlowLayer> copies(List<FlowLayer> layers) {
+        return layers.stream().map(FlowLayer::copy).toList();
     }
 
     /** All packets of a kind that has no layers. */
@@ -96,7 +113,12 @@ public final class FlowRule {
 
     /** What it demands of headers. */
     public List<FlowLayer> layers() {
-        return layers;
+        return copies(layers);
+    }
+
+    /** The same for the floor below. */
+    List<FlowFunctions.Header> headers() {
+        return layers.stream().map(FlowLayer::header).toList();
     }
 
     /** What is unusual about it. */

@@ -9,6 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.jrdma.abi.rdma.ibv_counter_attach_attr;
 import org.jrdma.abi.rdma.ibv_counters_init_attr;
 import org.jrdma.abi.rdma.ibv_flow_attr;
@@ -56,13 +58,38 @@ public final class FlowFunctions {
     private static final MethodHandle READ_COUNTERS =
             capturingErrno(verbs_context.read_counters.descriptor());
 
-    /** NULL and errno on failure. */
+    /**
+     * What a rule demands of one header.
+     *
+     * @param inTunnel whether the header is within a tunnel
+     */
+    public record Header(FlowLayer.Kind kind, boolean inTunnel, Map<FlowField, Match> matches) {}
+
+    /**
+     * What a field must be, as long as it is in C.
+     *
+     * @param value in network byte order
+     * @param mask which bits count, likewise
+     */
+    @SuppressWarnings("ArrayRecordComponent") // made for one call
+    public record Match(byte[] value, byte[] mask) {}
+
+    /**
+     * NULL and errno on failure.
+     *
+     * @param headers the rule's
+     */
     public MemorySegment create(
-            VerbsContext context, MemorySegment queuePair, FlowRule rule, int port, Attempt attempt)
+            VerbsContext context,
+            MemorySegment queuePair,
+            FlowRule rule,
+            List<Header> headers,
+            int port,
+            Attempt attempt)
             throws VerbsException {
         var function = context.require(verbs_context.ibv_create_flow$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
-            var attributes = write(rule, port, arena);
+            var attributes = write(rule, headers, port, arena);
             return attempt.pointer(
                     call(() ->
                             (MemorySegment)
@@ -147,10 +174,10 @@ public final class FlowFunctions {
     }
 
     /** An {@link ibv_flow_attr} with its specifications behind it, without gaps. */
-    private static MemorySegment write(FlowRule rule, int port, Arena arena) {
+    private static MemorySegment write(FlowRule rule, List<Header> headers, int port, Arena arena) {
         var specifications = new ArrayList<MemorySegment>();
-        for (var layer : rule.layers()) {
-            specifications.add(write(layer, arena));
+        for (var header : headers) {
+            specifications.add(write(header, arena));
         }
         rule.tag()
                 .ifPresent(tag -> {
@@ -196,14 +223,14 @@ public final class FlowFunctions {
     /** Where a specification has its parts. */
     private record Shape(int type, long bytes, long value, long mask) {}
 
-    private static MemorySegment write(FlowLayer layer, Arena arena) {
-        var shape = shape(layer);
+    private static MemorySegment write(Header header, Arena arena) {
+        var shape = shape(header);
         var specification = arena.allocate(shape.bytes, Integer.BYTES);
-        head(specification, shape.type | (layer.isInTunnel() ? rdma_h.IBV_FLOW_SPEC_INNER() : 0));
-        for (var field : layer.fields()) {
-            put(specification, shape.value + offset(field), layer.value(field));
-            put(specification, shape.mask + offset(field), layer.mask(field));
-        }
+        head(specification, shape.type | (header.inTunnel ? rdma_h.IBV_FLOW_SPEC_INNER() : 0));
+        header.matches.forEach((field, match) -> {
+            put(specification, shape.value + offset(field), match.value);
+            put(specification, shape.mask + offset(field), match.mask);
+        });
         return specification;
     }
 
@@ -211,8 +238,8 @@ public final class FlowFunctions {
         MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, offset, bytes.length);
     }
 
-    private static Shape shape(FlowLayer layer) {
-        return switch (layer.kind()) {
+    private static Shape shape(Header header) {
+        return switch (header.kind) {
             case ETHERNET ->
                     new Shape(
                             rdma_h.IBV_FLOW_SPEC_ETH(),
@@ -220,7 +247,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_eth.val$offset(),
                             ibv_flow_spec_eth.mask$offset());
             case IPV4 ->
-                    hasAddressesOnly(layer) // which more devices match
+                    hasAddressesOnly(header) // which more devices match
                             ? new Shape(
                                     rdma_h.IBV_FLOW_SPEC_IPV4(),
                                     ibv_flow_spec_ipv4.sizeof(),
@@ -239,7 +266,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_ipv6.mask$offset());
             case TCP, UDP ->
                     new Shape(
-                            layer.kind() == FlowLayer.Kind.TCP
+                            header.kind == FlowLayer.Kind.TCP
                                     ? rdma_h.IBV_FLOW_SPEC_TCP()
                                     : rdma_h.IBV_FLOW_SPEC_UDP(),
                             ibv_flow_spec_tcp_udp.sizeof(),
@@ -273,8 +300,8 @@ public final class FlowFunctions {
     }
 
     /** Their places are the same in the longer form. */
-    private static boolean hasAddressesOnly(FlowLayer layer) {
-        return layer.fields().stream()
+    private static boolean hasAddressesOnly(Header header) {
+        return header.matches.keySet().stream()
                 .allMatch(field ->
                         field == FlowField.IPV4_SOURCE || field == FlowField.IPV4_DESTINATION);
     }

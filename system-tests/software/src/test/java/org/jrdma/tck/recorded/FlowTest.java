@@ -9,6 +9,7 @@ import static org.jrdma.verbs.QueuePairOptions.rawPackets;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.net.InetAddress;
+import java.util.Arrays;
 import java.util.List;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.CompletionQueue;
@@ -23,6 +24,9 @@ import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which packets a queue pair receives, and what is counted of them. */
 class FlowTest {
@@ -30,7 +34,7 @@ class FlowTest {
     private static final String HEAD =
             "ibv_create_flow qp=qp1 comp_mask=0 type=0 priority=0 port=1 flags=0x0";
 
-    private final Recorder recorder = Recorder.begin();
+    @RegisterExtension private final Recorder recorder = Recorder.begin();
     private Device device;
     private ProtectionDomain domain;
     private CompletionQueue completions;
@@ -115,7 +119,7 @@ class FlowTest {
                                                 FlowField.IPV6_DESTINATION,
                                                 InetAddress.getByName("2001:db8:1::"),
                                                 44)
-                                        .match(FlowField.IPV6_FLOW_LABEL, 0x12345, 0xfffff)
+                                        .match(FlowField.IPV6_FLOW_LABEL, 0x12345)
                                         .match(FlowField.IPV6_NEXT_HEADER, 17)
                                         .match(FlowField.IPV6_TRAFFIC_CLASS, 1)
                                         .match(FlowField.IPV6_HOP_LIMIT, 2)))
@@ -129,7 +133,7 @@ class FlowTest {
         assertThat(
                         matching(
                                 FlowLayer.of(FlowLayer.Kind.VXLAN)
-                                        .match(FlowField.VXLAN_NUMBER, 0x1234, 0xffffff),
+                                        .match(FlowField.VXLAN_NUMBER, 0x1234),
                                 FlowLayer.inTunnel(FlowLayer.Kind.UDP)
                                         .match(FlowField.SOURCE_PORT, 53),
                                 FlowLayer.of(FlowLayer.Kind.GRE)
@@ -219,6 +223,52 @@ class FlowTest {
     }
 
     @Test
+    void shouldMatchAsItsLayersWereWhenItWasMade() throws Exception {
+        var layer = FlowLayer.of(FlowLayer.Kind.UDP).match(FlowField.SOURCE_PORT, 1);
+        var rule = FlowRule.matching(layer);
+
+        layer.match(FlowField.SOURCE_PORT, 2);
+        rule.layers().getFirst().match(FlowField.DESTINATION_PORT, 3);
+        queuePair.newFlow(rule);
+
+        assertThat(recorder.calls())
+                .containsExactly(
+                        HEAD + " {type=0x41 size=16 dst_port=0x0/0x0 src_port=0x1/0xffff}");
+    }
+
+    @Test
+    void shouldHaveAsManyLayersAsCCountsWithTheActions() throws Exception {
+        var most = new FlowLayer[FlowRule.MOST_LAYERS];
+        Arrays.setAll(most, _ -> FlowLayer.of(FlowLayer.Kind.MPLS));
+        try (var counters = device.newFlowCounters()) {
+            var rule = FlowRule.matching(most).tagged(1).dropping().countedBy(counters);
+            queuePair.newFlow(rule);
+
+            assertThat(recorder.calls().getLast().split("type=")).hasSize(2 + 0xff);
+        }
+        var more = Arrays.copyOf(most, most.length + 1);
+        more[most.length] = most[0];
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> FlowRule.matching(more))
+                .withMessage("The number of layers is 0 to 252, not 253");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"IPV6,IPV6_FLOW_LABEL,20", "VXLAN,VXLAN_NUMBER,24"})
+    void shouldRefuseBitsBeyondAFieldThatIsShorterThanItsPlace(
+            FlowLayer.Kind kind, FlowField field, int bits) throws Exception {
+        var layer = FlowLayer.of(kind);
+        var beyond = 1L << bits;
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> layer.match(field, beyond))
+                .withMessageContaining(field + " is 0 to " + (beyond - 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> layer.match(field, 0, beyond));
+        assertThat(matching(layer.match(field, beyond - 1)).getLast())
+                .contains("=0x%x/0x%x".formatted(beyond - 1, beyond - 1));
+    }
+
+    @Test
     void shouldRefuseWhatNoHeaderHas() throws Exception {
         var ethernet = FlowLayer.of(FlowLayer.Kind.ETHERNET);
         var ipv6 = FlowLayer.of(FlowLayer.Kind.IPV6);
@@ -234,6 +284,10 @@ class FlowTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ipv6.match(FlowField.IPV6_SOURCE, ipv4Address));
         assertThatIllegalArgumentException().isThrownBy(() -> ipv6.match(FlowField.IPV6_SOURCE, 1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        FlowLayer.of(FlowLayer.Kind.GRE).match(FlowField.GRE_KEY, ipv4Address))
+                .withMessageContaining("GRE_KEY is not");
         assertThatIllegalArgumentException().isThrownBy(() -> FlowRule.all(FlowRule.Kind.MATCHING));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FlowRule.matching(ethernet).priority(0x1_0000));
@@ -262,6 +316,10 @@ class FlowTest {
                 .isThrownBy(() -> queuePair.newFlow(rule))
                 .withMessageContaining("MATCHING [UDP []]")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
+        recorder.fail("ibv_create_flow", Errno.EPERM);
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> queuePair.newFlow(rule))
+                .withMessageContaining("CAP_NET_RAW");
         recorder.fail("ibv_attach_counters_point_flow", Errno.EOPNOTSUPP);
         try (var counters = device.newFlowCounters()) {
             assertThatExceptionOfType(VerbsException.class)
