@@ -1,5 +1,6 @@
 package org.jrdma.verbs;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jrdma.ffi.Lifetime;
@@ -42,9 +43,8 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                                                 QueuePairType.XRC_RECEIVE.description(), domain));
         return make(
                 domain,
-                port,
-                gidIndex,
-                () -> functions.createReceiving(device.context(), domain.address(), attempt));
+                () -> functions.createReceiving(device.context(), domain.address(), attempt),
+                _ -> new Place(port, gidIndex));
     }
 
     static XrcReceiveQueuePair open(XrcDomain domain, int number) throws VerbsException {
@@ -56,11 +56,16 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
         var opened =
                 make(
                         domain,
-                        1,
-                        OptionalInt.empty(),
                         () ->
                                 functions.openReceiving(
-                                        device.context(), domain.address(), number, attempt));
+                                        device.context(), domain.address(), number, attempt),
+                        queuePair ->
+                                Place.of(
+                                        functions.query(
+                                                queuePair,
+                                                Attempt.to(
+                                                        "ibv_query_qp",
+                                                        () -> "for queue pair " + number))));
         try {
             opened.query(); // the state that others have brought it to
             return opened;
@@ -70,24 +75,50 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
         }
     }
 
+    /** Where it is: what it was made for, or what others have brought it to. */
+    private record Place(int port, OptionalInt gidIndex) {
+
+        /** Of one in RESET nobody has said it yet: the first port, as for a new one. */
+        static Place of(QueuePairAttributes attributes) {
+            return new Place(
+                    Math.max(1, attributes.port()),
+                    attributes.address().route().stream()
+                            .mapToInt(AddressVector.GlobalRoute::sourceGidIndex)
+                            .findFirst());
+        }
+    }
+
+    /** Finds the place of one that is there. */
+    private interface Placing {
+        Place of(MemorySegment queuePair) throws VerbsException;
+    }
+
     private static XrcReceiveQueuePair make(
             XrcDomain domain,
-            int port,
-            OptionalInt gidIndex,
-            Device.DeviceCall<QueuePairFunctions.Created> creation)
+            Device.DeviceCall<QueuePairFunctions.Created> creation,
+            Placing placing)
             throws VerbsException {
         var device = domain.device();
         var functions = device.library().queuePairs();
         domain.ownLifetime().hold();
         try {
-            var local = localAddress(device, port, gidIndex);
             var address = PlatformCalls.call(creation::run).queuePair();
             var number = QueuePairFunctions.number(address);
             var name = "queue pair %d of %s".formatted(number, device.name());
+            var destruction = Attempt.to("ibv_destroy_qp", () -> "for " + name);
+            Place place;
+            LocalAddress local;
+            try {
+                place = PlatformCalls.call(() -> placing.of(address));
+                local = localAddress(device, place.port, place.gidIndex);
+            } catch (VerbsException | RuntimeException | Error e) {
+                functions.destroy(address, destruction);
+                throw e;
+            }
             var forget = device.forgetting(address.address());
             return new XrcReceiveQueuePair(
                     domain,
-                    port,
+                    place.port,
                     new Made(
                             address,
                             number,
@@ -100,9 +131,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                                     List.of(domain.ownLifetime()),
                                     () -> {
                                         forget.run();
-                                        functions.destroy(
-                                                address,
-                                                Attempt.to("ibv_destroy_qp", () -> "for " + name));
+                                        functions.destroy(address, destruction);
                                     })));
         } finally {
             domain.ownLifetime().release();

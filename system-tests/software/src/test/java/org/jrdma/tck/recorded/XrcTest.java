@@ -14,6 +14,7 @@ import org.jrdma.verbs.Gid;
 import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,9 +22,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a provider is asked for by extended reliable connections, which no device here has. */
 class XrcTest {
 
+    private static final int LID_OF_PORT_2 = 0x12;
     private static final Endpoint PEER = new Endpoint(0x11, 0x123, 0x456, Gid.NONE);
 
-    private final Recorder recorder = Recorder.begin();
+    @RegisterExtension private final Recorder recorder = Recorder.begin();
 
     @TempDir private Path folder;
 
@@ -210,6 +212,42 @@ class XrcTest {
                             "ibv_destroy_qp qp=qp2",
                             "ibv_destroy_qp qp=qp1",
                             "ibv_close_xrcd xrcd=xrcd1");
+        }
+    }
+
+    @Test
+    void shouldAskWhereAQueuePairIsThatItOpens() throws Exception {
+        try (var device = recorder.open()) {
+            var domain = device.newXrcDomain();
+            recorder.answer("opened_port", 2);
+
+            var opened = domain.openReceiveQueuePair(0x100);
+
+            assertThat(opened.endpoint().lid()).isEqualTo(LID_OF_PORT_2);
+            recorder.calls();
+            opened.connect(PEER, new ConnectOptions());
+            assertThat(recorder.calls())
+                    .anyMatch(call ->
+                            call.startsWith("ibv_modify_qp qp=qp1 attr_mask=0x39 ")
+                                    && call.contains(" port_num=2"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ibv_query_qp", "nothing"})
+    void shouldLeaveNothingOfAQueuePairWhosePlaceIsNotKnown(String failing) throws Exception {
+        try (var device = recorder.open()) {
+            var domain = device.newXrcDomain();
+            if (failing.equals("nothing")) {
+                recorder.answer("opened_port", 99);
+            } else {
+                recorder.fail(failing, Errno.EINVAL);
+            }
+
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> domain.openReceiveQueuePair(0x100));
+
+            assertThat(recorder.calls()).last().isEqualTo("ibv_destroy_qp qp=qp1");
         }
     }
 
