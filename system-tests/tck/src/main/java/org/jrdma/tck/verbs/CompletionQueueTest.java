@@ -226,25 +226,24 @@ class CompletionQueueTest {
         fabric.needs(Feature.COMPLETION_EVENTS);
         for (var round = 0; round < 20; round++) {
             var completions = device.newCompletionQueue(capacity(4).waitable());
-            var failure = new CompletableFuture<Throwable>();
             var entered = new CountDownLatch(1);
-            Thread.ofPlatform()
-                    .start(() -> {
-                        try (var cursor = completions.newCursor(4)) {
-                            entered.countDown();
-                            cursor.await(LONG);
-                            failure.complete(new AssertionError("not woken"));
-                        } catch (Exception e) {
-                            failure.complete(e);
-                        }
-                    });
+            var waiting =
+                    Waits.call(
+                            Thread.ofPlatform(),
+                            () -> {
+                                try (var cursor = completions.newCursor(4)) {
+                                    entered.countDown();
+                                    return cursor.await(LONG);
+                                }
+                            });
             entered.await();
             if (round % 2 == 0) {
                 Thread.sleep(5);
             }
             completions.close();
 
-            assertThat(failure.get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS))
+                    .cause()
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("completion queue")
                     .hasMessageContaining("closed");
@@ -258,15 +257,14 @@ class CompletionQueueTest {
         try (var pair = Pair.connected()) {
             var right = pair.right();
             var receiving = new CountDownLatch(1);
-            var echo = new CompletableFuture<Integer>();
-            Thread.ofPlatform()
-                    .start(() -> {
-                        try (var cursor = right.completions().newCursor(4)) {
-                            echo.complete(pingPong(right, cursor, rounds, receiving, false));
-                        } catch (Throwable e) {
-                            echo.completeExceptionally(e);
-                        }
-                    });
+            var echo =
+                    Waits.call(
+                            Thread.ofPlatform(),
+                            () -> {
+                                try (var cursor = right.completions().newCursor(4)) {
+                                    return pingPong(right, cursor, rounds, receiving, false);
+                                }
+                            });
             receiving.await();
 
             assertThat(
@@ -339,17 +337,16 @@ class CompletionQueueTest {
             for (var count = 0; count < 4; count++) {
                 assertThat(receive.tryPost()).isTrue();
             }
-            var waiting = new CompletableFuture<Integer>();
             var entered = new CountDownLatch(1);
-            Thread.ofPlatform()
-                    .start(() -> {
-                        try (var own = solicited.newCursor(8)) {
-                            entered.countDown();
-                            waiting.complete(own.await(LONG));
-                        } catch (Throwable e) {
-                            waiting.completeExceptionally(e);
-                        }
-                    });
+            var waiting =
+                    Waits.call(
+                            Thread.ofPlatform(),
+                            () -> {
+                                try (var own = solicited.newCursor(8)) {
+                                    entered.countDown();
+                                    return own.await(LONG);
+                                }
+                            });
             entered.await();
             Thread.sleep(100);
 
@@ -414,21 +411,20 @@ class CompletionQueueTest {
     /** Waits for completions on another thread, and tells how many there were when it was woken. */
     private static CompletableFuture<Integer> awaitElsewhere(Side side)
             throws InterruptedException {
-        var waiting = new CompletableFuture<Integer>();
         var entered = new CountDownLatch(1);
-        Thread.ofPlatform()
-                .start(() -> {
-                    try (var cursor = side.completions().newCursor(16)) {
-                        entered.countDown();
-                        var found = cursor.await(LONG);
-                        while (cursor.next()) {
-                            assertThat(cursor.isSuccess()).isTrue();
-                        }
-                        waiting.complete(found);
-                    } catch (Throwable e) {
-                        waiting.completeExceptionally(e);
-                    }
-                });
+        var waiting =
+                Waits.call(
+                        Thread.ofPlatform(),
+                        () -> {
+                            try (var cursor = side.completions().newCursor(16)) {
+                                entered.countDown();
+                                var found = cursor.await(LONG);
+                                while (cursor.next()) {
+                                    assertThat(cursor.isSuccess()).isTrue();
+                                }
+                                return found;
+                            }
+                        });
         entered.await();
         Thread.sleep(100);
         return waiting;

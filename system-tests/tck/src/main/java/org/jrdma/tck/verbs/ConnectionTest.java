@@ -93,16 +93,7 @@ class ConnectionTest {
     }
 
     private static <T> CompletableFuture<T> start(Callable<T> call) {
-        var future = new CompletableFuture<T>();
-        Thread.ofVirtual()
-                .start(() -> {
-                    try {
-                        future.complete(call.call());
-                    } catch (Throwable e) {
-                        future.completeExceptionally(e);
-                    }
-                });
-        return future;
+        return Waits.call(Thread.ofVirtual(), call);
     }
 
     private static <T> T get(CompletableFuture<T> future) throws Exception {
@@ -323,17 +314,7 @@ class ConnectionTest {
     @Test
     void shouldStopWaitingWhenInterrupted() throws Exception {
         var failure = new CompletableFuture<Throwable>();
-        var thread =
-                Thread.ofVirtual()
-                        .start(() -> {
-                            try {
-                                listener.next(PATIENCE);
-                            } catch (Exception e) {
-                                failure.complete(e);
-                            }
-                        });
-        Thread.sleep(20);
-        thread.interrupt();
+        Waits.start(Thread.ofVirtual(), () -> listener.next(PATIENCE), failure).interrupt();
 
         assertThat(get(failure)).isInstanceOf(InterruptedIOException.class);
     }

@@ -241,30 +241,27 @@ class DispatcherTest {
 
     @Test
     void shouldServeManyThreadsThatShareAQueuePair() throws Exception {
-        var threads = new ArrayList<CompletableFuture<Void>>();
+        var threads = new ArrayList<CompletableFuture<Integer>>();
         for (var number = 0; number < 8; number++) {
             var place = number * 8L;
-            var done = new CompletableFuture<Void>();
-            threads.add(done);
-            Thread.ofPlatform()
-                    .start(() -> {
-                        try {
-                            for (var round = 0; round < 25; round++) {
-                                pair.left()
-                                        .fetchAndAdd(
-                                                pair.here().slice(place, 8),
-                                                pair.there().remote().at(1024),
-                                                1)
-                                        .await(PATIENCE);
-                            }
-                            done.complete(null);
-                        } catch (Throwable e) {
-                            done.completeExceptionally(e);
-                        }
-                    });
+            threads.add(
+                    Waits.call(
+                            Thread.ofPlatform(),
+                            () -> {
+                                var rounds = 0;
+                                for (; rounds < 25; rounds++) {
+                                    pair.left()
+                                            .fetchAndAdd(
+                                                    pair.here().slice(place, 8),
+                                                    pair.there().remote().at(1024),
+                                                    1)
+                                            .await(PATIENCE);
+                                }
+                                return rounds;
+                            }));
         }
         for (var thread : threads) {
-            thread.get(60, TimeUnit.SECONDS);
+            assertThat(thread.get(60, TimeUnit.SECONDS)).isEqualTo(25);
         }
         assertThat(pair.there().readLongAcquire(1024)).isEqualTo(0x0202020202020202L + 200);
     }

@@ -82,28 +82,24 @@ class RdmaChannelTest {
     }
 
     /** A peer on a thread of its own. */
-    private CompletableFuture<Void> peer(RdmaChannelOptions options, Script script) {
-        var done = new CompletableFuture<Void>();
-        Thread.ofPlatform()
-                .daemon()
-                .start(() -> {
+    private CompletableFuture<?> peer(RdmaChannelOptions options, Script script) {
+        return Waits.call(
+                Thread.ofPlatform().daemon(),
+                () -> {
                     try (var channel =
                             RdmaChannel.accept(
                                     listener.next(PATIENCE), domain, options, PATIENCE)) {
                         script.run(channel);
-                        done.complete(null);
-                    } catch (Throwable e) {
-                        done.completeExceptionally(e);
+                        return script;
                     }
                 });
-        return done;
     }
 
     private RdmaChannel connect(RdmaChannelOptions options) throws IOException {
         return RdmaChannel.connect(connections, listener.localAddress(), domain, options, PATIENCE);
     }
 
-    private static void get(CompletableFuture<Void> peer) throws Exception {
+    private static void get(CompletableFuture<?> peer) throws Exception {
         peer.get(60, TimeUnit.SECONDS);
     }
 
@@ -335,16 +331,7 @@ class RdmaChannelTest {
     }
 
     private static <T> CompletableFuture<T> supplied(Callable<T> call) {
-        var future = new CompletableFuture<T>();
-        Thread.ofVirtual()
-                .start(() -> {
-                    try {
-                        future.complete(call.call());
-                    } catch (Throwable e) {
-                        future.completeExceptionally(e);
-                    }
-                });
-        return future;
+        return Waits.call(Thread.ofVirtual(), call);
     }
 
     @Test
@@ -539,16 +526,7 @@ class RdmaChannelTest {
     void shouldRefuseAnAcceptorThatIsNoChannel() throws Exception {
         try (var completions = device.newCompletionDispatcher(64)) {
             var asked = ConnectionOptions.of(QueuePairOptions.reliable(completions));
-            var accepting = new CompletableFuture<Void>();
-            Thread.ofVirtual()
-                    .start(() -> {
-                        try {
-                            listener.accept(domain, asked, PATIENCE);
-                            accepting.complete(null);
-                        } catch (IOException e) {
-                            accepting.completeExceptionally(e);
-                        }
-                    });
+            var accepting = supplied(() -> listener.accept(domain, asked, PATIENCE));
 
             assertThatThrownBy(() -> connect(new RdmaChannelOptions()))
                     .isInstanceOf(VerbsException.class)

@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Transfer;
 import org.junit.jupiter.api.Assumptions;
@@ -38,23 +39,20 @@ class VirtualThreadTest {
         try (var pair = DispatchedPair.connected(WAITERS)) {
             var waiting = new CountDownLatch(WAITERS);
             var received = new AtomicInteger();
-            var failures = new ArrayList<CompletableFuture<Void>>();
+            var transfers = new ArrayList<CompletableFuture<Completion>>();
             for (var number = 0; number < WAITERS; number++) {
                 var place = number * 8L;
-                failures.add(new CompletableFuture<>());
-                var ended = failures.getLast();
-                Thread.ofVirtual()
-                        .start(() -> {
-                            try {
-                                var transfer = pair.right().receive(pair.there().slice(place, 8));
-                                waiting.countDown();
-                                transfer.await(LONG);
-                                received.incrementAndGet();
-                                ended.complete(null);
-                            } catch (Throwable e) {
-                                ended.completeExceptionally(e);
-                            }
-                        });
+                transfers.add(
+                        Waits.call(
+                                Thread.ofVirtual(),
+                                () -> {
+                                    var transfer =
+                                            pair.right().receive(pair.there().slice(place, 8));
+                                    waiting.countDown();
+                                    var completion = transfer.await(LONG);
+                                    received.incrementAndGet();
+                                    return completion;
+                                }));
             }
             assertThat(waiting.await(60, TimeUnit.SECONDS))
                     .as("all wait; %d do not", waiting.getCount())
@@ -65,8 +63,8 @@ class VirtualThreadTest {
             assertThat(received).hasValue(0);
 
             sendAll(pair);
-            for (var ended : failures) {
-                ended.get(60, TimeUnit.SECONDS);
+            for (var transfer : transfers) {
+                transfer.get(60, TimeUnit.SECONDS);
             }
             assertThat(received).hasValue(WAITERS);
         }

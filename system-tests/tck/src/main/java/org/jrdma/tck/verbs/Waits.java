@@ -4,13 +4,26 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
-/** Threads that wait for what does not come. */
+/** Calls on threads of their own, most of which wait. */
 final class Waits {
 
     private Waits() {}
 
+    /** Starts a thread, and tells what its call returned or threw. */
+    static <T> CompletableFuture<T> call(Thread.Builder builder, Callable<T> call) {
+        var outcome = new CompletableFuture<T>();
+        builder.start(() -> {
+            try {
+                outcome.complete(call.call());
+            } catch (Throwable e) {
+                outcome.completeExceptionally(e);
+            }
+        });
+        return outcome;
+    }
+
     /**
-     * Starts a thread, and returns when it has most likely begun to wait.
+     * Starts a thread, and returns when it has most likely begun to wait for what does not come.
      *
      * @param failure told what the wait threw, or what it returned
      */
