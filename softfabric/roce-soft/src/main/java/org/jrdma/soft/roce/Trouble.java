@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * <p>It befalls the packets that a device sends, so between two devices of this fabric each packet
  * goes through it once. The same seed gives the same decisions for the same packets in the same
- * order.
+ * order, and each device of a process, by its name, decisions of its own.
  *
  * @param loss that it never arrives
  * @param duplication that it arrives twice
@@ -45,6 +45,11 @@ public record Trouble(
     /** A good network, to be made worse. */
     public static Trouble seeded(long seed) {
         return new Trouble(0, 0, 0, 0, 0, Duration.ZERO, seed);
+    }
+
+    /** The same with another seed. */
+    public Trouble withSeed(long other) {
+        return new Trouble(loss, duplication, reordering, corruption, delay, lateness, other);
     }
 
     /** The same with another loss. */

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.soft.roce.TracedPacket.Direction;
 import org.jrdma.soft.roce.Trouble;
 import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.verbs.Access;
@@ -80,6 +84,46 @@ class SoftDeviceTest {
             }
             assertThat(soft.troubles().lost()).isEqualTo(round);
         }
+    }
+
+    @Test
+    void shouldHaveTheSameTroubleAgainButNotThatOfAnotherDevice() throws Exception {
+        var trouble = Trouble.seeded(5).withLoss(0.5);
+
+        var first = lossesOfEach(trouble);
+
+        assertThat(first).hasSize(2);
+        assertThat(first.getFirst()).isNotEqualTo(first.getLast());
+        assertThat(lossesOfEach(trouble)).isEqualTo(first);
+    }
+
+    /** Which of many packets get lost, by device. */
+    private static List<List<Direction>> lossesOfEach(Trouble trouble) throws Exception {
+        var library = SoftRoce.onLoopback(2);
+        var all = new ArrayList<List<Direction>>();
+        for (var soft : library.devices()) {
+            var sent = new CopyOnWriteArrayList<Direction>();
+            soft.trouble(trouble);
+            soft.listen(packet -> {
+                if (packet.direction() != Direction.RECEIVED) {
+                    sent.add(packet.direction());
+                }
+            });
+            try (var device = Verbs.from(library).open(soft.name());
+                    var domain = device.newProtectionDomain();
+                    var memory = domain.newArena(Access.LOCAL_WRITE);
+                    var completions = device.newCompletionDispatcher(4);
+                    var queuePair = domain.newQueuePair(QueuePairOptions.unreliable(completions))) {
+                var message = memory.region(64).slice();
+                queuePair.connect(queuePair.endpoint());
+                for (var number = 0; number < 64; number++) {
+                    queuePair.send(message).await(Duration.ofSeconds(10));
+                }
+            }
+            assertThat(sent).hasSize(64);
+            all.add(sent);
+        }
+        return all;
     }
 
     @Test

@@ -129,7 +129,7 @@ public final class DeviceObject {
                             : Stream.concat(Stream.ofNullable(last), addresses.stream()).distinct();
             var opened = Port.openFirst(best.map(PortOptions::at).toList());
             last = opened.address();
-            opened.trouble(trouble);
+            opened.trouble(own(trouble));
             opened.listen(listener);
             opened.linkUp(linkUp);
             connections = opened.control(engine -> answerAtQueuePair1(opened, engine));
@@ -209,8 +209,13 @@ public final class DeviceObject {
     public synchronized void trouble(Trouble wanted) {
         trouble = wanted;
         if (port != null) {
-            port.trouble(wanted);
+            port.trouble(own(wanted));
         }
+    }
+
+    /** With dice of its own, or what befalls one device would befall all of them at once. */
+    private Trouble own(Trouble wanted) {
+        return wanted.withSeed(wanted.seed() + ((long) name.hashCode() << Integer.SIZE));
     }
 
     /** What its network has done until now. */
