@@ -1074,6 +1074,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
         say("ibv_post_send qp=%s opcode=%d send_flags=0x%x", name(qp), request->opcode, request->send_flags);
         if (request->opcode == IBV_WR_RDMA_WRITE || request->opcode == IBV_WR_RDMA_READ)
             say(" remote_addr=0x%lx rkey=0x%x", request->wr.rdma.remote_addr, request->wr.rdma.rkey);
+        if (qp->qp_type == IBV_QPT_UD)
+            say(" ah=%s remote_qpn=0x%x remote_qkey=0x%x", name(request->wr.ud.ah), request->wr.ud.remote_qpn, request->wr.ud.remote_qkey);
         if (qp->qp_type == IBV_QPT_XRC_SEND)
             say(" remote_srqn=0x%x", request->qp_type.xrc.remote_srqn);
         bytes = say_pieces(request->sg_list, request->num_sge);

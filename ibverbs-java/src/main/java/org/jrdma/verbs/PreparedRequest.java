@@ -23,7 +23,8 @@ import org.jrdma.verbs.internal.WorkRequest;
 public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         permits PreparedSendRequest, PreparedReceive {
 
-    private static final int CLOSED = -1;
+    /** What no provider answers. */
+    private static final int CLOSED = Integer.MIN_VALUE;
 
     private final Thread owner = Thread.currentThread();
     private final CallGuard guard = CallGuard.ofCurrentThread();
@@ -169,8 +170,12 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         hotPath.makeRoom();
         queue.take(1);
         var errno = callGuarded(this);
+        if (errno == CLOSED) {
+            queue.giveBack(1);
+            throw closedException(this);
+        }
         if (errno != 0) {
-            queue.giveBack(errno == CLOSED || request.takeRefused() != 0 ? 1 : 0);
+            queue.giveBack(request.takeRefused() != 0 ? 1 : 0);
             throw refused(errno, 0, 1);
         }
         return true;
@@ -189,8 +194,12 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         hotPath.makeRoom();
         queue.take(chain.length);
         var errno = callGuarded(chain);
+        if (errno == CLOSED) {
+            queue.giveBack(chain.length);
+            throw closedException(chain);
+        }
         if (errno != 0) {
-            var failed = errno == CLOSED ? 0 : indexOfRefused(chain);
+            var failed = indexOfRefused(chain);
             queue.giveBack(chain.length - failed);
             throw chain[Math.min(failed, chain.length - 1)].refused(errno, failed, chain.length);
         }
@@ -275,18 +284,22 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         return false;
     }
 
-    private VerbsException refused(int errno, int index, int chainLength) {
-        if (errno == CLOSED) {
-            if (lifetime.isClosed()) {
-                throw lifetime.closedException();
+    /** Of requests one of which is, or uses, what is closed. */
+    private static IllegalStateException closedException(PreparedRequest<?>... requests) {
+        for (var request : requests) {
+            if (request.lifetime.isClosed()) {
+                return request.lifetime.closedException();
             }
-            for (var object : used) {
+            for (var object : request.used) {
                 if (object.isClosed()) {
-                    throw object.closedException();
+                    return object.closedException();
                 }
             }
-            throw new IllegalStateException("What a request of the chain uses is closed");
         }
+        throw new AssertionError("nothing is closed");
+    }
+
+    private VerbsException refused(int errno, int index, int chainLength) {
         var place = chainLength == 1 ? "" : ", request %d of %d".formatted(index + 1, chainLength);
         return new PostException(
                 function(), "for a %s on %s%s".formatted(describe(), target, place), index, errno);

@@ -248,6 +248,20 @@ class ErrorConventionsTest {
         }
     }
 
+    @Test
+    void shouldTakeNoAnswerOfAPostForWhatItSaysItselfOfClosedObjects() throws Exception {
+        library.answering("post_send", -1, 0); // which no provider should
+        var domain = device.newProtectionDomain();
+        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var queuePair =
+                domain.newQueuePair(
+                        QueuePairOptions.reliable(device.newCompletionQueue(64)).sends(1));
+        queuePair.connect(queuePair.endpoint());
+
+        assertThatExceptionOfType(PostException.class)
+                .isThrownBy(() -> queuePair.prepareSend(memory.slice()).tryPost());
+    }
+
     @Nested
     class NegativeErrno {
 
