@@ -22,7 +22,7 @@ final class Events<E> {
     /** When nobody takes them, the oldest go. */
     private static final int CAPACITY = 65_536;
 
-    private final String name;
+    private volatile String name;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Queue<E> events = new ArrayDeque<>();
@@ -34,6 +34,11 @@ final class Events<E> {
      */
     Events(String name) {
         this.name = name;
+    }
+
+    /** What the object is called from now on. */
+    void name(String newName) {
+        name = newName;
     }
 
     /** Never waits for more than the lock. */

@@ -50,6 +50,7 @@ record LocalInterrupt<E>(Created created, Lifetime lifetime, Patience patience, 
             throw e;
         }
         var name = "%s %d of %s".formatted(kind, created.number(), node);
+        events.name(name);
         var patience = new Patience();
         var lifetime =
                 new Lifetime(

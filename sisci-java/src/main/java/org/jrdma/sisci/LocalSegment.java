@@ -2,11 +2,13 @@ package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Deadline;
@@ -135,6 +137,7 @@ public final class LocalSegment extends SisciObject {
     private static LocalSegment make(
             Node node, MemorySegment handle, int id, long bytes, State state) {
         var name = "segment %d of %s".formatted(id, node);
+        state.events.name(name);
         var functions = node.functions().segments();
         var lifetime =
                 new Lifetime(
@@ -299,6 +302,17 @@ public final class LocalSegment extends SisciObject {
      */
     public void onEvent(Consumer<SegmentEvent> listener) {
         state.events.listen(listener);
+    }
+
+    /** The same for as long as someone else remembers {@code listening}. */
+    <T> void onEvent(T listening, BiConsumer<T, SegmentEvent> listener) {
+        var reference = new WeakReference<>(listening); // so that a forgotten one is found
+        onEvent(event -> {
+            var remembered = reference.get();
+            if (remembered != null) {
+                listener.accept(remembered, event);
+            }
+        });
     }
 
     Node node() {

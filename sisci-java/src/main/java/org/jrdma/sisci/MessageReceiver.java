@@ -3,12 +3,15 @@ package org.jrdma.sisci;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Receives the messages of one {@link MessageSender}, in the order in which they were sent, none
@@ -25,12 +28,14 @@ public final class MessageReceiver implements AutoCloseable {
     static final long PAUSE_NANOS = 50_000;
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration ONE_TRY = Duration.ofMillis(20);
+    private static final Logger LOG = LoggerFactory.getLogger(MessageReceiver.class);
 
     private final Node node;
     private final LocalSegment segment;
     private final LocalMap ring;
     private final int capacity;
-    private @Nullable RemoteSegment sender;
+    private volatile @Nullable RemoteSegment sender;
     private @Nullable RemoteMap feedback;
     private long consumed;
     private long told;
@@ -73,8 +78,10 @@ public final class MessageReceiver implements AutoCloseable {
             var ring = made.map();
             ring.putLong(MessageRing.CAPACITY, capacity);
             ring.putLongRelease(MessageRing.KIND, MessageRing.THIS_KIND);
+            var receiver = new MessageReceiver(node, made, ring, capacity);
+            made.onEvent(receiver, MessageReceiver::event);
             made.offer();
-            return new MessageReceiver(node, made, ring, capacity);
+            return receiver;
         } catch (SisciException | RuntimeException e) {
             made.close();
             throw e;
@@ -136,30 +143,84 @@ public final class MessageReceiver implements AutoCloseable {
                 "The messages in %s are lost from number %d on".formatted(segment, number));
     }
 
-    /** Tells the sender how far this is. */
-    private void tell() throws FabricException, InterruptedIOException {
-        if (feedback == null) {
-            var word = ring.getLongAcquire(MessageRing.SENDER);
-            sender = node.connect((int) (word >>> 32), (int) word, CONNECT_TIMEOUT);
-            feedback = sender.map();
+    /** Disconnects from a sender that has: it waits for that, to take its segment back. */
+    private void event(SegmentEvent event) {
+        if (event.type() == SegmentEvent.Type.DISCONNECTED && hasLeft()) {
+            disconnect();
         }
-        feedback.putLongRelease(MessageRing.CONSUMED, consumed);
-        feedback.flush();
+    }
+
+    private boolean hasLeft() {
+        return ring.getLongAcquire(MessageRing.LEFT) != 0;
+    }
+
+    private void disconnect() {
+        var connected = sender;
+        if (connected != null) {
+            connected.close();
+        }
+    }
+
+    /** Tells the sender how far this is, unless it has left. */
+    private void tell() throws FabricException, InterruptedIOException {
+        try {
+            if (!hasLeft()) {
+                var map = feedback();
+                map.putLongRelease(MessageRing.CONSUMED, consumed);
+                map.flush();
+            }
+        } catch (FabricException | IllegalStateException e) {
+            if (!hasLeft()) {
+                throw e;
+            }
+        }
         told = consumed;
+    }
+
+    private RemoteMap feedback() throws FabricException, InterruptedIOException {
+        if (feedback == null) {
+            var connected = connect();
+            sender = connected;
+            if (hasLeft()) {
+                connected.close(); // the event may have come before
+            }
+            feedback = connected.map();
+            feedback.putLongAtClose(MessageRing.CONSUMED, MessageRing.CLOSED);
+        }
+        return feedback;
+    }
+
+    private RemoteSegment connect() throws FabricException, InterruptedIOException {
+        var word = ring.getLongAcquire(MessageRing.SENDER);
+        var deadline = Deadline.after(CONNECT_TIMEOUT);
+        while (true) {
+            try {
+                return node.connect((int) (word >>> 32), (int) word, ONE_TRY);
+            } catch (FabricTimeoutException e) {
+                if (hasLeft() || deadline.hasPassed()) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /**
      * Waits for a message, for which it spins at first, and copies it.
      *
      * @throws FabricTimeoutException if none came in time
-     * @throws FabricException if the sender is gone, or as {@link #tryReceive} says
+     * @throws FabricException if the sender is gone and all it sent was taken, or as {@link
+     *     #tryReceive} says
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public byte[] receive(Duration timeout) throws FabricException, InterruptedIOException {
         var copy = new Copy();
         var deadline = Deadline.after(timeout);
-        for (var spins = 0; !tryReceive(copy); spins++) {
-            if (sender != null && sender.link() == RemoteSegment.Link.LOST) {
+        for (var spins = 0; ; spins++) {
+            var gone = isSenderGone(); // asked first: what it had sent is there then
+            if (tryReceive(copy)) {
+                return copy.bytes;
+            }
+            if (gone) {
                 throw new FabricException("The sender to %s is gone".formatted(segment));
             }
             if (deadline.hasPassed()) {
@@ -174,7 +235,11 @@ public final class MessageReceiver implements AutoCloseable {
                 throw new InterruptedIOException("interrupted while waiting for " + segment);
             }
         }
-        return copy.bytes;
+    }
+
+    private boolean isSenderGone() {
+        var connected = sender;
+        return hasLeft() || (connected != null && connected.link() == RemoteSegment.Link.LOST);
     }
 
     private static final class Copy implements Handler {
@@ -187,12 +252,26 @@ public final class MessageReceiver implements AutoCloseable {
         }
     }
 
-    /** Takes the segment back. Waits as {@link SisciObject} says, for the sender to disconnect. */
+    /** Takes the segment back, for which the sender disconnects: its sends are refused then. */
     @Override
     public void close() {
-        if (sender != null) {
-            sender.close();
+        if (!segment.ownLifetime().isClosed()) {
+            ring.putLong(MessageRing.KIND, 0); // no sender stays that comes now
+            VarHandle.fullFence();
+            if (ring.getLongAcquire(MessageRing.SENDER) != 0 && !hasLeft()) {
+                meetSender();
+            }
         }
+        disconnect();
         segment.close();
+    }
+
+    /** It learns of the end by a connection that ends. */
+    private void meetSender() {
+        try {
+            var _ = feedback();
+        } catch (FabricException | InterruptedIOException | IllegalStateException e) {
+            LOG.debug("The sender to {} does not learn of its end: {}", segment, e.getMessage());
+        }
     }
 }

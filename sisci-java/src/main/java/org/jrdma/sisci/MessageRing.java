@@ -26,10 +26,15 @@ final class MessageRing {
     /** The node and the segment of the sender, in the upper and the lower half. */
     static final long SENDER = 128;
 
+    /** Not 0 when the sender has closed, and all that it sent is there. */
+    static final long LEFT = 136;
+
     static final long RING = 192;
 
-    /** Of the sender's segment. */
+    /** Of the sender's segment; {@link #CLOSED} when the receiver has. */
     static final long CONSUMED = 0;
+
+    static final long CLOSED = -1;
 
     static final long THIS_KIND = 0x6a72646d_61000001L;
     static final int SKIP = -1;

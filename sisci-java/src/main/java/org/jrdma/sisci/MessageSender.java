@@ -1,5 +1,6 @@
 package org.jrdma.sisci;
 
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -26,6 +27,7 @@ public final class MessageSender implements AutoCloseable {
     private final RemoteSegment receiver;
     private final RemoteMap ring;
     private final int capacity;
+    private volatile boolean hasLeft;
     private long produced;
     private long consumed;
     private int number;
@@ -54,33 +56,53 @@ public final class MessageSender implements AutoCloseable {
      */
     public static MessageSender connect(Node node, int peer, int segment, Duration timeout)
             throws FabricException, InterruptedIOException {
-        var receiver = node.connect(peer, segment, timeout);
+        var feedbackSegment = // made first: what closes the node closes the connection before it
+                node.newSegment(SegmentOptions.withFreeId(FIRST_ID, MessageRing.inPages(1)));
         try {
-            var ring = receiver.map();
-            var capacity = capacity(ring);
-            if (capacity == 0) {
-                throw new FabricException("%s is no message queue".formatted(receiver));
-            }
-            if (ring.getLong(MessageRing.SENDER) != 0) {
-                throw new FabricException(
-                        "The message queue in %s has a sender already".formatted(receiver));
-            }
-            var feedbackSegment =
-                    node.newSegment(SegmentOptions.withFreeId(FIRST_ID, MessageRing.inPages(1)));
+            var feedback = feedbackSegment.map();
+            var receiver = node.connect(peer, segment, timeout);
             try {
-                var feedback = feedbackSegment.map();
-                feedbackSegment.offer();
-                ring.putLongRelease(
-                        MessageRing.SENDER, MessageRing.word(node.id(), feedbackSegment.id()));
-                ring.flush();
-                return new MessageSender(feedbackSegment, feedback, receiver, ring, capacity);
+                return connect(node, feedbackSegment, feedback, receiver);
             } catch (FabricException | RuntimeException e) {
-                feedbackSegment.close();
+                receiver.close();
                 throw e;
             }
-        } catch (FabricException | RuntimeException e) {
-            receiver.close();
+        } catch (IOException | RuntimeException e) {
+            feedbackSegment.close();
             throw e;
+        }
+    }
+
+    private static MessageSender connect(
+            Node node, LocalSegment feedbackSegment, LocalMap feedback, RemoteSegment receiver)
+            throws FabricException {
+        var ring = receiver.map();
+        var capacity = capacity(ring);
+        if (capacity == 0) {
+            throw new FabricException("%s is no message queue".formatted(receiver));
+        }
+        if (ring.getLong(MessageRing.SENDER) != 0) {
+            throw new FabricException(
+                    "The message queue in %s has a sender already".formatted(receiver));
+        }
+        var sender = new MessageSender(feedbackSegment, feedback, receiver, ring, capacity);
+        feedbackSegment.onEvent(sender, MessageSender::event);
+        feedbackSegment.offer();
+        ring.putLongRelease(MessageRing.SENDER, MessageRing.word(node.id(), feedbackSegment.id()));
+        ring.flush();
+        if (capacity(ring) == 0) { // otherwise the receiver finds this one when it closes
+            throw new FabricException("%s is being closed".formatted(receiver));
+        }
+        ring.putLongAtClose(MessageRing.LEFT, 1);
+        return sender;
+    }
+
+    /** Disconnects from a receiver that has: it waits for that, to take its segment back. */
+    private void event(SegmentEvent event) {
+        if (event.type() == SegmentEvent.Type.DISCONNECTED
+                && feedback.getLongAcquire(MessageRing.CONSUMED) == MessageRing.CLOSED) {
+            hasLeft = true;
+            receiver.close();
         }
     }
 
@@ -106,7 +128,7 @@ public final class MessageSender implements AutoCloseable {
      *
      * @return false if there is none: the receiver must take some first
      * @throws IllegalArgumentException if it is longer than a message can be
-     * @throws FabricException if the link has failed
+     * @throws FabricException if the link has failed, or the receiver has closed
      */
     public boolean trySend(MemorySegment message) throws FabricException {
         var bytes = message.byteSize();
@@ -115,6 +137,15 @@ public final class MessageSender implements AutoCloseable {
                     "A message has at most %,d bytes: %,d".formatted(maxMessageBytes(), bytes));
         }
         checkLink();
+        try {
+            return put(message, bytes);
+        } catch (IllegalStateException e) {
+            checkLink(); // it has closed meanwhile, or this has been closed
+            throw e;
+        }
+    }
+
+    private boolean put(MemorySegment message, long bytes) {
         var index = produced % capacity;
         var space = MessageRing.space(bytes);
         var skipped = index + space > capacity ? capacity - index : 0;
@@ -139,11 +170,15 @@ public final class MessageSender implements AutoCloseable {
         if (capacity - (produced - consumed) >= space) {
             return true;
         }
-        consumed = feedback.getLongAcquire(MessageRing.CONSUMED);
+        var told = feedback.getLongAcquire(MessageRing.CONSUMED);
+        consumed = told == MessageRing.CLOSED ? consumed : told; // the event is under way
         return capacity - (produced - consumed) >= space;
     }
 
     private void checkLink() throws FabricException {
+        if (hasLeft) {
+            throw new FabricException("The receiver in %s has closed".formatted(receiver));
+        }
         if (receiver.hasFailed()) {
             throw new FabricException(
                     "The link to %s has failed, and messages may be lost: open another queue"
@@ -156,7 +191,7 @@ public final class MessageSender implements AutoCloseable {
      *
      * @throws IllegalArgumentException if it is longer than a message can be
      * @throws FabricTimeoutException if there was no room in time
-     * @throws FabricException if the link has failed
+     * @throws FabricException if the link has failed, or the receiver has closed
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public void send(MemorySegment message, Duration timeout)
@@ -180,7 +215,7 @@ public final class MessageSender implements AutoCloseable {
         }
     }
 
-    /** Disconnects. What was sent stays with the receiver. Waits as {@link SisciObject} says. */
+    /** Disconnects, for which the receiver does too. What was sent stays with it. */
     @Override
     public void close() {
         receiver.close();

@@ -1,6 +1,7 @@
 package org.jrdma.sisci;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.sisci.internal.Constant;
@@ -81,6 +82,18 @@ public final class RemoteMap extends SegmentMap {
         } finally {
             guard.exit();
         }
+    }
+
+    /** When it begins to be closed, stores a last number, after all that came before. */
+    void putLongAtClose(long offset, long value) {
+        var stores = functions().stores();
+        var memory = segment(); // not this, so that a forgotten one is found
+        lifetime()
+                .onClose(() -> {
+                    stores.flush(0, 0);
+                    memory.set(ValueLayout.JAVA_LONG, offset, value);
+                    stores.flush(0, 0);
+                });
     }
 
     /**
