@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jrdma.soft.sisci.host.Mapping;
 
@@ -152,6 +153,29 @@ final class GatheredStores {
                 before.set(JAVA_LONG, position, there);
             }
         }
+    }
+
+    /**
+     * The way has been cut, or mended: what was stored and not sent is lost, and what is stored
+     * again is new.
+     */
+    synchronized void renew() {
+        if (closed) {
+            return;
+        }
+        for (var copy : List.of(before, memory)) { // so that what is stored meanwhile is new too
+            if (reads && !segment.targets().isEmpty()) {
+                var source = segment.targets().getFirst().window().memory();
+                var readable = Math.min(copy.byteSize(), source.byteSize() - offset);
+                MemorySegment.copy(source, offset, copy, 0, readable);
+            } else {
+                copy.fill((byte) -1);
+            }
+        }
+    }
+
+    boolean isOf(RemoteSegment other) {
+        return segment == other;
     }
 
     /** Nobody may store any more. */

@@ -2,6 +2,7 @@ package org.jrdma.soft.sisci.fabric;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,7 +39,7 @@ public final class OwnSegment implements LocalSegment {
     /** By adapter: the flags that it was prepared with. */
     private final Map<Integer, Integer> prepared = new HashMap<>();
 
-    private final Set<Integer> available = new java.util.HashSet<>();
+    private final Set<Integer> available = new HashSet<>();
     private final List<Peer> peers = new ArrayList<>();
     private final List<Peer> sharers = new ArrayList<>();
     private @Nullable Mapping memory;
@@ -54,12 +55,14 @@ public final class OwnSegment implements LocalSegment {
         final Connection connection;
         final int number;
         final int adapter;
+        final boolean toGroup;
         boolean linked = true;
 
-        Peer(Connection connection, int number, int adapter) {
+        Peer(Connection connection, int number, int adapter, boolean toGroup) {
             this.connection = connection;
             this.number = number;
             this.adapter = adapter;
+            this.toGroup = toGroup;
         }
 
         void send(Message.Kind kind, int first) {
@@ -287,7 +290,7 @@ public final class OwnSegment implements LocalSegment {
                 removed || !available.contains(adapter) || !offers(toGroup),
                 sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
         Refusal.when(member.refusesNext(), sisci_h.SCI_ERR_CONNECTION_REFUSED());
-        peers.add(new Peer(from, number, adapter));
+        peers.add(new Peer(from, number, adapter, toGroup));
         tell(sisci_h.SCI_CB_CONNECT(), from.node(), adapter);
         return bytes;
     }
@@ -303,7 +306,7 @@ public final class OwnSegment implements LocalSegment {
     synchronized long attach(Connection from, int number) {
         Refusal.when(removed, sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
         Refusal.when(!shared, sisci_h.SCI_ERR_ACCESS());
-        sharers.add(new Peer(from, number, 0));
+        sharers.add(new Peer(from, number, 0, false));
         return bytes;
     }
 
@@ -377,7 +380,7 @@ public final class OwnSegment implements LocalSegment {
         synchronized (this) {
             Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
             if (!has(removeFlags, sisci_h.SCI_FLAG_FORCE_REMOVE())) {
-                Refusal.when(!peers.isEmpty() || !sharers.isEmpty(), sisci_h.SCI_ERR_BUSY());
+                Refusal.when(isInUse(), sisci_h.SCI_ERR_BUSY());
             }
             Refusal.when(users > 0, sisci_h.SCI_ERR_BUSY());
             removed = true;
@@ -392,6 +395,11 @@ public final class OwnSegment implements LocalSegment {
         member.remove(this);
         events.close();
         descriptor.remove();
+    }
+
+    /** Who stores to a group goes on without a member that leaves. */
+    private boolean isInUse() {
+        return !sharers.isEmpty() || peers.stream().anyMatch(peer -> !peer.toGroup);
     }
 
     /** Its file goes; what a program of another node maps of it is cut off there. */

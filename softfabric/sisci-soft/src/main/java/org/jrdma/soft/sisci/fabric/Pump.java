@@ -33,6 +33,15 @@ final class Pump {
         }
     }
 
+    /** The way to a segment has been cut, or mended. */
+    void renew(RemoteSegment segment) {
+        for (var stores : all) {
+            if (stores.isOf(segment)) {
+                stores.renew();
+            }
+        }
+    }
+
     private void run() {
         while (goesOn()) {
             all.forEach(GatheredStores::tick);

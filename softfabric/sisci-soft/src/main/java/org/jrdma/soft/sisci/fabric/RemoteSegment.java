@@ -147,9 +147,11 @@ public final class RemoteSegment {
                 link = Link.DOWN; // first, so that no check finds it well when stores are lost
                 cuts++;
                 targets.forEach(Target::cut);
+                member.pump().renew(this);
                 tell(sisci_h.SCI_CB_NOT_OPERATIONAL());
             } else if (linked && link == Link.DOWN) {
                 targets.forEach(Target::mend);
+                member.pump().renew(this);
                 link = Link.UP;
                 tell(sisci_h.SCI_CB_OPERATIONAL());
             }
