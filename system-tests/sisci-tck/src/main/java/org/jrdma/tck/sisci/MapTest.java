@@ -1,0 +1,181 @@
+package org.jrdma.tck.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.jrdma.tck.sisci.Refusals.refuses;
+
+import org.jrdma.sisci.MapOptions;
+import org.jrdma.sisci.MapOptions.Flag;
+import org.jrdma.sisci.SisciError;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Segments as memory. */
+class MapTest extends NodesTest {
+
+    private static final long PART = 16 << 10;
+
+    @Test
+    void shouldLoadAndStoreInEveryWidth() throws Exception {
+        var map = mapOfPeer(SEGMENT, BYTES);
+
+        map.putByte(1, (byte) 0x11);
+        map.putShort(2, (short) 0x2222);
+        map.putInt(4, 0x4444_4444);
+        map.putLong(8, 0x8888_8888_8888_8888L);
+        map.putIntRelease(16, 0x1616_1616);
+        map.putLongRelease(24, 0x2424_2424_2424_2424L);
+        map.flush();
+
+        peer.tell(party -> {
+            var memory = party.memory(SEGMENT);
+            assertThat(memory.getByte(1)).isEqualTo((byte) 0x11);
+            assertThat(memory.getShort(2)).isEqualTo((short) 0x2222);
+            assertThat(memory.getInt(4)).isEqualTo(0x4444_4444);
+            assertThat(memory.getLong(8)).isEqualTo(0x8888_8888_8888_8888L);
+            assertThat(memory.getIntAcquire(16)).isEqualTo(0x1616_1616);
+            assertThat(memory.getLongAcquire(24)).isEqualTo(0x2424_2424_2424_2424L);
+            memory.putByte(33, (byte) 1);
+            memory.putShort(34, (short) 2);
+            memory.putInt(36, 3);
+            memory.putIntRelease(48, 4);
+            memory.putLongRelease(40, 5);
+        });
+        eventually(() -> map.getLongAcquire(40) == 5);
+        assertThat(map.getByte(33)).isEqualTo((byte) 1);
+        assertThat(map.getShort(34)).isEqualTo((short) 2);
+        assertThat(map.getInt(36)).isEqualTo(3);
+        assertThat(map.getIntAcquire(48)).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "READ_ONLY", mode = EnumSource.Mode.EXCLUDE)
+    void shouldStoreInEveryWay(Flag flag) throws Exception {
+        peer.tell(party -> party.offer(SEGMENT, BYTES));
+        try (var remote = node.connect(peer.node(), SEGMENT, SOON);
+                var map = remote.map(MapOptions.WHOLE.with(flag))) {
+
+            map.putInt(0, 1);
+            map.putInt(4, 2);
+            map.flush();
+
+            peerHas(0, 2L << 32 | 1);
+        }
+    }
+
+    @Test
+    void shouldRefuseToStoreWhereItIsReadOnly() throws Exception {
+        peer.tell(party -> party.offer(SEGMENT, BYTES).putLongRelease(0, 42));
+        try (var remote = node.connect(peer.node(), SEGMENT, SOON);
+                var map = remote.map(MapOptions.WHOLE.with(Flag.READ_ONLY))) {
+            assertThat(map.getLong(0)).isEqualTo(42);
+
+            assertThatIllegalArgumentException().isThrownBy(() -> map.putLong(0, 1));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> map.segment().set(Memory.LONG, 0, 1));
+            assertThat(map.getLong(0)).isEqualTo(42);
+        }
+    }
+
+    @Test
+    void shouldShowAPart() throws Exception {
+        peer.tell(party -> Memory.fill(party.offer(SEGMENT, BYTES).segment(), 3));
+        try (var remote = node.connect(peer.node(), SEGMENT, SOON);
+                var whole = remote.map();
+                var part = remote.map(MapOptions.part(PART, PART))) {
+            assertThat(part.byteSize()).isEqualTo(PART);
+            assertThat(part.segment().mismatch(whole.segment().asSlice(PART, PART))).isEqualTo(-1);
+
+            part.putLong(8, 42);
+            part.flush();
+
+            peerHas(PART + 8, 42);
+        }
+    }
+
+    @Test
+    void shouldRefuseAPartThatIsNotThere() throws Exception {
+        var segment = node.newSegment(SEGMENT, BYTES);
+
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> segment.map(MapOptions.part(PART, BYTES)));
+        assertThatIllegalArgumentException().isThrownBy(() -> MapOptions.part(-1, 8));
+        refuses(SisciError.OFFSET_ALIGNMENT, () -> segment.map(MapOptions.part(8, PART)));
+    }
+
+    @Test
+    void shouldBeBounded() throws Exception {
+        var map = mapOfPeer(SEGMENT, BYTES);
+
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> map.putLong(BYTES - 4, 1));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> map.getByte(-1));
+    }
+
+    @Test
+    void shouldKnowWhetherItLeadsElsewhere() throws Exception {
+        var there = mapOfPeer(SEGMENT, BYTES);
+        var segment = node.newSegment(SEGMENT, BYTES);
+        segment.offer();
+        var here = node.connect(node.id(), SEGMENT, SOON).map();
+
+        assertThat(there.isLocal()).isFalse();
+        assertThat(here.isLocal()).isTrue();
+        assertThat(segment.map().isLocal()).isTrue();
+        assertThat(there.ioAddress()).isNotZero();
+    }
+
+    @Test
+    void shouldReachASegmentOfItsOwnNode() throws Exception {
+        var segment = node.newSegment(SEGMENT, BYTES);
+        segment.offer();
+        var own = segment.map();
+        try (var remote = node.connect(node.id(), SEGMENT, SOON);
+                var map = remote.map()) {
+            map.putLong(8, 42);
+            map.flush();
+
+            assertThat(own.getLong(8)).isEqualTo(42);
+        }
+    }
+
+    @Test
+    void shouldBeSeveralOfOneConnection() throws Exception {
+        peer.tell(party -> party.offer(SEGMENT, BYTES));
+        try (var remote = node.connect(peer.node(), SEGMENT, SOON)) {
+            var first = remote.map();
+            var second = remote.map();
+
+            first.putLong(0, 1);
+            second.putLong(8, 2);
+            first.flush();
+            first.close();
+
+            second.putLong(16, 3);
+            second.flush();
+            peer.tell(party -> {
+                for (var i = 0; i < 3; i++) {
+                    assertThat(party.memory(SEGMENT).getLong(8L * i)).isEqualTo(i + 1);
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldLetNobodyTouchTheMemoryAfterItsClose() throws Exception {
+        var map = mapOfPeer(SEGMENT, BYTES);
+        var memory = map.segment();
+
+        map.close();
+
+        assertThatIllegalStateException().isThrownBy(() -> map.putLong(0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> map.putLongRelease(0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> memory.get(Memory.LONG, 0));
+        assertThatIllegalStateException().isThrownBy(map::flush);
+        assertThatIllegalStateException().isThrownBy(map::newSequence);
+    }
+}
