@@ -39,7 +39,7 @@ final class Host implements AutoCloseable {
         this.engine = container.getDockerClient();
     }
 
-    /** Starts a machine, and a program on it: one of the examples, with its arguments. */
+    /** Starts a machine, and on it a program, a module's class, with its arguments. */
     static Host running(Network network, String name, String program, String... arguments) {
         var command =
                 new ArrayList<>(
@@ -52,7 +52,7 @@ final class Host implements AutoCloseable {
                                 "--module-path",
                                 JARS,
                                 "--module",
-                                "org.jrdma.examples/org.jrdma.examples." + program));
+                                program));
         command.addAll(List.of(arguments));
         var container =
                 new GenericContainer<>(IMAGE)

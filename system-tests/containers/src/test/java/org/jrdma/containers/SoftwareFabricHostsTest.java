@@ -123,6 +123,7 @@ class SoftwareFabricHostsTest {
     }
 
     private Host host(String name, String program, String... arguments) {
-        return Host.running(network, name, program, arguments);
+        return Host.running(
+                network, name, "org.jrdma.examples/org.jrdma.examples." + program, arguments);
     }
 }

@@ -1,0 +1,45 @@
+package org.jrdma.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A machine with the kernel's rdma_rxe and siw. */
+@Tag("real-kernel")
+class RealKernelTest {
+
+    private final StringWriter output = new StringWriter();
+
+    private int run(String... arguments) {
+        return Jrdma.commandLine().setOut(new PrintWriter(output, true)).execute(arguments);
+    }
+
+    @Test
+    void shouldListTheKernelsDevicesAndTheAddressThatEachWouldSendFrom() {
+        assertThat(run("devices")).isZero();
+
+        assertThat(output.toString())
+                .containsPattern("(?m)^RDMA, system: /.*/libibverbs\\.so\\.1\\..*$")
+                .containsPattern(
+                        "(?m)^  rxe0: CHANNEL_ADAPTER, INFINIBAND\n    port 1: ACTIVE, ETHERNET, MTU \\d+\n      chosen GID \\d+: ::ffff:[\\d.]+ of \\w+: RoCE v2, an IPv4 address$")
+                .containsPattern("(?m)^  siw0: RNIC, IWARP\n    port 1: ACTIVE");
+    }
+
+    @Test
+    void shouldFindTheKernelsDevicesInOrder() {
+        assertThat(run("doctor")).as(output.toString()).isZero();
+
+        assertThat(output.toString())
+                .containsPattern("(?m)^fine +rxe0: /dev/infiniband/uverbs\\d can be opened$")
+                .containsPattern("(?m)^fine +rxe0 port 1: active$")
+                .containsPattern("(?m)^fine +rxe0 port 1 addresses: \\d+ GIDs")
+                .containsPattern("(?m)^\\w+ +rxe0 port 1 MTU: \\w+ has \\d+")
+                .containsPattern("(?m)^fine +siw0 port 1: active$")
+                .doesNotContain("siw0 port 1 addresses")
+                .containsPattern("(?m)^fine +rdma_cm: /dev/infiniband/rdma_cm can be opened$")
+                .containsPattern("(?m)^doubtful +UDP port 4791: taken at all addresses");
+    }
+}

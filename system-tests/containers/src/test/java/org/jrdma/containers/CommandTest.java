@@ -1,0 +1,40 @@
+package org.jrdma.containers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.testcontainers.containers.Network;
+
+/** The jrdma command on a host that has Java and nothing else. */
+class CommandTest {
+
+    private static final String COMMAND = "org.jrdma.cli/org.jrdma.cli.Jrdma";
+
+    @Test
+    void shouldListWhatNeedsNoDevice() throws Exception {
+        try (var network = Network.newNetwork();
+                var host = Host.running(network, "bare", COMMAND, "devices")) {
+            assertThat(host.await()).as(host.output()).isZero();
+
+            assertThat(host.output())
+                    .containsPattern("(?m)^RDMA, system: libibverbs\\.so\\.1 could not be opened")
+                    .containsPattern("(?m)^      chosen GID 0: ::ffff:[\\d.]+ of eth0: RoCE v2")
+                    .containsPattern("(?m)^  adapter 0: this is node \\d+, link up$");
+        }
+    }
+
+    @Test
+    void shouldSayWhatContainersLack() throws Exception {
+        try (var network = Network.newNetwork();
+                var host = Host.running(network, "bare", COMMAND, "doctor")) {
+            host.await();
+
+            assertThat(host.output())
+                    .containsPattern("(?m)^absent +libibverbs: not found$")
+                    .containsPattern("(?m)^absent +RDMA devices: none$")
+                    .containsPattern("(?m)^doubtful +/dev/shm: 67,108,864 bytes")
+                    .contains("--shm-size 1g")
+                    .containsPattern("(?m)^\\w+ +locked memory: ");
+        }
+    }
+}
