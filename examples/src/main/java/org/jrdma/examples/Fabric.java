@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.sisci.Sisci;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 
 /**
- * Which libibverbs the examples use: the machine's own, or the software fabric, which is RDMA in
- * Java, where the machine has no RDMA device. They say so: nobody should take the one for the
- * other.
+ * Which libibverbs or libsisci the examples use: the machine's own, or the software fabric, which
+ * is RDMA, or SISCI, in Java, where the machine has no device. They say so: nobody should take the
+ * one for the other.
  */
 public final class Fabric {
 
@@ -36,12 +37,29 @@ public final class Fabric {
     /** Two libraries with the same devices. */
     public record WithConnections(Verbs verbs, ConnectionManager connections) {}
 
+    /** Chooses a libsisci in the same way. */
+    public static Sisci chooseSisci(String wanted) throws IOException {
+        return choosesSoftware(wanted, Fabric::hasSisci, "libsisci")
+                ? Sisci.software()
+                : Sisci.system();
+    }
+
     private static boolean choosesSoftware(String wanted) throws IOException {
+        return choosesSoftware(wanted, Fabric::hasDevice, "RDMA device");
+    }
+
+    @FunctionalInterface
+    private interface Presence {
+        boolean isGiven() throws IOException;
+    }
+
+    private static boolean choosesSoftware(String wanted, Presence hardware, String what)
+            throws IOException {
         var name = wanted.isEmpty() ? System.getProperty("jrdma.fabric", "") : wanted;
         return switch (name) {
             case "system" -> false;
             case "software" -> software("as it was told to");
-            case "" -> !hasDevice() && software("as this machine has no RDMA device");
+            case "" -> !hardware.isGiven() && software("as this machine has no " + what);
             default ->
                     throw new IllegalArgumentException(
                             "The fabric can be system or software, not \"%s\".".formatted(name));
@@ -54,6 +72,18 @@ public final class Fabric {
         } catch (LibraryNotFoundException e) {
             if (Files.exists(Path.of("/sys/class/infiniband"))) {
                 throw e; // the kernel knows RDMA: what is missing is the library, and this says it
+            }
+            return false;
+        }
+    }
+
+    private static boolean hasSisci() throws IOException {
+        try {
+            Sisci.system();
+            return true;
+        } catch (LibraryNotFoundException e) {
+            if (Files.exists(Path.of("/opt/DIS"))) {
+                throw e; // Dolphin's software is there: what is wrong is the library
             }
             return false;
         }

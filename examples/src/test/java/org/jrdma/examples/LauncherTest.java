@@ -27,6 +27,8 @@ class LauncherTest {
                     .anyMatch(line -> line.matches("xsrq-pingpong +To and fro over .*"))
                     .anyMatch(line -> line.matches("ud-multicast +A datagram for all .*"))
                     .anyMatch(line -> line.matches("atomics +Two processes count .*"))
+                    .anyMatch(line -> line.matches("shared-segment +A piece of memory .*"))
+                    .anyMatch(line -> line.matches("message-queue +Messages through .*"))
                     .anyMatch(line -> line.matches("devinfo +What the RDMA devices .*"));
         }
     }

@@ -38,6 +38,21 @@ final class Programs {
 
     static Program example(Map<String, String> environment, Class<?> example, String... arguments)
             throws IOException {
+        return example(environment, List.of(), example, arguments);
+    }
+
+    /** With more options for java. */
+    static Program example(List<String> options, Class<?> example, String... arguments)
+            throws IOException {
+        return example(Map.of(), options, example, arguments);
+    }
+
+    private static Program example(
+            Map<String, String> environment,
+            List<String> options,
+            Class<?> example,
+            String... arguments)
+            throws IOException {
         var command =
                 new ArrayList<>(
                         List.of(
@@ -46,8 +61,9 @@ final class Programs {
                                 "-XX:TieredStopAtLevel=1",
                                 "--enable-native-access=ALL-UNNAMED",
                                 "--class-path",
-                                System.getProperty("java.class.path"),
-                                example.getName()));
+                                System.getProperty("java.class.path")));
+        command.addAll(options);
+        command.add(example.getName());
         command.addAll(List.of(arguments));
         return Program.start(environment, command);
     }

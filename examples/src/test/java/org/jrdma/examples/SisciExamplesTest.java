@@ -1,0 +1,162 @@
+package org.jrdma.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jrdma.examples.sisci.MessageQueue;
+import org.jrdma.examples.sisci.PioPingPong;
+import org.jrdma.examples.sisci.ReflectiveMemory;
+import org.jrdma.examples.sisci.SharedSegment;
+import org.jrdma.examples.sisci.TransferByDma;
+import org.jrdma.examples.sisci.TriggerInterrupt;
+import org.jrdma.processes.Program;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The SISCI examples on the software fabric, each side in a process of its own. */
+class SisciExamplesTest {
+
+    private static final String CHOSEN = "This runs on the software fabric, as it was told to.\n";
+    private static final Pattern WAITING = Pattern.compile("waiting on node (\\d+)\n");
+
+    private Path folder;
+
+    @BeforeEach
+    void makeFabric() throws IOException {
+        folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-examples");
+    }
+
+    @AfterEach
+    void findNothingLeft() throws IOException {
+        Files.delete(folder);
+    }
+
+    private Program start(Class<?> example, boolean weak, String... arguments) throws IOException {
+        return Programs.example(
+                List.of("-Djrdma.sisci.fabric=" + folder, "-Djrdma.sisci.weak=" + weak),
+                example,
+                Stream.concat(Stream.of("-f", "software"), Stream.of(arguments))
+                        .toArray(String[]::new));
+    }
+
+    private static String node(Program waiting) throws IOException, InterruptedException {
+        waiting.awaitOutput("waiting on node");
+        return WAITING.matcher(waiting.output()).results().findFirst().orElseThrow().group(1);
+    }
+
+    private static void says(Program program, String regex) throws Exception {
+        assertThat(program.await()).as(program.output()).isZero();
+        assertThat(program.output()).startsWith(CHOSEN).containsPattern(regex);
+    }
+
+    static Stream<Arguments> pairs() {
+        return Stream.of(
+                        arguments(
+                                SharedSegment.class,
+                                "found \"Saluton, mondo\"",
+                                "stored \"Saluton, mondo\""),
+                        arguments(
+                                PioPingPong.class,
+                                "sent back 200 times",
+                                "200 rounds, [\\d.]+ us each"),
+                        arguments(
+                                TransferByDma.class,
+                                "1,048,576 bytes are right",
+                                "pushed 1,048,576 bytes in [\\d,]+ us\npulled them back"),
+                        arguments(
+                                TriggerInterrupt.class,
+                                "received \"200 interrupts follow\"\nwas interrupted 200 times",
+                                "triggered 200 times"),
+                        arguments(
+                                MessageQueue.class,
+                                "received 200 messages",
+                                "sent 200 messages, [\\d.]+ us each"))
+                .flatMap(pair ->
+                        Stream.of(false, true)
+                                .map(weak ->
+                                        arguments(
+                                                pair.get()[0],
+                                                pair.get()[1],
+                                                pair.get()[2],
+                                                weak)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pairs")
+    void shouldDoWhatTheyShow(Class<?> example, String waiter, String caller, boolean weak)
+            throws Exception {
+        try (var waiting = start(example, weak);
+                var calling = start(example, weak, "-n", "200", node(waiting))) {
+            says(calling, caller);
+            says(waiting, waiter);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldReachAllNodesByOneStore(boolean weak) throws Exception {
+        try (var first = start(ReflectiveMemory.class, weak);
+                var second = start(ReflectiveMemory.class, weak)) {
+            assertThat(node(first)).isNotEqualTo(node(second));
+            try (var third = start(ReflectiveMemory.class, weak, "Saluton al vi")) {
+                says(third, "stored \"Saluton al vi\" for all");
+                says(first, "found \"Saluton al vi\"");
+                says(second, "found \"Saluton al vi\"");
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeTheSoftwareFabricWhereThereIsNoLibrary() throws Exception {
+        try (var program =
+                Programs.example(List.of("-Djrdma.sisci.fabric=" + folder), SharedSegment.class)) {
+            program.awaitOutput("waiting on node");
+
+            assertThat(program.output())
+                    .startsWith(
+                            "This runs on the software fabric, as this machine has no libsisci.\n");
+        }
+        try (var next = start(SharedSegment.class, false, "none")) {
+            assertThat(next.await()).isEqualTo(1); // and has cleared away what was left
+            assertThat(next.output()).contains("\"none\" is not a number");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                SharedSegment.class,
+                PioPingPong.class,
+                TransferByDma.class,
+                TriggerInterrupt.class,
+                ReflectiveMemory.class,
+                MessageQueue.class
+            })
+    void shouldSayWhereTheLibraryIsMissingAndWhatElseThereIs(Class<?> example) throws Exception {
+        try (var program = Programs.example(example, "-f", "system")) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output())
+                    .contains("libsisci.so", "/opt/DIS/lib64", "software")
+                    .doesNotContain("\tat ");
+        }
+        try (var program = Programs.example(example, "--help")) {
+            assertThat(program.await()).isZero();
+            assertThat(program.output()).startsWith("usage: ").contains("-f FABRIC");
+        }
+        try (var program = Programs.example(example, "-x", "1")) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output()).contains("There is no option -x");
+        }
+    }
+}
