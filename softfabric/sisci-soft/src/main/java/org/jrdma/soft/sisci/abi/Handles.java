@@ -2,6 +2,7 @@ package org.jrdma.soft.sisci.abi;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.function.LongFunction;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ final class Handles {
     private volatile @Nullable Slot[] slots = new @Nullable Slot[64];
 
     /** A handle for an object to come. */
-    synchronized long reserve() {
+    private synchronized long reserve() {
         Refusal.when(free.isEmpty() && used == MOST, sisci_h.SCI_ERR_API_NOSPC());
         var index = free.isEmpty() ? used++ : free.removeFirst();
         if (index == slots.length) {
@@ -37,7 +38,7 @@ final class Handles {
     }
 
     /** Gives a reserved handle its object. */
-    synchronized void set(long handle, Object object) {
+    private synchronized void set(long handle, Object object) {
         slots[index(handle)] = new Slot(handle, object);
     }
 
@@ -46,6 +47,26 @@ final class Handles {
         var handle = reserve();
         set(handle, object);
         return handle;
+    }
+
+    /**
+     * Makes an object that must know its handle, and leaves that for the program.
+     *
+     * @param place where
+     */
+    <T> T make(long place, LongFunction<T> maker) {
+        Memory.at(place, Long.BYTES);
+        var handle = reserve();
+        T made;
+        try {
+            made = maker.apply(handle);
+            set(handle, made);
+        } catch (RuntimeException e) {
+            release(handle);
+            throw e;
+        }
+        Memory.setLong(place, handle);
+        return made;
     }
 
     /** Ends a handle. */

@@ -82,26 +82,20 @@ final class InterruptExports {
             CallbackOf kind) {
         var member = library.member();
         var owner = handles.object(descriptor, Descriptor.class);
-        Memory.at(interrupt, Long.BYTES);
         var wanted = Memory.integer(number);
-        var handle = handles.reserve();
-        try {
-            var made =
-                    member.interrupts()
-                            .create(
-                                    owner,
-                                    carriesData,
-                                    adapter,
-                                    wanted,
-                                    kind.of(callback, argument, handle, flags),
-                                    flags);
-            handles.set(handle, made);
-            Memory.setInteger(number, made.number());
-        } catch (RuntimeException e) {
-            handles.release(handle);
-            throw e;
-        }
-        Memory.setLong(interrupt, handle);
+        var made =
+                handles.make(
+                        interrupt,
+                        handle ->
+                                member.interrupts()
+                                        .create(
+                                                owner,
+                                                carriesData,
+                                                adapter,
+                                                wanted,
+                                                kind.of(callback, argument, handle, flags),
+                                                flags));
+        Memory.setInteger(number, made.number());
     }
 
     private LocalInterrupt local(long handle, boolean carriesData) {

@@ -34,22 +34,17 @@ final class LocalSegmentExports {
             int flags) {
         library.member();
         var owner = handles.object(descriptor, Descriptor.class);
-        Memory.at(segment, Long.BYTES);
-        var handle = handles.reserve();
-        try {
-            var made =
-                    OwnSegment.create(
-                            owner,
-                            id,
-                            bytes,
-                            ProgramCallbacks.ofLocalSegment(callback, argument, handle, flags),
-                            flags);
-            handles.set(handle, made);
-        } catch (RuntimeException e) {
-            handles.release(handle);
-            throw e;
-        }
-        Memory.setLong(segment, handle);
+        var _ =
+                handles.make(
+                        segment,
+                        handle ->
+                                OwnSegment.create(
+                                        owner,
+                                        id,
+                                        bytes,
+                                        ProgramCallbacks.ofLocalSegment(
+                                                callback, argument, handle, flags),
+                                        flags));
     }
 
     @Exported("SCIAttachLocalSegment")
@@ -63,22 +58,16 @@ final class LocalSegmentExports {
             int flags) {
         library.member();
         var owner = handles.object(descriptor, Descriptor.class);
-        Memory.at(segment, Long.BYTES);
-        var handle = handles.reserve();
-        SharedSegment attached;
-        try {
-            attached =
-                    SharedSegment.attach(
-                            owner,
-                            id,
-                            ProgramCallbacks.ofLocalSegment(callback, argument, handle, flags),
-                            flags);
-            handles.set(handle, attached);
-        } catch (RuntimeException e) {
-            handles.release(handle);
-            throw e;
-        }
-        Memory.setLong(segment, handle);
+        var attached =
+                handles.make(
+                        segment,
+                        handle ->
+                                SharedSegment.attach(
+                                        owner,
+                                        id,
+                                        ProgramCallbacks.ofLocalSegment(
+                                                callback, argument, handle, flags),
+                                        flags));
         if (bytes != 0) {
             Memory.setLong(bytes, attached.bytes());
         }

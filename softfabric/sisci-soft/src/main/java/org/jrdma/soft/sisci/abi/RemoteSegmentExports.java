@@ -33,23 +33,18 @@ final class RemoteSegmentExports {
             int flags) {
         library.member();
         var owner = handles.object(descriptor, Descriptor.class);
-        Memory.at(segment, Long.BYTES);
-        var handle = handles.reserve();
-        try {
-            var made =
-                    RemoteSegment.connect(
-                            owner,
-                            node,
-                            id,
-                            adapter,
-                            ProgramCallbacks.ofRemoteSegment(callback, argument, handle, flags),
-                            flags);
-            handles.set(handle, made);
-        } catch (RuntimeException e) {
-            handles.release(handle);
-            throw e;
-        }
-        Memory.setLong(segment, handle);
+        var _ =
+                handles.make(
+                        segment,
+                        handle ->
+                                RemoteSegment.connect(
+                                        owner,
+                                        node,
+                                        id,
+                                        adapter,
+                                        ProgramCallbacks.ofRemoteSegment(
+                                                callback, argument, handle, flags),
+                                        flags));
     }
 
     @Exported("SCIDisconnectSegment")

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What processes tell each other.
@@ -25,7 +26,9 @@ public record Message(
     /** The most bytes one can carry. */
     public static final int MOST_DATA = 4096;
 
-    static final long MOST_BYTES = 32 + MOST_DATA;
+    private static final int LEAST_BYTES = 32;
+
+    static final long MOST_BYTES = LEAST_BYTES + MOST_DATA;
 
     private static final byte[] NO_DATA = {};
     private static final List<Kind> KINDS = List.of(Kind.values());
@@ -90,18 +93,24 @@ public record Message(
         target.set(JAVA_INT, 12, first);
         target.set(JAVA_INT, 16, second);
         target.set(JAVA_LONG, 24, value);
-        MemorySegment.copy(data, 0, target, JAVA_BYTE, 32, data.length);
-        return 32 + data.length;
+        MemorySegment.copy(data, 0, target, JAVA_BYTE, LEAST_BYTES, data.length);
+        return LEAST_BYTES + data.length;
     }
 
-    static Message read(MemorySegment source, long length) {
-        return new Message(
-                KINDS.get(source.get(JAVA_INT, 0)),
-                source.get(JAVA_INT, 4),
-                source.get(JAVA_INT, 8),
-                source.get(JAVA_INT, 12),
-                source.get(JAVA_INT, 16),
-                source.get(JAVA_LONG, 24),
-                source.asSlice(32, length - 32).toArray(JAVA_BYTE));
+    /** What was sent; empty where that is no message, or one of another release. */
+    static Optional<Message> read(MemorySegment source, long length) {
+        var kind = source.get(JAVA_INT, 0);
+        if (length < LEAST_BYTES || kind < 0 || kind >= KINDS.size()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                new Message(
+                        KINDS.get(kind),
+                        source.get(JAVA_INT, 4),
+                        source.get(JAVA_INT, 8),
+                        source.get(JAVA_INT, 12),
+                        source.get(JAVA_INT, 16),
+                        source.get(JAVA_LONG, 24),
+                        source.asSlice(LEAST_BYTES, length - LEAST_BYTES).toArray(JAVA_BYTE)));
     }
 }

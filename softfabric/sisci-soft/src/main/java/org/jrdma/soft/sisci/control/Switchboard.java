@@ -210,11 +210,17 @@ public final class Switchboard implements AutoCloseable {
         for (var length = PacketSocket.receive(connection.socket(), buffer);
                 length >= 0 && !closed;
                 length = PacketSocket.receive(connection.socket(), buffer)) {
-            if (length == 0) {
+            var message = length == 0 ? Optional.<Message>empty() : Message.read(buffer, length);
+            if (message.isEmpty()) {
+                if (length > 0) {
+                    LOG.warn(
+                            "Node {} says what no process of this release does: it is cut off",
+                            connection.node());
+                }
                 lose(connection);
                 return;
             }
-            hear(connection, Message.read(buffer, length));
+            hear(connection, message.get());
         }
     }
 

@@ -1,17 +1,22 @@
 package org.jrdma.soft.sisci.abi;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -137,6 +142,34 @@ class ProcessesTest {
             self.ok("SCIRemoveSegment", segment, 0);
             self.ok("SCIClose", descriptor, 0);
         }
+    }
+
+    @Test
+    void shouldCutOffWhoSaysNoMessageAndGoOn() throws Exception {
+        for (var nonsense : new byte[][] {new byte[3], {99, 0, 0, 0}, filled(32), filled(4128)}) {
+            var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
+
+            assertThat(PacketSocket.send(socket, copy(nonsense))).isZero();
+
+            try (var arena = Arena.ofConfined()) {
+                var answer = arena.allocate(8);
+                eventually(() -> PacketSocket.receive(socket, answer) == 0);
+            }
+            Host.close(socket);
+        }
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            assertThat(map(peer).memory().get(JAVA_LONG, 4096)).isZero();
+        }
+    }
+
+    private static byte[] filled(int length) {
+        var bytes = new byte[length];
+        Arrays.fill(bytes, (byte) 0x7f);
+        return bytes;
+    }
+
+    private static MemorySegment copy(byte[] bytes) {
+        return Arena.ofAuto().allocateFrom(JAVA_BYTE, bytes);
     }
 
     @Test
