@@ -16,7 +16,8 @@ module org.jrdma.ffi {
             org.jrdma.verbs,
             org.jrdma.soft.roce,
             org.jrdma.sisci,
-            org.jrdma.soft.sisci;
+            org.jrdma.soft.sisci,
+            org.jrdma.sockets;
 
     uses org.jrdma.ffi.SoftwareLibrary;
 }

@@ -3,5 +3,6 @@
 module org.jrdma.abi.rdma {
     exports org.jrdma.abi.rdma to
             org.jrdma.verbs,
-            org.jrdma.soft.roce;
+            org.jrdma.soft.roce,
+            org.jrdma.sockets;
 }

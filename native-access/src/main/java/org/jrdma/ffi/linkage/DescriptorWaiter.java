@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Waits on one descriptor for any number of Java threads, none of which enters the kernel.
  *
- * <p>A single daemon thread of the process sits in {@code epoll_wait} for all waiters; whoever
- * waits parks in Java. So a virtual thread never holds its carrier, and deadline, interrupt and
- * wake-up by close work alike everywhere.
+ * <p>A single daemon thread of the process sits in {@code epoll_wait} for all who wait to read, and
+ * another for those who wait to write; whoever waits parks in Java. So a virtual thread never holds
+ * its carrier, and deadline, interrupt and wake-up by close work alike everywhere.
  *
  * <p>Either threads call {@link #await}, or a callback is {@linkplain #watch watching}; in both
  * cases the descriptor must have been made non-blocking. Close the waiter before the descriptor.
@@ -29,6 +29,7 @@ import org.slf4j.LoggerFactory;
 public final class DescriptorWaiter implements AutoCloseable {
 
     private final int descriptor;
+    private final Poller poller;
     private final long key;
     private final Runnable onReady;
     private final ReentrantLock lock = new ReentrantLock();
@@ -38,15 +39,25 @@ public final class DescriptorWaiter implements AutoCloseable {
     private boolean armed;
     private boolean closed;
 
-    private DescriptorWaiter(int descriptor, Runnable onReady) throws FabricException {
+    private DescriptorWaiter(int descriptor, Poller poller, Runnable onReady)
+            throws FabricException {
         this.descriptor = descriptor;
+        this.poller = poller;
         this.onReady = onReady;
-        this.key = Poller.INSTANCE.add(this);
+        this.key = poller.add(this);
     }
 
     /** For threads that {@link #await} this descriptor. */
     public static DescriptorWaiter on(int descriptor) throws FabricException {
-        return new DescriptorWaiter(descriptor, () -> {});
+        return new DescriptorWaiter(descriptor, Readers.POLLER, () -> {});
+    }
+
+    /**
+     * For threads that await that this descriptor can be written to; where others here say
+     * "readable", it is that. One descriptor can have one waiter of each kind.
+     */
+    public static DescriptorWaiter onWritable(int descriptor) throws FabricException {
+        return new DescriptorWaiter(descriptor, Writers.POLLER, () -> {});
     }
 
     /**
@@ -55,7 +66,7 @@ public final class DescriptorWaiter implements AutoCloseable {
      * waits hang on that thread. What takes long it does in pieces, by {@link #again()}.
      */
     public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
-        return new DescriptorWaiter(descriptor, onReady);
+        return new DescriptorWaiter(descriptor, Readers.POLLER, onReady);
     }
 
     /**
@@ -76,7 +87,7 @@ public final class DescriptorWaiter implements AutoCloseable {
      * their turn. For the callback itself.
      */
     public void again() {
-        Poller.INSTANCE.unfinished.add(this);
+        poller.unfinished.add(this);
     }
 
     /**
@@ -150,7 +161,7 @@ public final class DescriptorWaiter implements AutoCloseable {
                 return;
             }
             closed = true;
-            Poller.INSTANCE.remove(this);
+            poller.remove(this);
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -159,7 +170,7 @@ public final class DescriptorWaiter implements AutoCloseable {
 
     private void armWhileLocked() throws FabricException {
         if (!armed && !closed) {
-            Poller.INSTANCE.arm(this);
+            poller.arm(this);
             armed = true;
         }
     }
@@ -194,28 +205,39 @@ public final class DescriptorWaiter implements AutoCloseable {
         }
     }
 
-    /** The process's one thread in epoll_wait. */
+    /** Made when the first thread waits for a descriptor to become readable. */
+    private static final class Readers {
+        static final Poller POLLER = new Poller("jrdma-poller", Linux.EPOLLIN);
+    }
+
+    /** Made when the first waits to write, which few do: so it has a thread of its own. */
+    private static final class Writers {
+        static final Poller POLLER = new Poller("jrdma-write-poller", Linux.EPOLLOUT);
+    }
+
+    /** A thread in epoll_wait. */
     private static final class Poller {
 
         private static final Logger LOG = LoggerFactory.getLogger(DescriptorWaiter.class);
         private static final int BATCH = 64;
-        static final Poller INSTANCE = new Poller();
 
         private final Map<Long, DescriptorWaiter> waiters = new ConcurrentHashMap<>();
         private final AtomicLong nextKey = new AtomicLong();
         private final int epoll;
+        private final int awaited;
 
         /** Those whose callbacks asked to be called again. For the polling thread. */
         private final Queue<DescriptorWaiter> unfinished = new ArrayDeque<>();
 
-        private Poller() {
+        private Poller(String name, int awaited) {
+            this.awaited = awaited;
             try {
                 epoll = Linux.epollCreate();
             } catch (FabricException e) {
                 throw new IllegalStateException(
                         "No thread can wait for descriptors: " + e.getMessage(), e);
             }
-            Thread.ofPlatform().daemon().name("jrdma-poller").start(this::run);
+            Thread.ofPlatform().daemon().name(name).start(this::run);
         }
 
         long add(DescriptorWaiter waiter) throws FabricException {
@@ -234,7 +256,7 @@ public final class DescriptorWaiter implements AutoCloseable {
             control(
                     Linux.EPOLL_CTL_MOD,
                     waiter.descriptor,
-                    Linux.EPOLLIN | Linux.EPOLLONESHOT,
+                    awaited | Linux.EPOLLONESHOT,
                     waiter.key);
         }
 

@@ -24,11 +24,28 @@ import org.jrdma.ffi.FabricException;
  */
 public final class Linux {
 
-    static final int EPOLLIN = 0x001;
+    /** Of epoll(7): there is something to read, or the end. */
+    public static final int EPOLLIN = 0x001;
+
+    /** Of epoll(7): there is room to write. */
+    public static final int EPOLLOUT = 0x004;
+
+    /** Of epoll(7), reported unasked: the descriptor has failed. */
+    public static final int EPOLLERR = 0x008;
+
+    /** Of epoll(7), reported unasked: nothing can come or go any more. */
+    public static final int EPOLLHUP = 0x010;
+
     static final int EPOLLONESHOT = 1 << 30;
-    static final int EPOLL_CTL_ADD = 1;
-    static final int EPOLL_CTL_DEL = 2;
-    static final int EPOLL_CTL_MOD = 3;
+
+    /** Of epoll_ctl(2). */
+    public static final int EPOLL_CTL_ADD = 1;
+
+    /** Of epoll_ctl(2). */
+    public static final int EPOLL_CTL_DEL = 2;
+
+    /** Of epoll_ctl(2). */
+    public static final int EPOLL_CTL_MOD = 3;
 
     /** Of open(2): a file is made where there is none. */
     public static final int O_CREAT = 0x40;
@@ -78,13 +95,15 @@ public final class Linux {
 
     private Linux() {}
 
-    static int epollCreate() throws FabricException {
+    /** Makes an epoll descriptor. */
+    public static int epollCreate() throws FabricException {
         return check(
                 "epoll_create1",
                 call(() -> (int) INT_OF_INT.invokeExact(EPOLL_CREATE1, segment(), EPOLL_CLOEXEC)));
     }
 
-    static void epollControl(int epoll, int operation, int descriptor, MemorySegment event)
+    /** Adds, changes or deletes what an epoll descriptor says of another. */
+    public static void epollControl(int epoll, int operation, int descriptor, MemorySegment event)
             throws FabricException {
         check(
                 "epoll_ctl for descriptor " + descriptor,
@@ -100,7 +119,7 @@ public final class Linux {
     }
 
     /** Waits, -1 for without end. 0 when the time is over, or a signal came first. */
-    static int epollWait(int epoll, MemorySegment events, int capacity, int milliseconds)
+    public static int epollWait(int epoll, MemorySegment events, int capacity, int milliseconds)
             throws FabricException {
         var count =
                 call(() ->
@@ -219,18 +238,27 @@ public final class Linux {
     }
 
     /** Where a member of {@code struct epoll_event} stands: it is packed on x86-64 only. */
-    static final class EpollEvent {
+    public static final class EpollEvent {
         private static final long DATA = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
-        static final long BYTES = DATA + 8;
+
+        /** The size of one in an array. */
+        public static final long BYTES = DATA + 8;
 
         private EpollEvent() {}
 
-        static void set(MemorySegment event, int events, long data) {
+        /** Writes what is asked for, and the number by which the kernel is to tell of it. */
+        public static void set(MemorySegment event, int events, long data) {
             event.set(JAVA_INT, 0, events);
             event.set(ValueLayout.JAVA_LONG_UNALIGNED, DATA, data);
         }
 
-        static long data(MemorySegment events, int index) {
+        /** What has happened, of the event at {@code index}. */
+        public static int events(MemorySegment events, int index) {
+            return events.get(ValueLayout.JAVA_INT_UNALIGNED, index * BYTES);
+        }
+
+        /** The number that was given for it. */
+        public static long data(MemorySegment events, int index) {
             return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * BYTES + DATA);
         }
     }

@@ -50,6 +50,36 @@ class DescriptorWaiterTest {
     }
 
     @Test
+    void shouldReturnWhenTheDescriptorCanBeWrittenTo() throws Exception {
+        var full = Descriptors.fullPipe();
+        try (var writable = DescriptorWaiter.onWritable(full[1]);
+                var readable = DescriptorWaiter.onWritable(descriptor)) {
+            assertThat(readable.await(readable.ticket(), Deadline.NEVER)).isTrue();
+            assertThat(writable.await(writable.ticket(), Deadline.after(Duration.ofMillis(50))))
+                    .isFalse();
+            var waiting =
+                    Threads.start(() -> writable.await(writable.ticket(), Deadline.NEVER))
+                            .awaitWaiting();
+
+            while (Descriptors.drain(full[0])) {}
+
+            assertThat(waiting.result()).isTrue();
+        } finally {
+            Arrays.stream(full).forEach(Descriptors::close);
+        }
+    }
+
+    @Test
+    void shouldHaveAWaiterOfEachKindOnOneDescriptor() throws Exception {
+        Descriptors.signal(descriptor);
+        try (var readable = DescriptorWaiter.on(descriptor);
+                var writable = DescriptorWaiter.onWritable(descriptor)) {
+            assertThat(readable.await(readable.ticket(), in(20))).isTrue();
+            assertThat(writable.await(writable.ticket(), in(20))).isTrue();
+        }
+    }
+
+    @Test
     void shouldReturnWhenTheDescriptorBecomesReadable() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var waiting =

@@ -10,6 +10,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import org.jrdma.ffi.FabricException;
 
 /** Descriptors to wait on. */
 final class Descriptors {
@@ -72,6 +73,18 @@ final class Descriptors {
             assertThat(result).isZero();
             return ends.toArray(JAVA_INT);
         }
+    }
+
+    /** The same, both non-blocking, with as much in it as goes. */
+    static int[] fullPipe() throws FabricException {
+        var ends = pipe();
+        Linux.setNonBlocking(ends[0]);
+        Linux.setNonBlocking(ends[1]);
+        try (var arena = Arena.ofConfined()) {
+            var number = arena.allocate(JAVA_LONG);
+            while (transfer(WRITE_ADDRESS, ends[1], number) > 0) {}
+        }
+        return ends;
     }
 
     static int close(int descriptor) {

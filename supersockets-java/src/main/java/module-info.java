@@ -1,0 +1,9 @@
+/** Sockets for Java on the fastest path there is, which say which one they took. */
+module org.jrdma.sockets {
+    requires transitive org.jrdma.ffi;
+    requires org.jrdma.abi.rdma;
+    requires jdk.net;
+    requires static transitive org.jspecify;
+
+    exports org.jrdma.sockets;
+}

@@ -1,0 +1,70 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.time.Duration;
+import org.jrdma.ffi.Deadline;
+
+/** What the adaptors of channels to {@code java.net} have in common. */
+final class AdaptedSocket {
+
+    private AdaptedSocket() {}
+
+    /** A call on a channel. */
+    @FunctionalInterface
+    interface Call<T> {
+        T make() throws IOException;
+    }
+
+    /** Makes a call on a channel, whose unchecked refusals become those of sockets. */
+    static <T> T call(Call<T> call) throws IOException {
+        try {
+            return call.make();
+        } catch (RuntimeException e) {
+            throw asSocketException(e);
+        }
+    }
+
+    /** The same where sockets declare this exception alone. */
+    static <T> T setUp(Call<T> call) throws SocketException {
+        try {
+            return call(call);
+        } catch (SocketException e) {
+            throw e;
+        } catch (ClosedChannelException e) {
+            throw because("Socket is closed", e);
+        } catch (IOException e) {
+            throw because(e.getMessage(), e);
+        }
+    }
+
+    private static SocketException asSocketException(RuntimeException e) {
+        return switch (e) {
+            case NotYetConnectedException _ -> because("Socket is not connected", e);
+            case NotYetBoundException _ -> because("Socket is not bound yet", e);
+            case AlreadyBoundException _ -> because("Already bound", e);
+            case AlreadyConnectedException _ -> because("Already connected", e);
+            case UnsupportedAddressTypeException _ -> because("Unsupported address type", e);
+            case UnresolvedAddressException _ -> because("Unresolved address", e);
+            default -> throw e;
+        };
+    }
+
+    private static SocketException because(String message, Exception cause) {
+        var exception = new SocketException(message);
+        exception.initCause(cause);
+        return exception;
+    }
+
+    /** The end of a time-out in milliseconds, of which 0 has none. */
+    static Deadline deadline(int milliseconds) {
+        return milliseconds == 0 ? Deadline.NEVER : Deadline.after(Duration.ofMillis(milliseconds));
+    }
+}

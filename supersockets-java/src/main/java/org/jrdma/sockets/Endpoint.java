@@ -1,0 +1,210 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectableChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A channel's descriptor, which never waits: who may use it, and how it ends.
+ *
+ * <p>Calls that are made again and again are made by a {@link Side}, whose thread is counted here
+ * as inside; all others under this object's gate. The close wakes who is inside, and takes the
+ * number away when all have left.
+ */
+final class Endpoint {
+
+    /** A call on the descriptor that does not wait. */
+    @FunctionalInterface
+    interface Call<T extends @Nullable Object> {
+        T make() throws IOException;
+    }
+
+    /** The method {@code end} that a channel inherits. */
+    @FunctionalInterface
+    interface End {
+        void end(boolean completed) throws AsynchronousCloseException;
+    }
+
+    private final SelectableChannel channel;
+    private final int descriptor;
+    private final Runnable begin;
+    private final End end;
+    private final Side input;
+    private final Side output;
+
+    private final ReentrantLock gate = new ReentrantLock();
+    private final Condition allHaveLeft = gate.newCondition();
+    private final List<Registration> registrations = new ArrayList<>(1);
+    private int inside;
+    private boolean closed;
+    private boolean lingers;
+
+    /** With the methods that the channel inherits for itself alone. */
+    Endpoint(SelectableChannel channel, int descriptor, Runnable begin, End end) {
+        this.channel = channel;
+        this.descriptor = descriptor;
+        this.begin = begin;
+        this.end = end;
+        this.input = new Side(this, SocketCalls.POLLIN);
+        this.output = new Side(this, SocketCalls.POLLOUT);
+    }
+
+    SelectableChannel channel() {
+        return channel;
+    }
+
+    /** The descriptor's number, for whoever is inside or in a {@link #call}. */
+    int descriptor() {
+        return descriptor;
+    }
+
+    /** For what reads or accepts. */
+    Side input() {
+        return input;
+    }
+
+    /** For what writes. */
+    Side output() {
+        return output;
+    }
+
+    /** For what concerns both directions. */
+    void lockBoth() {
+        input.lock();
+        output.lock();
+    }
+
+    void unlockBoth() {
+        output.unlock();
+        input.unlock();
+    }
+
+    /** An interrupt from here on closes the channel. */
+    void begin() {
+        begin.run();
+    }
+
+    /** Throws if the channel was closed before it was done. */
+    void end(boolean completed) throws AsynchronousCloseException {
+        end.end(completed);
+    }
+
+    /** Whether the descriptor may be used until {@link #leave()}. */
+    boolean enter() {
+        gate.lock();
+        try {
+            if (!closed) {
+                inside++;
+            }
+            return !closed;
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    void leave() {
+        gate.lock();
+        try {
+            inside--;
+            if (closed && inside == 0) {
+                allHaveLeft.signalAll();
+            }
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    /** Makes a call on the open descriptor. */
+    <T extends @Nullable Object> T call(Call<T> call) throws IOException {
+        gate.lock();
+        try {
+            ensureOpen();
+            return call.make();
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    /** Refuses what is asked of a closed channel. */
+    void ensureOpen() throws ClosedChannelException {
+        if (closed || !channel.isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    /** Whether the close may take long: until the peer has what was sent. */
+    void lingers(boolean lingers) {
+        this.lingers = lingers;
+    }
+
+    /** Makes a selector's epoll descriptor tell of this one; nothing if the channel is closed. */
+    void listen(Registration registration, int events) throws IOException {
+        gate.lock();
+        try {
+            if (!closed) {
+                registrations.remove(registration);
+                registration.listen(descriptor, events);
+                if (events != 0) {
+                    registrations.add(registration);
+                }
+            }
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    /**
+     * Puts another socket in place of this one, under its number, when neither is connected; what
+     * selectors want of it they want of the new one.
+     */
+    void replace(int other) throws IOException {
+        call(() -> {
+            for (var registration : registrations) {
+                registration.listen(descriptor, 0);
+            }
+            SocketFailure.check(SocketCalls.replace(other, descriptor));
+            SocketCalls.close(other);
+            for (var registration : registrations) {
+                registration.listenAgain(descriptor);
+            }
+            return null;
+        });
+    }
+
+    /**
+     * Ends the descriptor, after all waits on it. Does not wait for anything else, but where the
+     * program has asked for that by SO_LINGER.
+     */
+    void close() throws IOException {
+        gate.lock();
+        try {
+            closed = true;
+            input.wake();
+            output.wake();
+            while (inside > 0) {
+                allHaveLeft.awaitUninterruptibly();
+            }
+            input.release();
+            output.release();
+            for (var registration : registrations) {
+                registration.listen(descriptor, 0);
+            }
+            if (lingers) {
+                PlatformCalls.call(() -> SocketCalls.close(descriptor));
+            } else {
+                SocketCalls.close(descriptor);
+            }
+        } finally {
+            gate.unlock();
+        }
+    }
+}

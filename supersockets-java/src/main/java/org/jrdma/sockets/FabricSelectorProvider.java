@@ -1,0 +1,128 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.net.ProtocolFamily;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.List;
+import java.util.Objects;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Channels that take the fastest path, for programs that know nothing of it: {@code
+ * -Djava.nio.channels.spi.SelectorProvider=org.jrdma.sockets.FabricSelectorProvider}.
+ *
+ * <p>Each channel is made over the first transport of a list that this machine can use, {@code
+ * -Djrdma.sockets.transports=supersockets,smc,tcp} unless said otherwise. Datagram channels, pipes
+ * and channels within this machine are made here too, for the same selector serves them all; those
+ * of another provider it refuses. Safe for use by several threads.
+ */
+public final class FabricSelectorProvider extends SelectorProvider {
+
+    private final @Nullable Transports chosen;
+
+    /** For the JVM, which makes it at its first channel. Reads the system properties later. */
+    public FabricSelectorProvider() {
+        chosen = null;
+    }
+
+    /** Over the first of these transports that this machine can use when a channel is made. */
+    public FabricSelectorProvider(List<Transport> preferred) {
+        chosen = new Transports(preferred);
+    }
+
+    /** Read when it is first needed, so that a wrong property does not end the JVM's start. */
+    private static final class Configured {
+        static final Transports TRANSPORTS = Transports.configured();
+    }
+
+    private Transports transports() {
+        return chosen == null ? Configured.TRANSPORTS : chosen;
+    }
+
+    /** Refuses a missing native-access flag in words. */
+    private static void needPermission() {
+        NativeLibrary.needPermission();
+    }
+
+    @Override
+    public SocketChannel openSocketChannel() throws IOException {
+        needPermission();
+        var transports = transports();
+        var opened = transports.open();
+        return new StreamChannel(
+                this, opened.descriptor(), StreamKind.internet(opened), transports);
+    }
+
+    @Override
+    public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
+        needPermission();
+        return switch (Objects.requireNonNull(family)) {
+            case StandardProtocolFamily.UNIX ->
+                    new StreamChannel(this, unixSocket(), StreamKind.unix(), null);
+            default -> {
+                var opened = transports().open(InternetFamily.of(family));
+                yield new StreamChannel(
+                        this, opened.descriptor(), StreamKind.internet(opened), null);
+            }
+        };
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel() throws IOException {
+        needPermission();
+        return listener(transports().open());
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
+        needPermission();
+        return switch (Objects.requireNonNull(family)) {
+            case StandardProtocolFamily.UNIX ->
+                    new ListenerChannel(this, unixSocket(), StreamKind.unix());
+            default -> listener(transports().open(InternetFamily.of(family)));
+        };
+    }
+
+    private ServerSocketChannel listener(Transports.Opened opened) throws IOException {
+        return new ListenerChannel(this, opened.descriptor(), StreamKind.internet(opened));
+    }
+
+    private static int unixSocket() throws IOException {
+        return SocketFailure.check(
+                SocketCalls.socket(SocketCalls.AF_UNIX, SocketCalls.SOCK_STREAM, 0));
+    }
+
+    @Override
+    public DatagramChannel openDatagramChannel() throws IOException {
+        needPermission();
+        return new FabricDatagramChannel(this, InternetFamily.standard());
+    }
+
+    @Override
+    public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
+        needPermission();
+        return new FabricDatagramChannel(this, InternetFamily.of(family));
+    }
+
+    @Override
+    public Pipe openPipe() throws IOException {
+        needPermission();
+        return FabricPipe.open(this);
+    }
+
+    @Override
+    public AbstractSelector openSelector() throws IOException {
+        needPermission();
+        return new FabricSelector(this);
+    }
+}

@@ -1,0 +1,40 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+
+/**
+ * A stream of bytes to a peer, over one of the {@link Transport}s. It is a {@link SocketChannel} in
+ * all that programs know of one, and reads and writes {@link MemorySegment}s besides.
+ *
+ * <p>Safe for use by several threads: one at a time reads, one at a time writes, and neither waits
+ * for the other. A virtual thread that waits never holds its carrier. Once it is closed, whatever
+ * is asked of it is refused with {@link java.nio.channels.ClosedChannelException}.
+ */
+public abstract sealed class FabricSocketChannel extends SocketChannel permits StreamChannel {
+
+    /** For what implements a transport. */
+    FabricSocketChannel(SelectorProvider provider) {
+        super(provider);
+    }
+
+    /** The way that its bytes take, or will take once it is connected. */
+    public abstract Transport transport();
+
+    /**
+     * Reads into native memory, without a copy in between.
+     *
+     * @return the bytes read; 0 if there are none and the channel does not block; -1 at the end of
+     *     the stream
+     */
+    public abstract long read(MemorySegment target) throws IOException;
+
+    /**
+     * Writes native memory, without a copy in between.
+     *
+     * @return the bytes written: all, or what there was room for if the channel does not block
+     */
+    public abstract long write(MemorySegment source) throws IOException;
+}

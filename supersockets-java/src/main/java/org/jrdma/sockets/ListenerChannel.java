@@ -1,0 +1,208 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.Scratch;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jspecify.annotations.Nullable;
+
+/** What listens for streams over sockets of the kernel's. */
+final class ListenerChannel extends ServerSocketChannel implements Selectable {
+
+    private static final int DEFAULT_BACKLOG = 50;
+
+    private final Endpoint endpoint;
+    private final Side input;
+    private final StreamKind kind;
+    private final ChannelOptions options;
+    private final AtomicReference<@Nullable ServerSocketAdaptor> socket = new AtomicReference<>();
+    private volatile @Nullable SocketAddress local;
+
+    ListenerChannel(SelectorProvider provider, int descriptor, StreamKind kind) throws IOException {
+        super(provider);
+        this.kind = kind;
+        endpoint = new Endpoint(this, descriptor, this::begin, this::end);
+        input = endpoint.input();
+        if (kind.addresses() instanceof InternetFamily) {
+            options = ChannelOption.ofListener();
+            // As the JDK does: or a server could not be started again for a minute.
+            options.set(endpoint, StandardSocketOptions.SO_REUSEADDR, true);
+        } else {
+            options = ChannelOption.ofUnixListener();
+        }
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public ServerSocketChannel bind(@Nullable SocketAddress address, int backlog)
+            throws IOException {
+        endpoint.call(() -> {
+            if (local != null) {
+                throw new AlreadyBoundException();
+            }
+            var descriptor = endpoint.descriptor();
+            var bound = kind.bind(descriptor, address == null ? anyAddress() : address);
+            SocketFailure.check(
+                    SocketCalls.listen(descriptor, backlog < 1 ? DEFAULT_BACKLOG : backlog));
+            local = bound;
+            return null;
+        });
+        return this;
+    }
+
+    private SocketAddress anyAddress() {
+        return kind.addresses() instanceof InternetFamily internet
+                ? internet.wildcard()
+                : UnixDomainSocketAddress.of(
+                        Path.of(
+                                System.getProperty("java.io.tmpdir"),
+                                "socket_" + UUID.randomUUID()));
+    }
+
+    @Override
+    public @Nullable FabricSocketChannel accept() throws IOException {
+        return accept(Deadline.NEVER);
+    }
+
+    /** As {@link #accept()}, of a blocking channel until {@code deadline}. */
+    @Nullable FabricSocketChannel accept(Deadline deadline) throws IOException {
+        input.lock();
+        try {
+            endpoint.ensureOpen();
+            if (local == null) {
+                throw new NotYetBoundException();
+            }
+            var accepting = new Accepting();
+            var result = input.attempt(accepting, deadline, "Accept timed out");
+            if (result == SocketCalls.AGAIN) {
+                return null;
+            }
+            SocketFailure.check(result);
+            return accepting.channel();
+        } finally {
+            input.unlock();
+        }
+    }
+
+    /** Takes the next connection that is still there. */
+    private final class Accepting implements Side.Attempt {
+
+        private int descriptor;
+        private @Nullable SocketAddress peer;
+
+        @Override
+        public int make() {
+            try (var scratch = Scratch.take()) {
+                var name = scratch.name();
+                do {
+                    descriptor =
+                            SocketCalls.accept(endpoint.descriptor(), name.memory(), name.room());
+                } while (descriptor == -Errno.ECONNABORTED);
+                if (descriptor < 0) {
+                    return descriptor;
+                }
+                peer = kind.addresses().read(name);
+                return 1;
+            }
+        }
+
+        FabricSocketChannel channel() throws IOException {
+            try {
+                return new StreamChannel(
+                        provider(),
+                        descriptor,
+                        kind,
+                        kind.localAddress(descriptor),
+                        Objects.requireNonNull(peer));
+            } catch (IOException e) {
+                SocketCalls.close(descriptor);
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        endpoint.ensureOpen();
+        return local;
+    }
+
+    /** The local address, of a closed channel too. */
+    @Nullable InetSocketAddress lastLocalAddress() {
+        return (InetSocketAddress) local;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        endpoint.close();
+    }
+
+    /** Waits for an accept in progress, as it began in the other mode. */
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        input.lock();
+        try {
+            endpoint.ensureOpen();
+        } finally {
+            input.unlock();
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.names();
+    }
+
+    @Override
+    public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        options.set(endpoint, name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return options.get(endpoint, name);
+    }
+
+    @Override
+    public ServerSocket socket() {
+        if (!(kind.addresses() instanceof InternetFamily)) {
+            throw new UnsupportedOperationException("Not supported");
+        }
+        var adaptor = socket.get();
+        if (adaptor == null) {
+            socket.compareAndSet(null, ServerSocketAdaptor.of(this));
+            adaptor = Objects.requireNonNull(socket.get());
+        }
+        return adaptor;
+    }
+
+    /** What it is, and where it listens. */
+    @Override
+    public String toString() {
+        var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local;
+        return "FabricServerSocketChannel[%s %s]".formatted(kind.transport().name(), where);
+    }
+}

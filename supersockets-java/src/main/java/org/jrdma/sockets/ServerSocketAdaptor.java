@@ -1,0 +1,159 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.ServerSocketChannel;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A listening channel as a {@link ServerSocket}, with a time-out for accepting. */
+final class ServerSocketAdaptor extends ServerSocket {
+
+    private final ListenerChannel channel;
+    private volatile int timeout;
+
+    private ServerSocketAdaptor(ListenerChannel channel) {
+        super(new NoSocketImplementation());
+        this.channel = channel;
+    }
+
+    static ServerSocketAdaptor of(ListenerChannel channel) {
+        return new ServerSocketAdaptor(channel);
+    }
+
+    @Override
+    public ServerSocketChannel getChannel() {
+        return channel;
+    }
+
+    @Override
+    public void bind(@Nullable SocketAddress address) throws IOException {
+        bind(address, 0);
+    }
+
+    @Override
+    public void bind(@Nullable SocketAddress address, int backlog) throws IOException {
+        var wanted = address == null ? new InetSocketAddress(0) : address;
+        AdaptedSocket.call(() -> channel.bind(wanted, backlog));
+    }
+
+    @Override
+    public Socket accept() throws IOException {
+        return AdaptedSocket.call(() -> {
+            if (!channel.isBlocking()) {
+                throw new IllegalBlockingModeException();
+            }
+            var accepted = channel.accept(AdaptedSocket.deadline(timeout));
+            return Objects.requireNonNull(accepted).socket();
+        });
+    }
+
+    @Override
+    public @Nullable InetAddress getInetAddress() {
+        var local = channel.lastLocalAddress();
+        return local == null ? null : local.getAddress();
+    }
+
+    @Override
+    public int getLocalPort() {
+        var local = channel.lastLocalAddress();
+        return local == null ? -1 : local.getPort();
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalSocketAddress() {
+        return channel.lastLocalAddress();
+    }
+
+    @Override
+    public boolean isBound() {
+        return channel.lastLocalAddress() != null;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return !channel.isOpen();
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    private void ensureOpen() throws SocketException {
+        if (isClosed()) {
+            throw new SocketException("Socket is closed");
+        }
+    }
+
+    @Override
+    public void setSoTimeout(int timeout) throws SocketException {
+        ensureOpen();
+        if (timeout < 0) {
+            throw new IllegalArgumentException("timeout < 0");
+        }
+        this.timeout = timeout;
+    }
+
+    @Override
+    public int getSoTimeout() throws SocketException {
+        ensureOpen();
+        return timeout;
+    }
+
+    @Override
+    public void setReuseAddress(boolean on) throws SocketException {
+        AdaptedSocket.setUp(() -> channel.setOption(StandardSocketOptions.SO_REUSEADDR, on));
+    }
+
+    @Override
+    public boolean getReuseAddress() throws SocketException {
+        return AdaptedSocket.setUp(() -> channel.getOption(StandardSocketOptions.SO_REUSEADDR));
+    }
+
+    @Override
+    public void setReceiveBufferSize(int size) throws SocketException {
+        if (size <= 0) {
+            throw new IllegalArgumentException("size cannot be 0 or negative");
+        }
+        AdaptedSocket.setUp(() -> channel.setOption(StandardSocketOptions.SO_RCVBUF, size));
+    }
+
+    @Override
+    public int getReceiveBufferSize() throws SocketException {
+        return AdaptedSocket.setUp(() -> channel.getOption(StandardSocketOptions.SO_RCVBUF));
+    }
+
+    @Override
+    public <T> ServerSocket setOption(SocketOption<T> name, T value) throws IOException {
+        channel.setOption(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return channel.getOption(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return channel.supportedOptions();
+    }
+
+    /** What it is, and where it listens, as any such socket says it. */
+    @Override
+    public String toString() {
+        return isBound()
+                ? "ServerSocket[addr=%s,localport=%d]".formatted(getInetAddress(), getLocalPort())
+                : "ServerSocket[unbound]";
+    }
+}

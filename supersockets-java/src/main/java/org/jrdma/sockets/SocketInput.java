@@ -1,0 +1,49 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.function.IntSupplier;
+
+/**
+ * What an adaptor's socket reads; a writer of the same socket never waits for it. It refuses in the
+ * words of channels.
+ */
+final class SocketInput extends InputStream {
+
+    private final StreamChannel channel;
+    private final IntSupplier timeout;
+
+    /** With the socket's time-out in milliseconds, which may change at any time. */
+    SocketInput(StreamChannel channel, IntSupplier timeout) {
+        this.channel = channel;
+        this.timeout = timeout;
+    }
+
+    @Override
+    public int read() throws IOException {
+        var one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, bytes.length);
+        if (length == 0) {
+            return 0;
+        }
+        return channel.read(
+                ByteBuffer.wrap(bytes, offset, length), AdaptedSocket.deadline(timeout.getAsInt()));
+    }
+
+    @Override
+    public int available() throws IOException {
+        return channel.available();
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

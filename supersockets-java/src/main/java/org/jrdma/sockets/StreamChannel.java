@@ -1,0 +1,593 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jspecify.annotations.Nullable;
+
+/** A stream over sockets of the kernel's. */
+final class StreamChannel extends FabricSocketChannel implements Selectable {
+
+    private static final long FULL_QUEUE_NANOS = 1_000_000;
+
+    private enum State {
+        UNCONNECTED,
+        PENDING,
+        CONNECTED
+    }
+
+    private final Endpoint endpoint;
+    private final Side input;
+    private final Side output;
+    private final AtomicReference<@Nullable SocketAdaptor> socket = new AtomicReference<>();
+    private final @Nullable Transports wider;
+    private final Map<SocketOption<?>, Object> chosenOptions = new HashMap<>();
+
+    /** While it is pending. Guarded by the locks of both sides. */
+    private @Nullable Connecting connecting;
+
+    private volatile StreamKind kind;
+    private volatile State state;
+    private volatile @Nullable SocketAddress local;
+    private volatile @Nullable SocketAddress remote;
+    private volatile boolean inputShut;
+    private volatile boolean outputShut;
+
+    /** Guarded by the input's lock. The kernel tells of a reset once; a program is told again. */
+    private boolean reset;
+
+    /**
+     * An unconnected one.
+     *
+     * @param wider where to take another socket from if this one cannot reach an address; null if
+     *     the program has chosen the family
+     */
+    StreamChannel(
+            SelectorProvider provider,
+            int descriptor,
+            StreamKind kind,
+            @Nullable Transports wider) {
+        super(provider);
+        this.kind = kind;
+        this.wider = wider;
+        this.state = State.UNCONNECTED;
+        endpoint = new Endpoint(this, descriptor, this::begin, this::end);
+        input = endpoint.input();
+        output = endpoint.output();
+    }
+
+    /** One that was accepted. */
+    StreamChannel(
+            SelectorProvider provider,
+            int descriptor,
+            StreamKind kind,
+            SocketAddress local,
+            SocketAddress remote) {
+        this(provider, descriptor, kind, null);
+        this.local = local;
+        this.remote = remote;
+        this.state = State.CONNECTED;
+    }
+
+    @Override
+    public Transport transport() {
+        return kind.transport();
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** Before there is a connection, its end is all that can be waited for. */
+    @Override
+    public int possible() {
+        return switch (state) {
+            case UNCONNECTED -> 0;
+            case PENDING -> SelectionKey.OP_CONNECT;
+            case CONNECTED -> SelectionKey.OP_READ | SelectionKey.OP_WRITE;
+        };
+    }
+
+    // Addresses and connecting
+
+    @Override
+    public StreamChannel bind(@Nullable SocketAddress address) throws IOException {
+        endpoint.lockBoth();
+        try {
+            endpoint.ensureOpen();
+            if (state == State.PENDING) {
+                throw new ConnectionPendingException();
+            }
+            if (local != null) {
+                throw new AlreadyBoundException();
+            }
+            widenFor(address);
+            local = endpoint.call(() -> kind.bindClient(endpoint.descriptor(), address));
+        } finally {
+            endpoint.unlockBoth();
+        }
+        return this;
+    }
+
+    @Override
+    public boolean connect(SocketAddress address) throws IOException {
+        return connect(address, Deadline.NEVER);
+    }
+
+    /** As {@link #connect(SocketAddress)}, of a blocking channel until {@code deadline}. */
+    boolean connect(SocketAddress address, Deadline deadline) throws IOException {
+        try {
+            endpoint.lockBoth();
+            try {
+                endpoint.ensureOpen();
+                widenFor(address);
+                var target = kind.addresses().reach(kind.addresses().check(address));
+                state =
+                        switch (state) {
+                            case CONNECTED -> throw new AlreadyConnectedException();
+                            case PENDING -> throw new ConnectionPendingException();
+                            case UNCONNECTED -> State.PENDING;
+                        };
+                remote = target;
+                connecting = new Connecting(target);
+                return connected(connecting, deadline);
+            } finally {
+                endpoint.unlockBoth();
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    @Override
+    public boolean finishConnect() throws IOException {
+        try {
+            endpoint.lockBoth();
+            try {
+                if (isConnected()) {
+                    return true;
+                }
+                endpoint.ensureOpen();
+                if (state != State.PENDING) {
+                    throw new NoConnectionPendingException();
+                }
+                return connected(Objects.requireNonNull(connecting), Deadline.NEVER);
+            } finally {
+                endpoint.unlockBoth();
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Whether the connection is there, which only a channel that does not block may say no to. */
+    private boolean connected(Connecting connecting, Deadline deadline) throws IOException {
+        var result = output.attempt(connecting, deadline, "Connect timed out");
+        if (result == SocketCalls.AGAIN) {
+            return false;
+        }
+        if (result < 0) {
+            throw SocketFailure.ofConnect(-result);
+        }
+        local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));
+        connecting = null;
+        state = State.CONNECTED;
+        return true;
+    }
+
+    /** Asks for a connection, and then again and again whether it is there. */
+    private final class Connecting implements Side.Attempt {
+
+        private final SocketAddress target;
+        private boolean asked;
+
+        Connecting(SocketAddress target) {
+            this.target = target;
+        }
+
+        @Override
+        public int make() throws IOException {
+            if (asked) {
+                return kind.connected(endpoint.descriptor());
+            }
+            var result = kind.connect(endpoint.descriptor(), target);
+            if (result == SocketCalls.AGAIN) { // a listener's queue is full, within this machine
+                if (isBlocking()) {
+                    LockSupport.parkNanos(FULL_QUEUE_NANOS); // no event tells of room
+                }
+                return result;
+            }
+            asked = true;
+            return switch (result) {
+                case 0 -> 1;
+                case -Errno.EINPROGRESS, -Errno.EINTR -> SocketCalls.AGAIN;
+                default -> result;
+            };
+        }
+    }
+
+    /**
+     * Takes another socket where this one, of a transport for IPv4 alone that the program did not
+     * ask for by family, cannot reach an address.
+     */
+    private void widenFor(@Nullable SocketAddress address) throws IOException {
+        if (wider == null
+                || kind.addresses() != InternetFamily.IPV4
+                || !InternetFamily.standard().isIpv6()
+                || local != null
+                || !(address instanceof InetSocketAddress internet)
+                || !(internet.getAddress() instanceof Inet6Address)) {
+            return;
+        }
+        var opened = wider.open(InternetFamily.IPV6);
+        endpoint.replace(opened.descriptor());
+        kind = StreamKind.internet(opened);
+        for (var option : chosenOptions.entrySet()) {
+            setAgain(option.getKey(), option.getValue());
+        }
+    }
+
+    @SuppressWarnings("unchecked") // it was of the right type the first time
+    private <T> void setAgain(SocketOption<T> name, Object value) throws IOException {
+        kind.options().set(endpoint, name, (T) value);
+    }
+
+    @Override
+    public boolean isConnected() {
+        return state == State.CONNECTED && isOpen();
+    }
+
+    @Override
+    public boolean isConnectionPending() {
+        return state == State.PENDING && isOpen();
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        endpoint.ensureOpen();
+        return local;
+    }
+
+    @Override
+    public @Nullable SocketAddress getRemoteAddress() throws IOException {
+        endpoint.ensureOpen();
+        return remote;
+    }
+
+    /** The local address, of a closed channel too. */
+    @Nullable InetSocketAddress lastLocalAddress() {
+        return (InetSocketAddress) local;
+    }
+
+    /** The peer's address, of a closed channel too. */
+    @Nullable InetSocketAddress lastRemoteAddress() {
+        return (InetSocketAddress) remote;
+    }
+
+    private void ensureConnected() throws ClosedChannelException {
+        endpoint.ensureOpen();
+        if (state != State.CONNECTED) {
+            throw new NotYetConnectedException();
+        }
+    }
+
+    // Reading
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        refuseReadOnly(target);
+        return (int)
+                read(
+                        target.remaining(),
+                        () ->
+                                Transfers.receive(
+                                        SocketCalls::receive, endpoint.descriptor(), target),
+                        Deadline.NEVER);
+    }
+
+    @Override
+    public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, targets.length);
+        var end = offset + length;
+        for (var i = offset; i < end; i++) {
+            refuseReadOnly(targets[i]);
+        }
+        return read(
+                Transfers.remaining(targets, offset, end),
+                () ->
+                        Transfers.receive(
+                                SocketCalls::receive, endpoint.descriptor(), targets, offset, end),
+                Deadline.NEVER);
+    }
+
+    @Override
+    public long read(MemorySegment target) throws IOException {
+        return read(
+                target.byteSize(),
+                () -> SocketCalls.receive(endpoint.descriptor(), target, target.byteSize()),
+                Deadline.NEVER);
+    }
+
+    /** For the adaptor: reads until {@code deadline}. */
+    int read(ByteBuffer target, Deadline deadline) throws IOException {
+        refuseNonBlocking();
+        return (int)
+                read(
+                        target.remaining(),
+                        () ->
+                                Transfers.receive(
+                                        SocketCalls::receive, endpoint.descriptor(), target),
+                        deadline);
+    }
+
+    /** For the adaptor: how much can be read without waiting. */
+    int available() throws IOException {
+        return endpoint.call(() -> {
+            ensureConnected();
+            return inputShut
+                    ? 0
+                    : SocketFailure.check(SocketCalls.available(endpoint.descriptor()));
+        });
+    }
+
+    private long read(long room, Side.Attempt attempt, Deadline deadline) throws IOException {
+        input.lock();
+        try {
+            ensureConnected();
+            if (reset) {
+                throw new SocketException("Connection reset");
+            }
+            if (inputShut) {
+                return -1;
+            }
+            if (room == 0) {
+                return 0;
+            }
+            var count = input.attempt(attempt, deadline, "Read timed out");
+            if (count > 0) {
+                return count;
+            }
+            if (count == 0 || inputShut) {
+                return -1;
+            }
+            return failedRead(-count);
+        } finally {
+            input.unlock();
+        }
+    }
+
+    private int failedRead(int errno) throws IOException {
+        return switch (errno) {
+            case Errno.EAGAIN -> 0;
+            case Errno.ECONNRESET, Errno.EPIPE -> {
+                reset = true;
+                throw new SocketException("Connection reset");
+            }
+            default -> throw SocketFailure.ofTransfer(errno);
+        };
+    }
+
+    private static void refuseReadOnly(ByteBuffer target) {
+        if (target.isReadOnly()) {
+            throw new IllegalArgumentException("Read-only buffer");
+        }
+    }
+
+    private void refuseNonBlocking() {
+        if (!isBlocking()) {
+            throw new IllegalBlockingModeException();
+        }
+    }
+
+    // Writing
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        return (int)
+                write(
+                        source.remaining(),
+                        () -> Transfers.send(StreamKind::send, endpoint.descriptor(), source));
+    }
+
+    @Override
+    public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, sources.length);
+        var end = offset + length;
+        return write(
+                Transfers.remaining(sources, offset, end),
+                () ->
+                        Transfers.send(
+                                StreamKind::send, endpoint.descriptor(), sources, offset, end));
+    }
+
+    @Override
+    public long write(MemorySegment source) throws IOException {
+        var done = new long[1];
+        return write(
+                source.byteSize(),
+                () -> {
+                    var rest = source.asSlice(done[0]);
+                    var count = StreamKind.send(endpoint.descriptor(), rest, rest.byteSize());
+                    done[0] += Math.max(0, count);
+                    return count;
+                });
+    }
+
+    /** For the adaptor. */
+    void writeAll(ByteBuffer source) throws IOException {
+        refuseNonBlocking();
+        while (source.hasRemaining()) {
+            write(source);
+        }
+    }
+
+    /** One byte that overtakes the others. */
+    void writeOutOfBand(int value) throws IOException {
+        output.lock();
+        try {
+            ensureConnected();
+            var result =
+                    output.attempt(() -> StreamKind.sendOutOfBand(endpoint.descriptor(), value));
+            if (result == SocketCalls.AGAIN) {
+                throw new IOException("Socket buffer full");
+            }
+            if (result < 0) {
+                throw SocketFailure.ofTransfer(-result);
+            }
+        } finally {
+            output.unlock();
+        }
+    }
+
+    private long write(long bytes, Side.Attempt attempt) throws IOException {
+        output.lock();
+        try {
+            ensureConnected();
+            if (outputShut) {
+                throw new AsynchronousCloseException(); // as of the JDK's, whoever shut it
+            }
+            var result = output.attemptAll(bytes, attempt);
+            return result < 0 ? failedWrite((int) -result) : result;
+        } finally {
+            output.unlock();
+        }
+    }
+
+    private int failedWrite(int errno) throws IOException {
+        if (errno == Errno.EAGAIN) {
+            return 0;
+        }
+        if (outputShut) {
+            throw new AsynchronousCloseException();
+        }
+        throw SocketFailure.ofTransfer(errno);
+    }
+
+    // Ending
+
+    @Override
+    public StreamChannel shutdownInput() throws IOException {
+        return endpoint.call(() -> {
+            ensureConnected();
+            if (!inputShut) {
+                StreamKind.shutdown(endpoint.descriptor(), SocketCalls.SHUT_RD);
+                inputShut = true;
+            }
+            return this;
+        });
+    }
+
+    @Override
+    public StreamChannel shutdownOutput() throws IOException {
+        return endpoint.call(() -> {
+            ensureConnected();
+            if (!outputShut) {
+                outputShut = true; // first, so that a writer who fails knows why
+                StreamKind.shutdown(endpoint.descriptor(), SocketCalls.SHUT_WR);
+            }
+            return this;
+        });
+    }
+
+    boolean isInputShut() {
+        return inputShut;
+    }
+
+    boolean isOutputShut() {
+        return outputShut;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        endpoint.close();
+    }
+
+    // Options, mode, adaptor
+
+    /** Waits for reads and writes in progress, as they began in the other mode. */
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        endpoint.lockBoth();
+        try {
+            endpoint.ensureOpen();
+        } finally {
+            endpoint.unlockBoth();
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return kind.options().names();
+    }
+
+    @Override
+    public <T> StreamChannel setOption(SocketOption<T> name, T value) throws IOException {
+        kind.options().set(endpoint, name, value);
+        if (wider != null && state == State.UNCONNECTED) {
+            endpoint.call(() -> chosenOptions.put(name, value));
+        }
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return kind.options().get(endpoint, name);
+    }
+
+    @Override
+    public Socket socket() {
+        if (!(kind.addresses() instanceof InternetFamily)) {
+            throw new UnsupportedOperationException("Not supported");
+        }
+        var adaptor = socket.get();
+        if (adaptor == null) {
+            socket.compareAndSet(null, SocketAdaptor.of(this));
+            adaptor = Objects.requireNonNull(socket.get());
+        }
+        return adaptor;
+    }
+
+    /** What it is, and between which addresses. */
+    @Override
+    public String toString() {
+        var name = "%s[%s".formatted(getClass().getSimpleName(), kind.transport().name());
+        if (!isOpen()) {
+            return name + " closed]";
+        }
+        return switch (state) {
+            case UNCONNECTED -> name + " unconnected]";
+            case PENDING -> "%s connecting to %s]".formatted(name, remote);
+            case CONNECTED -> "%s %s to %s]".formatted(name, local, remote);
+        };
+    }
+}

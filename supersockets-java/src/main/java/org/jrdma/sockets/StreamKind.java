@@ -1,0 +1,124 @@
+package org.jrdma.sockets;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.SocketAddress;
+import java.util.List;
+import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.AddressFamily;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.Scratch;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.internal.UnixFamily;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What kind of stream sockets a channel is made of, and the calls on them that depend on it.
+ *
+ * @param transport the way that the bytes take
+ * @param refusals the transports that were preferred
+ * @param addresses what addresses look like
+ * @param options the options that a stream has
+ */
+record StreamKind(
+        Transport transport,
+        List<Transports.Refusal> refusals,
+        AddressFamily addresses,
+        ChannelOptions options) {
+
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_ERROR = 4;
+
+    static StreamKind internet(Transports.Opened opened) {
+        return new StreamKind(
+                opened.transport(),
+                opened.refusals(),
+                opened.family(),
+                ChannelOption.ofStream(opened.family()));
+    }
+
+    static StreamKind unix() {
+        return new StreamKind(
+                FamilyTransport.UNIX, List.of(), UnixFamily.INSTANCE, ChannelOption.ofUnixStream());
+    }
+
+    /** Binds what is to be connected; null for an address of the system's choice. */
+    SocketAddress bindClient(int descriptor, @Nullable SocketAddress address) throws IOException {
+        return switch (addresses) {
+            case InternetFamily internet ->
+                    bind(descriptor, address == null ? internet.wildcard() : address);
+            case UnixFamily unix -> {
+                var checked = address == null ? unix.unnamed() : unix.check(address);
+                yield checked.equals(unix.unnamed()) ? checked : bind(descriptor, checked);
+            }
+        };
+    }
+
+    SocketAddress bind(int descriptor, SocketAddress address) throws IOException {
+        var checked = addresses.check(address);
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name().memory();
+            var length = addresses.write(checked, name);
+            SocketFailure.check(SocketCalls.bind(descriptor, name, length));
+        }
+        return localAddress(descriptor);
+    }
+
+    SocketAddress localAddress(int descriptor) throws IOException {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name();
+            SocketFailure.check(SocketCalls.localName(descriptor, name.memory(), name.room()));
+            return addresses.read(name);
+        }
+    }
+
+    /** Begins to connect. */
+    int connect(int descriptor, SocketAddress address) throws IOException {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name().memory();
+            return SocketCalls.connect(descriptor, name, addresses.write(address, name));
+        }
+    }
+
+    /** Whether a connection that was begun is there: 1, not yet, or why not. */
+    int connected(int descriptor) throws IOException {
+        if (!SocketCalls.isReady(descriptor, SocketCalls.POLLOUT)) {
+            return SocketCalls.AGAIN;
+        }
+        try (var scratch = Scratch.take()) {
+            var error = scratch.value(Integer.BYTES);
+            SocketFailure.check(
+                    SocketCalls.getOption(
+                            descriptor,
+                            SOL_SOCKET,
+                            SO_ERROR,
+                            error,
+                            scratch.valueLength(Integer.BYTES)));
+            var errno = error.get(JAVA_INT, 0);
+            return errno == 0 ? 1 : -errno;
+        }
+    }
+
+    static int send(int descriptor, MemorySegment source, long bytes) {
+        return SocketCalls.send(descriptor, source, bytes, 0);
+    }
+
+    static int sendOutOfBand(int descriptor, int value) {
+        try (var scratch = Scratch.take()) {
+            scratch.bytes().set(JAVA_BYTE, 0, (byte) value);
+            return SocketCalls.send(descriptor, scratch.bytes(), 1, SocketCalls.MSG_OOB);
+        }
+    }
+
+    /** Ends one direction, which a connection that has ended meanwhile does not mind. */
+    static void shutdown(int descriptor, int how) throws IOException {
+        var result = SocketCalls.shutdown(descriptor, how);
+        if (result != -Errno.ENOTCONN) {
+            SocketFailure.check(result);
+        }
+    }
+}

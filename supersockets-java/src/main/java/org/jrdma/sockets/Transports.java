@@ -1,0 +1,133 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.internal.InternetFamily;
+
+/** Transports in the order in which they are preferred. */
+record Transports(List<Transport> preferred) {
+
+    static final String PROPERTY = "jrdma.sockets.transports";
+    private static final KnownRefusals KNOWN = new KnownRefusals();
+    private static final String DEFAULT = "supersockets,smc,tcp";
+
+    Transports {
+        preferred = List.copyOf(preferred);
+        if (preferred.isEmpty()) {
+            throw new IllegalArgumentException("No transport is named");
+        }
+    }
+
+    /** As the system property says. */
+    static Transports configured() {
+        return parse(System.getProperty(PROPERTY, DEFAULT));
+    }
+
+    static Transports parse(String names) {
+        return new Transports(
+                Arrays.stream(names.split(",", -1))
+                        .map(String::strip)
+                        .map(Transports::find)
+                        .toList());
+    }
+
+    private static Transport find(String name) {
+        return switch (name) {
+            case "tcp" -> Transport.tcp();
+            case "supersockets" -> Transport.supersockets();
+            case "smc" -> Transport.smc();
+            default ->
+                    throw new IllegalArgumentException(
+                            "%s: there is no transport \"%s\"; there are supersockets, smc, tcp"
+                                    .formatted(PROPERTY, name));
+        };
+    }
+
+    /** A transport that was preferred, and why it was not taken. */
+    record Refusal(Transport transport, String reason) {
+        @Override
+        public String toString() {
+            return transport + ": " + reason;
+        }
+    }
+
+    /** A socket that was made, and what was tried before. */
+    record Opened(
+            int descriptor, InternetFamily family, Transport transport, List<Refusal> refusals) {}
+
+    /** Makes a socket of the first transport that this machine can use for a family. */
+    Opened open(InternetFamily family) throws IOException {
+        return open(transport -> family);
+    }
+
+    /** The same for any family: for all addresses, or as many as the transport reaches. */
+    Opened open() throws IOException {
+        var widest = InternetFamily.standard();
+        return open(transport -> transport.reaches(widest) ? widest : InternetFamily.IPV4);
+    }
+
+    private Opened open(Function<FamilyTransport, InternetFamily> families) throws IOException {
+        var refusals = new ArrayList<Refusal>();
+        for (var transport : preferred) {
+            var kernel = (FamilyTransport) transport;
+            var family = families.apply(kernel);
+            var known = KNOWN.reason(kernel, family);
+            if (known.isPresent()) {
+                refusals.add(new Refusal(transport, known.get()));
+                continue;
+            }
+            try {
+                var descriptor = kernel.open(family);
+                return new Opened(descriptor, family, transport, List.copyOf(refusals));
+            } catch (FabricException e) {
+                if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
+                    throw new SocketException(e.getMessage()); // no reason to try another
+                }
+                KNOWN.remember(kernel, family, e.getMessage());
+                refusals.add(new Refusal(transport, e.getMessage()));
+            }
+        }
+        throw new SocketException(
+                refusals.stream()
+                        .map(Refusal::toString)
+                        .collect(Collectors.joining("; ", "No transport can be used: ", "")));
+    }
+
+    /**
+     * Why transports could not be used a moment ago: a kernel that is asked for a family which it
+     * does not know looks for a module on disk, every time.
+     */
+    private static final class KnownRefusals {
+
+        private static final Duration MEMORY = Duration.ofSeconds(10);
+
+        private record Key(FamilyTransport transport, InternetFamily family) {}
+
+        private record Reason(String text, Deadline until) {}
+
+        private final Map<Key, Reason> reasons = new ConcurrentHashMap<>();
+
+        Optional<String> reason(FamilyTransport transport, InternetFamily family) {
+            var reason = reasons.get(new Key(transport, family));
+            return reason == null || reason.until.hasPassed()
+                    ? Optional.empty()
+                    : Optional.of(reason.text);
+        }
+
+        void remember(FamilyTransport transport, InternetFamily family, String text) {
+            reasons.put(new Key(transport, family), new Reason(text, Deadline.after(MEMORY)));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package org.jrdma.sockets.internal;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.SocketAddress;
+
+/** How addresses of one kind look in Java and in C. */
+public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
+
+    AddressFamily() {}
+
+    /**
+     * The address itself, if it is one of this family.
+     *
+     * @throws java.nio.channels.UnsupportedAddressTypeException if not
+     * @throws java.nio.channels.UnresolvedAddressException if it is a name that leads nowhere
+     */
+    public abstract SocketAddress check(SocketAddress address);
+
+    /** What to connect to for {@code address}, which has been checked. */
+    public SocketAddress reach(SocketAddress address) {
+        return address;
+    }
+
+    /** Writes an address that has been checked, and answers its length. */
+    public abstract int write(SocketAddress address, MemorySegment name) throws IOException;
+
+    /** Reads what the kernel has written. */
+    public abstract SocketAddress read(SocketName name);
+}

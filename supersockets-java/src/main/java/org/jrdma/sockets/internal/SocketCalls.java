@@ -1,0 +1,389 @@
+package org.jrdma.sockets.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.unchecked;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.jrdma.abi.rdma.pollfd;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.Downcalls;
+
+/**
+ * The system calls of sockets. All have one convention here: what C answers, or else the negative
+ * errno. None of them waits, for all descriptors are made non-blocking, but {@link #poll}.
+ */
+public final class SocketCalls {
+
+    public static final int AF_UNIX = 1;
+    public static final int AF_INET = 2;
+    public static final int AF_INET6 = 10;
+    public static final int AF_SMC = 43;
+
+    public static final int SOCK_STREAM = 1;
+    public static final int SOCK_DGRAM = 2;
+
+    public static final int SHUT_RD = 0;
+    public static final int SHUT_WR = 1;
+
+    public static final int MSG_OOB = 1;
+
+    public static final int POLLIN = 1;
+    public static final int POLLOUT = 4;
+
+    public static final int AGAIN = -Errno.EAGAIN;
+
+    private static final int SOCK_NONBLOCK = 0x800;
+    private static final int SOCK_CLOEXEC = 0x80000;
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final long FIONREAD = 0x541b;
+
+    private static final MethodHandle INT_1 = linked(JAVA_INT, JAVA_INT);
+    private static final MethodHandle INT_2 = linked(JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle INT_3 = linked(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle NAME = linked(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle NAME_AND_LENGTH =
+            linked(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    private static final MethodHandle ACCEPT =
+            linked(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
+    private static final MethodHandle SET_OPTION =
+            linked(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle GET_OPTION =
+            linked(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    private static final MethodHandle TRANSFER = linked(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+    private static final MethodHandle TRANSFER_FLAGS =
+            linked(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle SEND_TO =
+            linked(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle RECEIVE_FROM =
+            linked(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS);
+    private static final MethodHandle PIPE = linked(JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle POLL = linked(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle CONTROL =
+            Downcalls.variadicCapturingErrno(of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS), 2);
+    private static final MethodHandle TEXT_OF = Downcalls.plain(of(ADDRESS, JAVA_INT));
+
+    private static final MemorySegment SOCKET_ADDRESS = symbol("socket");
+    private static final MemorySegment BIND_ADDRESS = symbol("bind");
+    private static final MemorySegment LISTEN_ADDRESS = symbol("listen");
+    private static final MemorySegment CONNECT_ADDRESS = symbol("connect");
+    private static final MemorySegment ACCEPT_ADDRESS = symbol("accept4");
+    private static final MemorySegment SHUTDOWN_ADDRESS = symbol("shutdown");
+    private static final MemorySegment CLOSE_ADDRESS = symbol("close");
+    private static final MemorySegment LOCAL_NAME_ADDRESS = symbol("getsockname");
+    private static final MemorySegment SET_OPTION_ADDRESS = symbol("setsockopt");
+    private static final MemorySegment GET_OPTION_ADDRESS = symbol("getsockopt");
+    private static final MemorySegment RECEIVE_ADDRESS = symbol("recv");
+    private static final MemorySegment SEND_ADDRESS = symbol("send");
+    private static final MemorySegment RECEIVE_FROM_ADDRESS = symbol("recvfrom");
+    private static final MemorySegment SEND_TO_ADDRESS = symbol("sendto");
+    private static final MemorySegment READ_ADDRESS = symbol("read");
+    private static final MemorySegment WRITE_ADDRESS = symbol("write");
+    private static final MemorySegment PIPE_ADDRESS = symbol("pipe2");
+    private static final MemorySegment POLL_ADDRESS = symbol("poll");
+    private static final MemorySegment REPLACE_ADDRESS = symbol("dup3");
+    private static final MemorySegment CONTROL_ADDRESS = symbol("ioctl");
+    private static final MemorySegment TEXT_OF_ADDRESS = symbol("strerror");
+
+    private SocketCalls() {}
+
+    /** Makes a socket, whose calls do not wait and which no child process inherits. */
+    public static int socket(int domain, int type, int protocol) {
+        try {
+            return answer(
+                    (int)
+                            INT_3.invokeExact(
+                                    SOCKET_ADDRESS,
+                                    segment(),
+                                    domain,
+                                    type | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                                    protocol));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int bind(int descriptor, MemorySegment name, int length) {
+        try {
+            return answer(
+                    (int) NAME.invokeExact(BIND_ADDRESS, segment(), descriptor, name, length));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int listen(int descriptor, int backlog) {
+        try {
+            return answer((int) INT_2.invokeExact(LISTEN_ADDRESS, segment(), descriptor, backlog));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int connect(int descriptor, MemorySegment name, int length) {
+        try {
+            return answer(
+                    (int) NAME.invokeExact(CONNECT_ADDRESS, segment(), descriptor, name, length));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Takes a connection; its descriptor is as those of {@link #socket}. */
+    public static int accept(int descriptor, MemorySegment name, MemorySegment length) {
+        try {
+            return answer(
+                    (int)
+                            ACCEPT.invokeExact(
+                                    ACCEPT_ADDRESS,
+                                    segment(),
+                                    descriptor,
+                                    name,
+                                    length,
+                                    SOCK_NONBLOCK | SOCK_CLOEXEC));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int shutdown(int descriptor, int how) {
+        try {
+            return answer((int) INT_2.invokeExact(SHUTDOWN_ADDRESS, segment(), descriptor, how));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int close(int descriptor) {
+        try {
+            return answer((int) INT_1.invokeExact(CLOSE_ADDRESS, segment(), descriptor));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** The address that a socket is bound to. */
+    public static int localName(int descriptor, MemorySegment name, MemorySegment length) {
+        try {
+            return answer(
+                    (int)
+                            NAME_AND_LENGTH.invokeExact(
+                                    LOCAL_NAME_ADDRESS, segment(), descriptor, name, length));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int setOption(int descriptor, int level, int option, MemorySegment value) {
+        try {
+            return answer(
+                    (int)
+                            SET_OPTION.invokeExact(
+                                    SET_OPTION_ADDRESS,
+                                    segment(),
+                                    descriptor,
+                                    level,
+                                    option,
+                                    value,
+                                    (int) value.byteSize()));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int getOption(
+            int descriptor, int level, int option, MemorySegment value, MemorySegment length) {
+        try {
+            return answer(
+                    (int)
+                            GET_OPTION.invokeExact(
+                                    GET_OPTION_ADDRESS,
+                                    segment(),
+                                    descriptor,
+                                    level,
+                                    option,
+                                    value,
+                                    length));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** 0 at the end of a stream. */
+    public static int receive(int descriptor, MemorySegment target, long bytes) {
+        return transfer(RECEIVE_ADDRESS, descriptor, target, bytes, 0);
+    }
+
+    public static int send(int descriptor, MemorySegment source, long bytes, int flags) {
+        return transfer(SEND_ADDRESS, descriptor, source, bytes, flags | MSG_NOSIGNAL);
+    }
+
+    private static int transfer(
+            MemorySegment function, int descriptor, MemorySegment memory, long bytes, int flags) {
+        try {
+            return answer(
+                    (long)
+                            TRANSFER_FLAGS.invokeExact(
+                                    function, segment(), descriptor, memory, bytes, flags));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Receives a datagram and whose it is. What {@code target} has no room for is lost. */
+    public static int receiveFrom(
+            int descriptor, MemorySegment target, long bytes, SocketName name) {
+        try {
+            return answer(
+                    (long)
+                            RECEIVE_FROM.invokeExact(
+                                    RECEIVE_FROM_ADDRESS,
+                                    segment(),
+                                    descriptor,
+                                    target,
+                                    bytes,
+                                    0,
+                                    name.memory(),
+                                    name.room()));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    public static int sendTo(
+            int descriptor, MemorySegment source, long bytes, MemorySegment name, int length) {
+        try {
+            return answer(
+                    (long)
+                            SEND_TO.invokeExact(
+                                    SEND_TO_ADDRESS,
+                                    segment(),
+                                    descriptor,
+                                    source,
+                                    bytes,
+                                    MSG_NOSIGNAL,
+                                    name,
+                                    length));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Reads from what is no socket. */
+    public static int read(int descriptor, MemorySegment target, long bytes) {
+        return transfer(READ_ADDRESS, descriptor, target, bytes);
+    }
+
+    /** Writes to what is no socket. */
+    public static int write(int descriptor, MemorySegment source, long bytes) {
+        return transfer(WRITE_ADDRESS, descriptor, source, bytes);
+    }
+
+    private static int transfer(
+            MemorySegment function, int descriptor, MemorySegment memory, long bytes) {
+        try {
+            return answer(
+                    (long) TRANSFER.invokeExact(function, segment(), descriptor, memory, bytes));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Makes a pipe: the descriptor to read from, then the one to write to. */
+    public static int pipe(MemorySegment ends) {
+        try {
+            return answer(
+                    (int)
+                            PIPE.invokeExact(
+                                    PIPE_ADDRESS, segment(), ends, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Waits until something has happened to one of some descriptors; -1 for without end. */
+    public static int poll(MemorySegment descriptors, int milliseconds) {
+        try {
+            return answer(
+                    (int)
+                            POLL.invokeExact(
+                                    POLL_ADDRESS,
+                                    segment(),
+                                    descriptors,
+                                    descriptors.byteSize() / pollfd.sizeof(),
+                                    milliseconds));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** How many bytes can be read without waiting. */
+    public static int available(int descriptor) {
+        try (var scratch = Scratch.take()) {
+            var count = scratch.value(Integer.BYTES);
+            var result =
+                    answer(
+                            (int)
+                                    CONTROL.invokeExact(
+                                            CONTROL_ADDRESS,
+                                            segment(),
+                                            descriptor,
+                                            FIONREAD,
+                                            count));
+            return result < 0 ? result : count.get(JAVA_INT, 0);
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Whether one of the events has happened to a descriptor. */
+    public static boolean isReady(int descriptor, int events) {
+        try (var scratch = Scratch.take()) {
+            var one = scratch.value((int) pollfd.sizeof());
+            pollfd.fd(one, descriptor);
+            pollfd.events(one, (short) events);
+            return poll(one, 0) > 0;
+        }
+    }
+
+    /** Makes {@code number} another name of {@code descriptor}, in place of what it was. */
+    public static int replace(int descriptor, int number) {
+        try {
+            return answer(
+                    (int)
+                            INT_3.invokeExact(
+                                    REPLACE_ADDRESS, segment(), descriptor, number, SOCK_CLOEXEC));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** What the C library says of an errno, in the words that programs know from the JDK. */
+    static String text(int errno) {
+        return Downcalls.textAt(
+                Downcalls.call(() -> (MemorySegment) TEXT_OF.invokeExact(TEXT_OF_ADDRESS, errno)));
+    }
+
+    private static int answer(long result) {
+        return result < 0 ? -CapturedErrno.value() : (int) result;
+    }
+
+    private static FunctionDescriptor of(MemoryLayout result, MemoryLayout... arguments) {
+        return FunctionDescriptor.of(result, arguments);
+    }
+
+    private static MethodHandle linked(MemoryLayout result, MemoryLayout... arguments) {
+        return Downcalls.capturingErrno(of(result, arguments));
+    }
+
+    private static MemorySegment symbol(String name) {
+        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+    }
+}

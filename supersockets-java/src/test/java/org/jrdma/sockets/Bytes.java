@@ -1,0 +1,42 @@
+package org.jrdma.sockets;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.util.Random;
+
+/** Bytes to send, and what has come of them. */
+final class Bytes {
+
+    private Bytes() {}
+
+    static ByteBuffer of(String text) {
+        return ByteBuffer.wrap(text.getBytes(US_ASCII));
+    }
+
+    /** Many, each time the same. */
+    static byte[] many(int count) {
+        var bytes = new byte[count];
+        new Random(1).nextBytes(bytes);
+        return bytes;
+    }
+
+    static ByteBuffer direct(byte[] bytes) {
+        return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+    }
+
+    /** So many characters of text, or fewer at the end of the stream. */
+    static String read(ReadableByteChannel channel, int count) throws IOException {
+        return new String(readBytes(channel, count), US_ASCII);
+    }
+
+    static byte[] readBytes(ReadableByteChannel channel, int count) throws IOException {
+        var buffer = ByteBuffer.allocate(count);
+        while (buffer.hasRemaining() && channel.read(buffer) >= 0) {}
+        var bytes = new byte[buffer.flip().remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+}

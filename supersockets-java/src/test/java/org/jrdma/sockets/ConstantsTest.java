@@ -1,0 +1,97 @@
+package org.jrdma.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrdma.abi.testing.CCompiler;
+import org.jrdma.abi.testing.Command;
+import org.jrdma.abi.testing.Missing;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The numbers of the system, which no header in Java gives. */
+class ConstantsTest {
+
+    private static final List<Class<?>> WITH_NUMBERS =
+            List.of(
+                    SocketCalls.class,
+                    ChannelOption.class,
+                    StreamKind.class,
+                    DatagramCalls.class,
+                    Memberships.class);
+
+    /** What has another name here. */
+    private static final Map<String, String> IN_C =
+            Map.of(
+                    "AGAIN", "-EAGAIN",
+                    "GROUP", "offsetof(struct group_req, gr_group)",
+                    "SOURCE", "offsetof(struct group_source_req, gsr_source)");
+
+    @TempDir private Path folder;
+
+    @Test
+    void shouldBeThoseOfTheCompiler() throws Exception {
+        if (CCompiler.find().isEmpty()) {
+            throw Missing.missing("no C compiler: install one, or set CC");
+        }
+        var here = new TreeMap<String, Long>();
+        for (var type : WITH_NUMBERS) {
+            for (var field : type.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers()) && field.getType().isPrimitive()) {
+                    field.setAccessible(true);
+                    var name = IN_C.getOrDefault(field.getName(), field.getName());
+                    here.put(name, ((Number) field.get(null)).longValue());
+                }
+            }
+        }
+
+        assertThat(here).containsKeys("MCAST_LEAVE_GROUP", "TCP_KEEPCNT", "FIONREAD");
+        assertThat(here).isEqualTo(inC(here.keySet().stream()));
+    }
+
+    private Map<String, Long> inC(Stream<String> expressions) throws Exception {
+        var source = folder.resolve("numbers.c");
+        var program = folder.resolve("numbers").toString();
+        Files.writeString(
+                source,
+                expressions
+                        .map(expression ->
+                                "printf(\"%s=%%lld\\n\", (long long) (%s));\n"
+                                        .formatted(expression, expression))
+                        .collect(
+                                Collectors.joining(
+                                        "",
+                                        """
+                                        #define _GNU_SOURCE
+                                        #include <errno.h>
+                                        #include <netinet/in.h>
+                                        #include <netinet/tcp.h>
+                                        #include <poll.h>
+                                        #include <stddef.h>
+                                        #include <stdio.h>
+                                        #include <sys/ioctl.h>
+                                        #include <sys/socket.h>
+                                        int main(void)
+                                        {
+                                        """,
+                                        "return 0;\n}\n")));
+        var chosen = System.getenv("CC");
+        var compiled =
+                Command.run(
+                        Map.of(), chosen == null ? "cc" : chosen, "-o", program, source.toString());
+        assertThat(compiled.exitCode()).as(compiled.output()).isZero();
+        return Command.run(Map.of(), program)
+                .output()
+                .lines()
+                .map(line -> line.split("="))
+                .collect(Collectors.toMap(pair -> pair[0], pair -> Long.valueOf(pair[1])));
+    }
+}

@@ -1,0 +1,35 @@
+package org.jrdma.sockets;
+
+import static org.jrdma.sockets.Implementation.SUPERSOCKETS;
+import static org.jrdma.sockets.Implementation.TCP;
+
+import java.util.Set;
+
+/**
+ * Where a transport may differ from the JDK's channels, and why. The tests of the points named here
+ * ask for the one answer or for the other; everywhere else there is one answer.
+ */
+enum Difference {
+    /**
+     * The JDK keeps the descriptor of a closed channel until its selector selects again, and a
+     * listener's port with it; these channels end at once.
+     */
+    CLOSED_LISTENER_FREES_ITS_PORT_AT_ONCE(TCP, SUPERSOCKETS),
+
+    /** SuperSockets are for IPv4; a listener that is opened without a family hears that alone. */
+    LISTENS_ON_IPV4_ALONE(SUPERSOCKETS),
+
+    /** The credentials of a peer within this machine, SO_PEERCRED, are not offered. */
+    NO_PEER_CREDENTIALS(TCP, SUPERSOCKETS);
+
+    @SuppressWarnings("ImmutableEnumChecker") // it is one of Set.of
+    private final Set<Implementation> transports;
+
+    Difference(Implementation... transports) {
+        this.transports = Set.of(transports);
+    }
+
+    Set<Implementation> transports() {
+        return transports;
+    }
+}

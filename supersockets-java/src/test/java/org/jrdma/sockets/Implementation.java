@@ -1,0 +1,49 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Whose channels a conformance test tries. The JDK's are the reference: what is stated of the
+ * others is stated of them first.
+ */
+enum Implementation {
+    JDK(SelectorProvider.provider()),
+    TCP(new FabricSelectorProvider(List.of(Transport.tcp()))),
+
+    /** The transport as a whole, without the driver: its family has the number of IPv4. */
+    SUPERSOCKETS(
+            new FabricSelectorProvider(
+                    List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp())));
+
+    @SuppressWarnings("ImmutableEnumChecker") // nothing that a test sees of it changes
+    private final SelectorProvider provider;
+
+    Implementation(SelectorProvider provider) {
+        this.provider = provider;
+    }
+
+    SelectorProvider provider() {
+        return provider;
+    }
+
+    /** Whether this is known to differ from the JDK in a point that is listed. */
+    boolean differsIn(Difference difference) {
+        return this != JDK && difference.transports().contains(this);
+    }
+
+    /** A file as the driver publishes it. */
+    static Path familyFile(String content) {
+        try {
+            var file = Files.createTempFile("family", "");
+            file.toFile().deleteOnExit();
+            return Files.writeString(file, content);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

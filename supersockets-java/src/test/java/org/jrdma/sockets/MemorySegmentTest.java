@@ -1,0 +1,65 @@
+package org.jrdma.sockets;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a {@link FabricSocketChannel} can more than others. */
+@Timeout(30)
+class MemorySegmentTest {
+
+    @Test
+    void shouldReadAndWriteNativeMemory() throws Exception {
+        var much = Bytes.many(2_000_000);
+        try (var pair = ChannelPair.open(Implementation.TCP.provider());
+                var arena = Arena.ofShared()) {
+            var client = (FabricSocketChannel) pair.client();
+            var server = (FabricSocketChannel) pair.server();
+            var source = arena.allocate(much.length);
+            MemorySegment.copy(much, 0, source, JAVA_BYTE, 0, much.length);
+            var writer = Tasks.start(() -> client.write(source));
+            var target = arena.allocate(much.length);
+            for (var read = 0L; read < much.length; ) {
+                read += server.read(target.asSlice(read));
+            }
+
+            assertThat(writer.get()).isEqualTo(much.length);
+            assertThat(target.toArray(JAVA_BYTE)).isEqualTo(much);
+            client.close();
+            assertThat(server.read(target)).isEqualTo(-1);
+            assertThat(client.transport()).isSameAs(Transport.tcp());
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsGone() throws Exception {
+        try (var pair = ChannelPair.open(Implementation.TCP.provider())) {
+            var client = (FabricSocketChannel) pair.client();
+            MemorySegment gone;
+            try (var arena = Arena.ofConfined()) {
+                gone = arena.allocate(8);
+            }
+
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> client.write(gone));
+
+            client.write(Arena.ofAuto().allocateFrom("a"));
+            assertThat(Bytes.read(pair.server(), 1)).isEqualTo("a");
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryOnTheHeap() throws Exception {
+        try (var pair = ChannelPair.open(Implementation.TCP.provider())) {
+            var client = (FabricSocketChannel) pair.client();
+
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> client.write(MemorySegment.ofArray(new byte[1])));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package org.jrdma.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectionKey;
+import org.jrdma.sockets.Tasks.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(Implementation.class)
+@Timeout(30)
+class PipeTest {
+
+    @Parameter private Implementation implementation;
+
+    private Pipe pipe;
+
+    @BeforeEach
+    void open() throws IOException {
+        pipe = implementation.provider().openPipe();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        pipe.source().close();
+        pipe.sink().close();
+    }
+
+    @Test
+    void shouldCarryBytesToTheEnd() throws Exception {
+        assertThat(pipe.sink().write(new ByteBuffer[] {Bytes.of("ab"), Bytes.of("c")}))
+                .isEqualTo(3);
+        pipe.sink().close();
+
+        assertThat(Bytes.read(pipe.source(), 10)).isEqualTo("abc");
+        assertThat(pipe.source().read(ByteBuffer.allocateDirect(1))).isEqualTo(-1);
+        assertThatThrownBy(() -> pipe.sink().write(Bytes.of("a")))
+                .isExactlyInstanceOf(ClosedChannelException.class);
+    }
+
+    @Test
+    void shouldRefuseToWriteToNobody() throws Exception {
+        pipe.source().close();
+
+        assertThatThrownBy(() -> pipe.sink().write(Bytes.of("a")))
+                .isExactlyInstanceOf(IOException.class)
+                .hasMessage("Broken pipe");
+    }
+
+    @Test
+    void shouldNotWaitWhenItDoesNotBlock() throws Exception {
+        pipe.source().configureBlocking(false);
+        pipe.sink().configureBlocking(false);
+
+        assertThat(pipe.source().read(ByteBuffer.allocate(1))).isZero();
+        assertThat(pipe.sink().write(ByteBuffer.allocate(10_000_000)))
+                .isPositive()
+                .isLessThan(10_000_000);
+        assertThat(pipe.sink().write(ByteBuffer.allocate(10_000_000))).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
+        var reader = Tasks.start(kind, () -> pipe.source().read(ByteBuffer.allocate(1)));
+        reader.awaitWaiting();
+
+        pipe.source().close();
+
+        assertThat(reader.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldCloseTheEndOfAReaderThatIsInterrupted(Kind kind) throws Exception {
+        var reader = Tasks.start(kind, () -> pipe.source().read(ByteBuffer.allocate(1)));
+        reader.awaitWaiting();
+
+        reader.thread().interrupt();
+
+        assertThat(reader.failure()).isExactlyInstanceOf(ClosedByInterruptException.class);
+        assertThat(pipe.source().isOpen()).isFalse();
+        assertThat(pipe.sink().isOpen()).isTrue();
+    }
+
+    @Test
+    void shouldBeSelectedByEitherEnd() throws Exception {
+        pipe.source().configureBlocking(false);
+        pipe.sink().configureBlocking(false);
+        try (var selector = implementation.provider().openSelector()) {
+            var source = pipe.source().register(selector, SelectionKey.OP_READ);
+            var sink = pipe.sink().register(selector, SelectionKey.OP_WRITE);
+            selector.select();
+            assertThat(selector.selectedKeys()).containsExactly(sink);
+
+            pipe.sink().write(Bytes.of("a"));
+            selector.select();
+
+            assertThat(selector.selectedKeys()).containsExactlyInAnyOrder(source, sink);
+            assertThat(source.isReadable()).isTrue();
+            assertThat(sink.isWritable()).isTrue();
+        }
+    }
+}

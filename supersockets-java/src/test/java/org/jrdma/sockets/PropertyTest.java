@@ -1,0 +1,109 @@
+package org.jrdma.sockets;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The provider as the JVM finds it, which is decided once for a JVM. */
+@Timeout(60)
+class PropertyTest {
+
+    private static final String PROVIDER =
+            "-Djava.nio.channels.spi.SelectorProvider=" + FabricSelectorProvider.class.getName();
+
+    @Test
+    void shouldServeAProgramThatKnowsNothingOfIt() throws Exception {
+        var output =
+                run(
+                        "--enable-native-access=ALL-UNNAMED",
+                        PROVIDER,
+                        "-Djrdma.sockets.transports=supersockets,tcp",
+                        "-Djrdma.sockets.supersockets.family=" + Implementation.familyFile("2"));
+
+        assertThat(output).contains("all of FabricSelectorProvider, over supersockets");
+    }
+
+    @Test
+    void shouldSayWhichOptionIsMissing() throws Exception {
+        assertThat(run("--illegal-native-access=deny", PROVIDER))
+                .contains("Start java with --enable-native-access=");
+    }
+
+    @Test
+    void shouldSayWhichPropertyIsWrong() throws Exception {
+        assertThat(
+                        run(
+                                "--enable-native-access=ALL-UNNAMED",
+                                PROVIDER,
+                                "-Djrdma.sockets.transports=avian"))
+                .contains("jrdma.sockets.transports: there is no transport \"avian\"");
+    }
+
+    private static String run(String... options) throws Exception {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        command.addAll(List.of(options));
+        command.add("-cp");
+        command.add(
+                Stream.of(
+                                Path.of("target/classes").toString(),
+                                Path.of("target/test-classes").toString(),
+                                System.getProperty("jdk.module.path", ""),
+                                System.getProperty("java.class.path", ""))
+                        .filter(path -> !path.isEmpty())
+                        .collect(Collectors.joining(File.pathSeparator)));
+        command.add(Program.class.getName());
+        var process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        return new String(process.getInputStream().readAllBytes(), UTF_8);
+    }
+
+    /** Uses nothing but {@code java.nio.channels}. */
+    static final class Program {
+        public static void main(String... arguments) throws Exception {
+            var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+            try (var listener = ServerSocketChannel.open().bind(address);
+                    var client = SocketChannel.open(listener.getLocalAddress());
+                    var server = listener.accept();
+                    var selector = Selector.open();
+                    var datagrams = DatagramChannel.open()) {
+                client.write(Bytes.of("a"));
+                var heard = Bytes.read(server, 1);
+                var providers =
+                        Stream.of(
+                                        listener.provider(),
+                                        client.provider(),
+                                        server.provider(),
+                                        selector.provider(),
+                                        datagrams.provider(),
+                                        SelectorProvider.provider())
+                                .map(provider -> provider.getClass().getSimpleName())
+                                .collect(Collectors.toSet());
+                Pipe.open();
+                if (heard.equals("a") && providers.size() == 1) {
+                    System.out.println(
+                            "all of %s, over %s"
+                                    .formatted(
+                                            providers.iterator().next(),
+                                            ((FabricSocketChannel) client).transport()));
+                }
+            }
+        }
+    }
+}

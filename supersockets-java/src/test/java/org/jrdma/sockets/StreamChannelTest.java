@@ -1,0 +1,675 @@
+package org.jrdma.sockets;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.assertj.core.api.ThrowableAssert;
+import org.jrdma.sockets.Tasks.Kind;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(Implementation.class)
+@Timeout(30)
+class StreamChannelTest {
+
+    @Parameter private Implementation implementation;
+
+    private SelectorProvider provider;
+
+    @BeforeEach
+    void takeProvider() {
+        provider = implementation.provider();
+    }
+
+    @Test
+    void shouldRefuseReadsAndWritesBeforeAConnection() throws Exception {
+        try (var channel = provider.openSocketChannel()) {
+            assertThatExceptionOfType(NotYetConnectedException.class)
+                    .isThrownBy(() -> channel.read(ByteBuffer.allocate(1)));
+            assertThatExceptionOfType(NotYetConnectedException.class)
+                    .isThrownBy(() -> channel.write(Bytes.of("a")));
+            assertThatExceptionOfType(NotYetConnectedException.class)
+                    .isThrownBy(channel::shutdownInput);
+            assertThatExceptionOfType(NotYetConnectedException.class)
+                    .isThrownBy(channel::shutdownOutput);
+            assertThatExceptionOfType(NoConnectionPendingException.class)
+                    .isThrownBy(channel::finishConnect);
+            assertThat(channel.getLocalAddress()).isNull();
+            assertThat(channel.getRemoteAddress()).isNull();
+            assertThat(channel.isConnected()).isFalse();
+            assertThat(channel.isConnectionPending()).isFalse();
+            assertThat(channel.isBlocking()).isTrue();
+            assertThat(channel.provider()).isSameAs(provider);
+            assertThat(channel.validOps())
+                    .isEqualTo(
+                            SelectionKey.OP_CONNECT | SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+        }
+    }
+
+    @Test
+    void shouldConnectAndExchangeBytesBothWays() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            assertThat(pair.client().write(Bytes.of("question"))).isEqualTo(8);
+            assertThat(Bytes.read(pair.server(), 8)).isEqualTo("question");
+            pair.server().write(Bytes.of("answer"));
+            assertThat(Bytes.read(pair.client(), 6)).isEqualTo("answer");
+
+            assertThat(pair.client().isConnected()).isTrue();
+            assertThat(pair.client().getLocalAddress()).isEqualTo(pair.server().getRemoteAddress());
+            assertThat(pair.client().getRemoteAddress()).isEqualTo(pair.server().getLocalAddress());
+            assertThat(pair.server().isBlocking()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldTakeAConnectionToTheWildcardAddressForOneToThisMachine() throws Exception {
+        try (var listener = ChannelPair.listener(provider);
+                var client = provider.openSocketChannel()) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+
+            assertThat(
+                            client.connect(
+                                    new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), port)))
+                    .isTrue();
+
+            assertThat(client.getRemoteAddress())
+                    .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
+        }
+    }
+
+    @Test
+    void shouldReachIpv6FromAChannelWithoutAFamily() throws Exception {
+        try (var listener = provider.openServerSocketChannel(StandardProtocolFamily.INET6);
+                var client = provider.openSocketChannel()) {
+            client.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            listener.bind(new InetSocketAddress(InetAddress.ofLiteral("::1"), 0));
+
+            client.connect(listener.getLocalAddress());
+
+            assertThat(client.getRemoteAddress()).isEqualTo(listener.getLocalAddress());
+            assertThat(client.getOption(StandardSocketOptions.TCP_NODELAY)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldCloseAChannelWhoseConnectionIsRefused() throws Exception {
+        var nobody = unusedAddress();
+        var channel = provider.openSocketChannel();
+
+        assertThatThrownBy(() -> channel.connect(nobody))
+                .isExactlyInstanceOf(ConnectException.class)
+                .hasMessage("Connection refused");
+
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void shouldRefuseASecondConnectionAndKeepTheFirst() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            assertThatExceptionOfType(AlreadyConnectedException.class)
+                    .isThrownBy(() -> pair.client().connect(pair.client().getRemoteAddress()));
+            assertThat(pair.client().finishConnect()).isTrue();
+            pair.client().write(Bytes.of("a"));
+            assertThat(Bytes.read(pair.server(), 1)).isEqualTo("a");
+        }
+    }
+
+    @Test
+    void shouldConnectWithoutBlocking() throws Exception {
+        try (var listener = ChannelPair.listener(provider);
+                var selector = provider.openSelector();
+                var client = provider.openSocketChannel()) {
+            client.configureBlocking(false);
+            if (!client.connect(listener.getLocalAddress())) {
+                assertThat(client.isConnectionPending()).isTrue();
+                assertThatExceptionOfType(ConnectionPendingException.class)
+                        .isThrownBy(() -> client.connect(listener.getLocalAddress()));
+                assertThatExceptionOfType(NotYetConnectedException.class)
+                        .isThrownBy(() -> client.read(ByteBuffer.allocate(1)));
+                client.register(selector, SelectionKey.OP_CONNECT);
+                assertThat(selector.select()).isEqualTo(1);
+                assertThat(selector.selectedKeys().iterator().next().isConnectable()).isTrue();
+                assertThat(client.finishConnect()).isTrue();
+            }
+            assertThat(client.isConnected()).isTrue();
+            assertThat(client.isConnectionPending()).isFalse();
+            assertThat(client.read(ByteBuffer.allocate(1))).isZero();
+        }
+    }
+
+    @Test
+    void shouldTellOfARefusedConnectionWhenItIsFinished() throws Exception {
+        var nobody = unusedAddress();
+        try (var selector = provider.openSelector()) {
+            var client = provider.openSocketChannel();
+            client.configureBlocking(false);
+            assertThatThrownBy(
+                            () -> {
+                                client.connect(nobody);
+                                client.register(selector, SelectionKey.OP_CONNECT);
+                                selector.select();
+                                client.finishConnect();
+                            })
+                    .isExactlyInstanceOf(ConnectException.class)
+                    .hasMessage("Connection refused");
+            assertThat(client.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldRefuseAddressesThatLeadNowhere() throws Exception {
+        try (var channel = provider.openSocketChannel()) {
+            assertThatExceptionOfType(UnresolvedAddressException.class)
+                    .isThrownBy(
+                            () -> channel.connect(InetSocketAddress.createUnresolved("nobody", 1)));
+            assertThatExceptionOfType(UnsupportedAddressTypeException.class)
+                    .isThrownBy(() -> channel.connect(UnixDomainSocketAddress.of("/x")));
+            assertThatExceptionOfType(NullPointerException.class)
+                    .isThrownBy(() -> channel.connect(null));
+            assertThat(channel.isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldRefuseIpv6OfAChannelForIpv4() throws Exception {
+        try (var channel = provider.openSocketChannel(StandardProtocolFamily.INET)) {
+            assertThatExceptionOfType(UnsupportedAddressTypeException.class)
+                    .isThrownBy(() ->
+                            channel.connect(
+                                    new InetSocketAddress(InetAddress.ofLiteral("::1"), 1)));
+        }
+    }
+
+    @Test
+    void shouldBindOnceAndToAFreePortOnly() throws Exception {
+        try (var listener = ChannelPair.listener(provider);
+                var channel = provider.openSocketChannel()) {
+            assertThatThrownBy(() -> channel.bind(listener.getLocalAddress()))
+                    .isExactlyInstanceOf(BindException.class)
+                    .hasMessage("Address already in use");
+
+            channel.bind(ChannelPair.ANY_PORT);
+
+            assertThat(((InetSocketAddress) channel.getLocalAddress()).getPort()).isPositive();
+            assertThatExceptionOfType(AlreadyBoundException.class)
+                    .isThrownBy(() -> channel.bind(null));
+            assertThatExceptionOfType(AlreadyBoundException.class)
+                    .isThrownBy(() -> listener.bind(null));
+        }
+    }
+
+    @Test
+    void shouldRefuseToAcceptBeforeItListens() throws Exception {
+        try (var listener = provider.openServerSocketChannel()) {
+            assertThatExceptionOfType(NotYetBoundException.class).isThrownBy(listener::accept);
+            assertThat(listener.getLocalAddress()).isNull();
+            assertThat(listener.validOps()).isEqualTo(SelectionKey.OP_ACCEPT);
+            assertThat(listener.getOption(StandardSocketOptions.SO_REUSEADDR)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldListenAtAllAddressesWithoutOneOfItsOwn() throws Exception {
+        try (var listener = provider.openServerSocketChannel().bind(null)) {
+            var local = (InetSocketAddress) listener.getLocalAddress();
+            assertThat(local.getAddress().isAnyLocalAddress()).isTrue();
+
+            try (var client = provider.openSocketChannel()) {
+                client.connect(
+                        new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), local.getPort()));
+            }
+            try (var client = provider.openSocketChannel()) {
+                var ipv6 = new InetSocketAddress(InetAddress.ofLiteral("::1"), local.getPort());
+                if (implementation.differsIn(Difference.LISTENS_ON_IPV4_ALONE)) {
+                    assertThatExceptionOfType(ConnectException.class)
+                            .isThrownBy(() -> client.connect(ipv6));
+                } else {
+                    client.connect(ipv6);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldAcceptNothingWithoutBlockingWhereNothingIs() throws Exception {
+        try (var listener = ChannelPair.listener(provider)) {
+            listener.configureBlocking(false);
+
+            assertThat(listener.accept()).isNull();
+        }
+    }
+
+    @Test
+    void shouldEndOneDirectionAndKeepTheOther() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            pair.client().write(Bytes.of("last"));
+            pair.client().shutdownOutput().shutdownOutput();
+
+            assertThat(Bytes.read(pair.server(), 10)).isEqualTo("last");
+            assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertThatThrownBy(() -> pair.client().write(Bytes.of("a")))
+                    .isExactlyInstanceOf(AsynchronousCloseException.class);
+            pair.server().write(Bytes.of("still"));
+            assertThat(Bytes.read(pair.client(), 5)).isEqualTo("still");
+        }
+    }
+
+    @Test
+    void shouldReadNothingMoreAfterItsInputIsShutDown() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            pair.server().write(Bytes.of("unread"));
+            pair.client().shutdownInput();
+
+            assertThat(pair.client().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReleaseAReaderWhoseInputIsShutDown(Kind kind) throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var reader = Tasks.start(kind, () -> pair.client().read(ByteBuffer.allocate(1)));
+            reader.awaitWaiting();
+
+            pair.client().shutdownInput();
+
+            assertThat(reader.get()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldReadIntoBuffersOfEveryKind() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            assertThat(pair.client().read(ByteBuffer.allocate(0))).isZero();
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(
+                            () -> pair.client().read(ByteBuffer.allocate(1).asReadOnlyBuffer()));
+
+            pair.server().write(Bytes.of("abcdefgh"));
+            var heap = ByteBuffer.allocate(6).position(1).limit(4);
+            var direct = ByteBuffer.allocateDirect(6).position(2).limit(5);
+            assertThat(pair.client().read(heap)).isEqualTo(3);
+            assertThat(pair.client().read(direct)).isEqualTo(3);
+            assertThat(new String(heap.array(), 1, 3, US_ASCII)).isEqualTo("abc");
+            assertThat(US_ASCII.decode(direct.flip().position(2)).toString()).isEqualTo("def");
+            assertThat(heap.position()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void shouldScatterAndGather() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var sources =
+                    new ByteBuffer[] {
+                        Bytes.of("left out"),
+                        Bytes.of("ab"),
+                        ByteBuffer.allocate(0),
+                        Bytes.direct("cde".getBytes(US_ASCII)),
+                        Bytes.of("fg").asReadOnlyBuffer()
+                    };
+            assertThat(pair.client().write(sources, 1, 4)).isEqualTo(7);
+            assertThat(sources[0].remaining()).isEqualTo(8);
+            assertThat(Arrays.stream(sources, 1, 5)).noneMatch(ByteBuffer::hasRemaining);
+
+            var first = ByteBuffer.allocate(3);
+            var second = ByteBuffer.allocateDirect(10);
+            var read = 0L;
+            while (read < 7) {
+                read += pair.server().read(new ByteBuffer[] {first, second});
+            }
+            assertThat(new String(first.array(), US_ASCII)).isEqualTo("abc");
+            assertThat(US_ASCII.decode(second.flip()).toString()).isEqualTo("defg");
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> pair.client().write(sources, 3, 3));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> pair.client().read(sources, -1, 1));
+            assertThat(pair.client().write(new ByteBuffer[0])).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldWriteAllOfMuchWhenItBlocks(Kind kind) throws Exception {
+        var much = Bytes.many(3_000_001);
+        try (var pair = ChannelPair.open(provider)) {
+            var reader = Tasks.start(kind, () -> Bytes.readBytes(pair.server(), 3 * much.length));
+            var buffers =
+                    new ByteBuffer[] {
+                        ByteBuffer.wrap(much, 0, 1_000_000),
+                        Bytes.direct(Arrays.copyOfRange(much, 1_000_000, much.length))
+                    };
+            var writer =
+                    Tasks.start(
+                            kind,
+                            () -> {
+                                writeAll(pair.client(), ByteBuffer.wrap(much));
+                                writeAll(pair.client(), Bytes.direct(much));
+                                while (buffers[1].hasRemaining()) {
+                                    pair.client().write(buffers);
+                                }
+                                return pair.client().shutdownOutput();
+                            });
+
+            var received = reader.get();
+
+            writer.get();
+            for (var i = 0; i < 3; i++) {
+                assertThat(Arrays.copyOfRange(received, i * much.length, (i + 1) * much.length))
+                        .isEqualTo(much);
+            }
+        }
+    }
+
+    private static void writeAll(SocketChannel channel, ByteBuffer source) throws IOException {
+        while (source.hasRemaining()) {
+            channel.write(source);
+        }
+    }
+
+    @Test
+    void shouldWriteWhatThereIsRoomForWhenItDoesNotBlock() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            pair.client().configureBlocking(false);
+            assertThat(pair.client().read(ByteBuffer.allocate(1))).isZero();
+
+            var much = Bytes.many(64 << 20);
+            var source = ByteBuffer.wrap(much);
+            var written = pair.client().write(source);
+            assertThat(written).isPositive().isLessThan(much.length);
+            assertThat(source.position()).isEqualTo(written);
+
+            var total = written;
+            for (var more = 1; more > 0; total += more) {
+                more = pair.client().write(source);
+            }
+            pair.client().close();
+            assertThat(Bytes.readBytes(pair.server(), much.length))
+                    .isEqualTo(Arrays.copyOf(much, total));
+        }
+    }
+
+    @Test
+    void shouldReadAndWriteAtOnce() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var reader = Tasks.start(() -> Bytes.read(pair.client(), 1)).awaitWaiting();
+
+            pair.client().write(Bytes.of("a"));
+
+            assertThat(Bytes.read(pair.server(), 1)).isEqualTo("a");
+            pair.server().write(Bytes.of("b"));
+            assertThat(reader.get()).isEqualTo("b");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var reader = Tasks.start(kind, () -> pair.client().read(ByteBuffer.allocate(1)));
+            reader.awaitWaiting();
+
+            pair.client().close();
+
+            assertThat(reader.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
+            assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldTellAWriterOfTheClose(Kind kind) throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var writer =
+                    Tasks.start(
+                            kind,
+                            () -> {
+                                while (true) {
+                                    pair.client().write(ByteBuffer.allocate(100_000));
+                                }
+                            });
+            writer.awaitWaiting();
+
+            pair.client().close();
+
+            assertThat(writer.failure()).isInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReleaseAWriterWhoseOutputIsShutDown(Kind kind) throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var writer =
+                    Tasks.start(
+                            kind,
+                            () -> {
+                                while (true) {
+                                    pair.client().write(ByteBuffer.allocate(100_000));
+                                }
+                            });
+            writer.awaitWaiting();
+
+            pair.client().shutdownOutput();
+
+            assertThat(writer.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
+            assertThat(pair.client().isOpen()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldTellWhoAcceptsOfTheClose(Kind kind) throws Exception {
+        var listener = ChannelPair.listener(provider);
+        var acceptor = Tasks.start(kind, listener::accept).awaitWaiting();
+
+        listener.close();
+
+        assertThat(acceptor.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldCloseTheChannelOfAReaderThatIsInterrupted(Kind kind) throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var reader =
+                    Tasks.start(
+                            kind,
+                            () -> {
+                                try {
+                                    return pair.client().read(ByteBuffer.allocate(1));
+                                } catch (ClosedByInterruptException _) {
+                                    return Thread.interrupted() ? -100 : -200;
+                                }
+                            });
+            reader.awaitWaiting();
+
+            reader.thread().interrupt();
+
+            assertThat(reader.get()).isEqualTo(-100);
+            assertThat(pair.client().isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldCloseTheChannelOfAThreadThatComesInterrupted(Kind kind) throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            var writer =
+                    Tasks.start(
+                            kind,
+                            () -> {
+                                Thread.currentThread().interrupt();
+                                return pair.client().write(Bytes.of("a"));
+                            });
+
+            assertThat(writer.failure()).isExactlyInstanceOf(ClosedByInterruptException.class);
+            assertThat(pair.client().isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldNotMindAnInterruptWithoutBlocking() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            pair.client().configureBlocking(false);
+            Thread.currentThread().interrupt();
+
+            assertThat(pair.client().write(Bytes.of("a"))).isEqualTo(1);
+
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldTellOfAResetEveryTime() throws Exception {
+        try (var pair = ChannelPair.open(provider)) {
+            pair.server().setOption(StandardSocketOptions.SO_LINGER, 0);
+            pair.server().close();
+
+            for (var i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> pair.client().read(ByteBuffer.allocate(1)))
+                        .isExactlyInstanceOf(SocketException.class)
+                        .hasMessage("Connection reset");
+            }
+            assertThatThrownBy(() -> pair.client().write(Bytes.of("a")))
+                    .isExactlyInstanceOf(IOException.class)
+                    .hasMessage("Broken pipe");
+        }
+    }
+
+    @Test
+    void shouldRefuseEverythingOnceItIsClosed() throws Exception {
+        var channel = provider.openSocketChannel();
+        channel.close();
+        channel.close();
+
+        assertThat(channel.isOpen()).isFalse();
+        for (var refused :
+                new ThrowableAssert.ThrowingCallable[] {
+                    () -> channel.read(ByteBuffer.allocate(1)),
+                    () -> channel.write(Bytes.of("a")),
+                    () -> channel.bind(null),
+                    () -> channel.connect(ChannelPair.ANY_PORT),
+                    channel::finishConnect,
+                    channel::getLocalAddress,
+                    channel::getRemoteAddress,
+                    channel::shutdownInput,
+                    channel::shutdownOutput,
+                    () -> channel.configureBlocking(false),
+                    () -> channel.getOption(StandardSocketOptions.SO_SNDBUF),
+                    () -> channel.setOption(StandardSocketOptions.SO_SNDBUF, 1)
+                }) {
+            assertThatThrownBy(refused).isExactlyInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    @Test
+    void shouldKeepOptions() throws Exception {
+        try (var channel = provider.openSocketChannel()) {
+            assertThat(channel.setOption(StandardSocketOptions.TCP_NODELAY, true))
+                    .isSameAs(channel);
+            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true)
+                    .setOption(StandardSocketOptions.SO_SNDBUF, 16_384)
+                    .setOption(StandardSocketOptions.SO_RCVBUF, 32_768)
+                    .setOption(StandardSocketOptions.IP_TOS, 0x10)
+                    .setOption(StandardSocketOptions.SO_REUSEADDR, true);
+
+            assertThat(channel.getOption(StandardSocketOptions.TCP_NODELAY)).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.SO_KEEPALIVE)).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.SO_SNDBUF)).isEqualTo(16_384);
+            assertThat(channel.getOption(StandardSocketOptions.SO_RCVBUF)).isEqualTo(32_768);
+            assertThat(channel.getOption(StandardSocketOptions.IP_TOS)).isEqualTo(0x10);
+            assertThat(channel.getOption(StandardSocketOptions.SO_REUSEADDR)).isTrue();
+            assertThat(channel.getOption(StandardSocketOptions.SO_REUSEPORT)).isFalse();
+            assertThat(channel.getOption(StandardSocketOptions.SO_LINGER)).isEqualTo(-1);
+            for (var seconds : new int[] {0, 7, -1, -5, 100_000}) {
+                channel.setOption(StandardSocketOptions.SO_LINGER, seconds);
+                assertThat(channel.getOption(StandardSocketOptions.SO_LINGER))
+                        .isEqualTo(Math.clamp(seconds, -1, 65_535));
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseOptionsThatItHasNotAndValuesThatAreNone() throws Exception {
+        try (var channel = provider.openSocketChannel()) {
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                    .isThrownBy(() -> channel.setOption(StandardSocketOptions.SO_BROADCAST, true))
+                    .withMessage("'SO_BROADCAST' not supported");
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                    .isThrownBy(() -> channel.getOption(StandardSocketOptions.IP_MULTICAST_IF));
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> channel.setOption(StandardSocketOptions.SO_SNDBUF, -1));
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> channel.setOption(StandardSocketOptions.IP_TOS, 256));
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> channel.setOption(StandardSocketOptions.TCP_NODELAY, null));
+            assertThatExceptionOfType(NullPointerException.class)
+                    .isThrownBy(() -> channel.getOption(null));
+        }
+    }
+
+    @Test
+    void shouldHaveTheOptionsOfTheJdk() throws Exception {
+        var jdk = Implementation.JDK.provider();
+        try (var channel = provider.openSocketChannel();
+                var reference = jdk.openSocketChannel();
+                var listener = provider.openServerSocketChannel();
+                var referenceListener = jdk.openServerSocketChannel()) {
+            assertThat(names(channel.supportedOptions()))
+                    .isEqualTo(names(reference.supportedOptions()));
+            assertThat(names(listener.supportedOptions()))
+                    .isEqualTo(names(referenceListener.supportedOptions()));
+        }
+    }
+
+    private static Set<String> names(Set<SocketOption<?>> options) {
+        return options.stream()
+                .map(SocketOption::name)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private InetSocketAddress unusedAddress() throws IOException {
+        try (var listener = ChannelPair.listener(provider)) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        }
+    }
+}

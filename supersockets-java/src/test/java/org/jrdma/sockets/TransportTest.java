@@ -1,0 +1,122 @@
+package org.jrdma.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SelectionKey;
+import java.nio.file.Path;
+import java.util.List;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(30)
+class TransportTest {
+
+    private static final Path MISSING = Path.of("/nowhere/family");
+
+    @Test
+    void shouldSayWhyItCannotBeUsed() {
+        assertThat(Transport.tcp().whyNot()).isEmpty();
+        assertThat(Transport.supersockets(Implementation.familyFile("2")).whyNot()).isEmpty();
+        assertThat(Transport.supersockets(MISSING).whyNot())
+                .hasValue("driver not loaded: there is no /nowhere/family");
+    }
+
+    @Test
+    void shouldRefuseAFileThatHoldsNoNumber() {
+        var file = Implementation.familyFile("ssocks");
+
+        assertThat(Transport.supersockets(file).whyNot()).hasValue(file + " holds no number");
+    }
+
+    @Test
+    void shouldSayWhenTheKernelDoesNotKnowTheFamily() {
+        assertThat(Transport.supersockets(Implementation.familyFile("99")).whyNot())
+                .hasValue(
+                        "address family 99: EAFNOSUPPORT (97): the driver that publishes this family is not loaded");
+    }
+
+    @Test
+    void shouldTakeTheFirstThatCanBeUsedAndKeepTheReasons() throws Exception {
+        var transports = new Transports(List.of(Transport.supersockets(MISSING), Transport.tcp()));
+
+        var opened = transports.open(InternetFamily.IPV4);
+
+        SocketCalls.close(opened.descriptor());
+        assertThat(opened.transport()).isSameAs(Transport.tcp());
+        assertThat(opened.refusals())
+                .hasToString("[supersockets: driver not loaded: there is no /nowhere/family]");
+    }
+
+    @Test
+    void shouldRefuseWithAllReasonsWhereNoneCanBeUsed() {
+        var provider = new FabricSelectorProvider(List.of(Transport.supersockets(MISSING)));
+
+        for (var i = 0; i < 2; i++) { // found out, then remembered
+            assertThatThrownBy(provider::openSocketChannel)
+                    .isExactlyInstanceOf(SocketException.class)
+                    .hasMessage(
+                            "No transport can be used: supersockets: driver not loaded: there is no /nowhere/family");
+        }
+        assertThatThrownBy(() ->
+                        new FabricSelectorProvider(
+                                        List.of(
+                                                Transport.supersockets(
+                                                        Implementation.familyFile("2"))))
+                                .openSocketChannel(StandardProtocolFamily.INET6))
+                .hasMessage("No transport can be used: supersockets: for IPv4 alone");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'tcp,infiniband', 'jrdma.sockets.transports: there is no transport \"infiniband\"; there are supersockets, smc, tcp'",
+        "'', 'jrdma.sockets.transports: there is no transport \"\"; there are supersockets, smc, tcp'"
+    })
+    void shouldRefuseATransportThatThereIsNot(String names, String message) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> Transports.parse(names))
+                .withMessage(message);
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> new FabricSelectorProvider(List.of()));
+    }
+
+    @Test
+    void shouldReadTransportsInOrder() {
+        assertThat(Transports.parse("tcp, smc").preferred())
+                .containsExactly(Transport.tcp(), Transport.smc());
+    }
+
+    @Test
+    void shouldTakeAnotherSocketForAnAddressThatTheTransportCannotReach() throws Exception {
+        var provider = Implementation.SUPERSOCKETS.provider();
+        try (var listener = Implementation.TCP.provider().openServerSocketChannel();
+                var client = (FabricSocketChannel) provider.openSocketChannel();
+                var selector = provider.openSelector()) {
+            listener.bind(new InetSocketAddress(InetAddress.ofLiteral("::1"), 0));
+            client.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            client.configureBlocking(false);
+            var key = client.register(selector, SelectionKey.OP_CONNECT);
+            assertThat(client.transport().name()).isEqualTo("supersockets");
+            selector.selectNow(); // the selector knows the first socket now
+            selector.selectedKeys().clear();
+
+            client.connect(listener.getLocalAddress());
+
+            assertThat(client.transport()).isSameAs(Transport.tcp());
+            assertThat(selector.select()).isEqualTo(1);
+            assertThat(key.isConnectable()).isTrue();
+            assertThat(client.finishConnect()).isTrue();
+            assertThat(client.getOption(StandardSocketOptions.SO_KEEPALIVE)).isTrue();
+        }
+    }
+}
