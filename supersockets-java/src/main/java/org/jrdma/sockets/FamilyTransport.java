@@ -71,6 +71,19 @@ record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advice) imp
         return !family.isIpv6() || ipv6 != IPV4_ALONE;
     }
 
+    /** Whether its sockets have a family of this number. */
+    boolean isFamily(int number) {
+        return isFamily(ipv4, number) || isFamily(ipv6, number);
+    }
+
+    private static boolean isFamily(Domain domain, int number) {
+        try {
+            return domain.find().family == number;
+        } catch (FabricException _) {
+            return false;
+        }
+    }
+
     private FabricException refused(int family, int errno) {
         var hint = errno == Errno.EAFNOSUPPORT || errno == Errno.EPROTONOSUPPORT ? advice : "";
         return new FabricException(

@@ -129,17 +129,18 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
         }
 
         FabricSocketChannel channel() throws IOException {
+            SocketAddress here;
             try {
-                return new StreamChannel(
-                        provider(),
-                        descriptor,
-                        kind,
-                        kind.localAddress(descriptor),
-                        Objects.requireNonNull(peer));
+                here = kind.localAddress(descriptor);
             } catch (IOException e) {
                 SocketCalls.close(descriptor);
                 throw e;
             }
+            var channel =
+                    new StreamChannel(
+                            provider(), descriptor, kind, here, Objects.requireNonNull(peer));
+            channel.established();
+            return channel;
         }
     }
 

@@ -2,6 +2,7 @@ package org.jrdma.sockets;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -19,12 +20,16 @@ import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.SelectorProvider;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.InternetFamily;
@@ -60,6 +65,11 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private volatile boolean inputShut;
     private volatile boolean outputShut;
 
+    private final AtomicLong received = new AtomicLong();
+    private final AtomicLong sent = new AtomicLong();
+    private volatile Instant since = Instant.EPOCH;
+    private volatile @Nullable WeakReference<StreamChannel> listed;
+
     /** Guarded by the input's lock. The kernel tells of a reset once; a program is told again. */
     private boolean reset;
 
@@ -93,7 +103,35 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         this(provider, descriptor, kind, null);
         this.local = local;
         this.remote = remote;
-        this.state = State.CONNECTED;
+    }
+
+    /** From now on it is connected; called once. */
+    void established() {
+        since = Instant.now();
+        state = State.CONNECTED;
+        listed = Connections.add(this);
+    }
+
+    /** How it is connected; empty if it is not. */
+    Optional<Connection> connection() {
+        var peer = remote;
+        if (!isConnected() || peer == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(
+                    new Connection(
+                            peer,
+                            endpoint.call(() -> kind.transportOf(endpoint.descriptor())),
+                            kind.refusals().stream()
+                                    .map(Transports.Refusal::toString)
+                                    .collect(Collectors.joining("; ")),
+                            received.get(),
+                            sent.get(),
+                            since));
+        } catch (IOException _) {
+            return Optional.empty(); // closed meanwhile
+        }
     }
 
     @Override
@@ -201,7 +239,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         }
         local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));
         connecting = null;
-        state = State.CONNECTED;
+        established();
         return true;
     }
 
@@ -375,6 +413,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
             }
             var count = input.attempt(attempt, deadline, "Read timed out");
             if (count > 0) {
+                received.addAndGet(count);
                 return count;
             }
             if (count == 0 || inputShut) {
@@ -477,7 +516,11 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
                 throw new AsynchronousCloseException(); // as of the JDK's, whoever shut it
             }
             var result = output.attemptAll(bytes, attempt);
-            return result < 0 ? failedWrite((int) -result) : result;
+            if (result < 0) {
+                return failedWrite((int) -result);
+            }
+            sent.addAndGet(result);
+            return result;
         } finally {
             output.unlock();
         }
@@ -530,6 +573,10 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     @Override
     protected void implCloseSelectableChannel() throws IOException {
         endpoint.close();
+        var reference = listed;
+        if (reference != null) {
+            Connections.remove(reference);
+        }
     }
 
     // Options, mode, adaptor

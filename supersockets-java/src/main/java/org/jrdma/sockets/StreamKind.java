@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.AddressFamily;
 import org.jrdma.sockets.internal.InternetFamily;
@@ -32,6 +33,7 @@ record StreamKind(
 
     private static final int SOL_SOCKET = 1;
     private static final int SO_ERROR = 4;
+    private static final int SO_DOMAIN = 39;
 
     static StreamKind internet(Transports.Opened opened) {
         return new StreamKind(
@@ -89,17 +91,31 @@ record StreamKind(
         if (!SocketCalls.isReady(descriptor, SocketCalls.POLLOUT)) {
             return SocketCalls.AGAIN;
         }
+        var errno = number(descriptor, SO_ERROR);
+        return errno == 0 ? 1 : -errno;
+    }
+
+    /** The transport of a descriptor, by its own word. */
+    String transportOf(int descriptor) throws IOException {
+        var family = number(descriptor, SO_DOMAIN);
+        return Stream.of(transport, Transport.supersockets(), Transport.smc(), Transport.tcp())
+                .filter(each -> ((FamilyTransport) each).isFamily(family))
+                .findFirst()
+                .map(Transport::name)
+                .orElse("address family " + family);
+    }
+
+    private static int number(int descriptor, int option) throws IOException {
         try (var scratch = Scratch.take()) {
-            var error = scratch.value(Integer.BYTES);
+            var value = scratch.value(Integer.BYTES);
             SocketFailure.check(
                     SocketCalls.getOption(
                             descriptor,
                             SOL_SOCKET,
-                            SO_ERROR,
-                            error,
+                            option,
+                            value,
                             scratch.valueLength(Integer.BYTES)));
-            var errno = error.get(JAVA_INT, 0);
-            return errno == 0 ? 1 : -errno;
+            return value.get(JAVA_INT, 0);
         }
     }
 

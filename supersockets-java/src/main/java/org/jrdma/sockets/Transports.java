@@ -81,21 +81,10 @@ record Transports(List<Transport> preferred) {
     private Opened open(Function<FamilyTransport, InternetFamily> families) throws IOException {
         var refusals = new ArrayList<Refusal>();
         for (var transport : preferred) {
-            var kernel = (FamilyTransport) transport;
-            var family = families.apply(kernel);
-            var known = KNOWN.reason(kernel, family);
-            if (known.isPresent()) {
-                refusals.add(new Refusal(transport, known.get()));
-                continue;
-            }
             try {
-                var descriptor = kernel.open(family);
-                return new Opened(descriptor, family, transport, List.copyOf(refusals));
+                var family = families.apply((FamilyTransport) transport);
+                return open(transport, family, List.copyOf(refusals));
             } catch (FabricException e) {
-                if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
-                    throw new SocketException(e.getMessage()); // no reason to try another
-                }
-                KNOWN.remember(kernel, family, e.getMessage());
                 refusals.add(new Refusal(transport, e.getMessage()));
             }
         }
@@ -103,6 +92,30 @@ record Transports(List<Transport> preferred) {
                 refusals.stream()
                         .map(Refusal::toString)
                         .collect(Collectors.joining("; ", "No transport can be used: ", "")));
+    }
+
+    /**
+     * Makes a socket of one transport.
+     *
+     * @param refusals what was tried before
+     * @throws FabricException with the reason if this machine cannot use it
+     */
+    static Opened open(Transport transport, InternetFamily family, List<Refusal> refusals)
+            throws IOException {
+        var kernel = (FamilyTransport) transport;
+        var known = KNOWN.reason(kernel, family);
+        if (known.isPresent()) {
+            throw new FabricException(known.get());
+        }
+        try {
+            return new Opened(kernel.open(family), family, transport, refusals);
+        } catch (FabricException e) {
+            if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
+                throw new SocketException(e.getMessage()); // no reason to try another
+            }
+            KNOWN.remember(kernel, family, e.getMessage());
+            throw e;
+        }
     }
 
     /**

@@ -1,0 +1,59 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import javax.net.SocketFactory;
+import org.jrdma.ffi.PlatformCalls;
+
+/**
+ * Sockets over the configured transports, for programs that use {@link Socket} and take a factory
+ * by its name. Safe for use by several threads.
+ */
+public final class FabricSocketFactory extends SocketFactory {
+
+    private static final Duration WITHOUT_END = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final FabricSelectorProvider PROVIDER = new FabricSelectorProvider();
+
+    /** For whoever makes it by its name. */
+    public FabricSocketFactory() {}
+
+    @Override
+    public Socket createSocket() throws IOException {
+        return PROVIDER.openSocketChannel().socket();
+    }
+
+    /** Tries the transports, and the addresses of the host, in order. */
+    @Override
+    public Socket createSocket(String host, int port) throws IOException {
+        return FabricSockets.connect(host, port, WITHOUT_END).socket();
+    }
+
+    @Override
+    public Socket createSocket(InetAddress host, int port) throws IOException {
+        return createSocket(host.getHostAddress(), port);
+    }
+
+    @Override
+    public Socket createSocket(String host, int port, InetAddress localHost, int localPort)
+            throws IOException {
+        InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
+        return createSocket(addresses[0], port, localHost, localPort);
+    }
+
+    @Override
+    public Socket createSocket(InetAddress host, int port, InetAddress localHost, int localPort)
+            throws IOException {
+        var socket = createSocket();
+        try {
+            socket.bind(new InetSocketAddress(localHost, localPort));
+            socket.connect(new InetSocketAddress(host, port));
+            return socket;
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,248 @@
+package org.jrdma.sockets;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sockets.Tasks.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(30)
+class FabricSocketsTest {
+
+    private static final Transport ABSENT = Transport.supersockets(Path.of("/nowhere/family"));
+
+    /** Its sockets, of family 1, can be made but know nothing of IPv4. */
+    private static final Transport UNABLE = Transport.supersockets(Implementation.familyFile("1"));
+
+    private ServerSocketChannel listener;
+    private int port;
+
+    @BeforeEach
+    void listen() throws IOException {
+        listener =
+                FabricSockets.listen(
+                        new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0),
+                        List.of(Transport.tcp()));
+        port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        listener.close();
+    }
+
+    @Test
+    void shouldFallBackAndSayWhy() throws Exception {
+        var before = Instant.now();
+        try (var channel =
+                        FabricSockets.connect(
+                                "127.0.0.1",
+                                port,
+                                List.of(ABSENT, UNABLE, Transport.tcp()),
+                                ofSeconds(10));
+                var server = listener.accept()) {
+            channel.write(Bytes.of("abc"));
+            assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+
+            var connection = Connections.of(channel);
+            assertThat(connection)
+                    .hasToString(
+                            "127.0.0.1:%d tcp (supersockets: driver not loaded: there is no /nowhere/family; supersockets: Invalid argument)"
+                                    .formatted(port));
+            assertThat(connection.isFallBack()).isTrue();
+            assertThat(connection.bytesSent()).isEqualTo(3);
+            assertThat(connection.bytesReceived()).isZero();
+            assertThat(connection.since()).isBetween(before, Instant.now());
+            assertThat(Connections.of(server).bytesReceived()).isEqualTo(3);
+            assertThat(Connections.of(server).isFallBack()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldTakeTheFirstThatLeadsThere() throws Exception {
+        var supersockets = Transport.supersockets(Implementation.familyFile("2"));
+        try (var channel =
+                FabricSockets.connect(
+                        "127.0.0.1", port, List.of(supersockets, Transport.tcp()), ofSeconds(10))) {
+            assertThat(channel.transport()).isSameAs(supersockets);
+            assertThat(Connections.of(channel))
+                    .hasToString("127.0.0.1:%d supersockets".formatted(port));
+        }
+    }
+
+    @Test
+    void shouldAskTheDescriptorItselfForItsFamily() throws Exception {
+        var family = Implementation.familyFile("2");
+        var supersockets = Transport.supersockets(family);
+        try (var channel =
+                FabricSockets.connect("127.0.0.1", port, List.of(supersockets), ofSeconds(10))) {
+            Files.writeString(family, "27");
+
+            assertThat(Connections.of(channel).transport()).isEqualTo("tcp");
+        }
+    }
+
+    @Test
+    void shouldListWhatIsOpen() throws Exception {
+        var channel = FabricSockets.connect("127.0.0.1", port, ofSeconds(10));
+        var server = listener.accept();
+        var peer = channel.getRemoteAddress();
+
+        assertThat(Connections.all()).extracting(Connection::peer).contains(peer);
+        assertThat(Connections.report()).contains("127.0.0.1:" + port).contains("0 sent");
+
+        channel.close();
+        server.close();
+        assertThat(Connections.all()).extracting(Connection::peer).doesNotContain(peer);
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> Connections.of(channel))
+                .withMessageEndingWith("is not connected");
+        try (var foreign = SocketChannel.open()) {
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> Connections.of(foreign))
+                    .withMessageEndingWith("is a channel of another provider");
+        }
+    }
+
+    @Test
+    void shouldSayOfEachTransportWhyItDoesNotLeadThere() throws Exception {
+        listener.close();
+
+        assertThatThrownBy(() ->
+                        FabricSockets.connect(
+                                "127.0.0.1", port, List.of(ABSENT, Transport.tcp()), ofSeconds(10)))
+                .isExactlyInstanceOf(FabricException.class)
+                .hasMessage(
+                        "127.0.0.1:%d cannot be reached. supersockets: driver not loaded: there is no /nowhere/family; tcp: Connection refused"
+                                .formatted(port));
+        assertThatExceptionOfType(UnknownHostException.class)
+                .isThrownBy(() -> FabricSockets.connect("no.invalid", port, ofSeconds(1)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldGiveUpWhenTheTimeIsOver(Kind kind) throws Exception {
+        try (var silent = new SilentListener()) {
+            var start = System.nanoTime();
+            var connecting =
+                    Tasks.start(
+                            kind,
+                            () ->
+                                    FabricSockets.connect(
+                                            "127.0.0.1",
+                                            silent.port(),
+                                            List.of(Transport.tcp()),
+                                            ofMillis(300)));
+
+            assertThat(connecting.failure())
+                    .isExactlyInstanceOf(FabricTimeoutException.class)
+                    .hasMessage(
+                            "127.0.0.1:%d cannot be reached. tcp: Connect timed out"
+                                    .formatted(silent.port()));
+            assertThat(System.nanoTime() - start).isBetween(290_000_000L, 5_000_000_000L);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldStopConnectingWhenItIsInterrupted(Kind kind) throws Exception {
+        try (var silent = new SilentListener()) {
+            var connecting =
+                    Tasks.start(
+                                    kind,
+                                    () ->
+                                            FabricSockets.connect(
+                                                    "127.0.0.1", silent.port(), ofSeconds(20)))
+                            .awaitWaiting();
+
+            connecting.thread().interrupt();
+
+            assertThat(connecting.failure()).isExactlyInstanceOf(ClosedByInterruptException.class);
+        }
+    }
+
+    /** Listens, but its queue is full: the kernel drops whoever comes. */
+    private static final class SilentListener implements AutoCloseable {
+
+        private final ServerSocketChannel listener = ServerSocketChannel.open();
+        private final List<SocketChannel> waiting = new ArrayList<>();
+
+        SilentListener() throws IOException, InterruptedException {
+            listener.bind(ChannelPair.ANY_PORT, 1);
+            for (var i = 0; i < 8; i++) {
+                var channel = SocketChannel.open();
+                channel.configureBlocking(false);
+                channel.connect(listener.getLocalAddress());
+                waiting.add(channel);
+            }
+            Thread.sleep(50);
+        }
+
+        int port() throws IOException {
+            return ((InetSocketAddress) listener.getLocalAddress()).getPort();
+        }
+
+        @Override
+        public void close() throws IOException {
+            listener.close();
+            for (var channel : waiting) {
+                channel.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseToListenWhereAnotherDoes() throws Exception {
+        assertThatExceptionOfType(BindException.class)
+                .isThrownBy(() ->
+                        FabricSockets.listen(
+                                new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port)));
+    }
+
+    @Test
+    void shouldMakeSocketsForProgramsThatTakeFactories() throws Exception {
+        var loopback = InetAddress.ofLiteral("127.0.0.1");
+        try (var server = new FabricServerSocketFactory().createServerSocket(0, 5, loopback)) {
+            var factory = new FabricSocketFactory();
+            for (var socket :
+                    List.of(
+                            factory.createSocket("127.0.0.1", server.getLocalPort()),
+                            factory.createSocket(loopback, server.getLocalPort()),
+                            factory.createSocket(loopback, server.getLocalPort(), loopback, 0),
+                            factory.createSocket(
+                                    "127.0.0.1", server.getLocalPort(), loopback, 0))) {
+                try (socket;
+                        var accepted = server.accept()) {
+                    socket.getOutputStream().write(7);
+                    assertThat(accepted.getInputStream().read()).isEqualTo(7);
+                    assertThat(socket.getChannel()).isInstanceOf(FabricSocketChannel.class);
+                    assertThat(accepted.getChannel()).isInstanceOf(FabricSocketChannel.class);
+                }
+            }
+            assertThat(factory.createSocket().isConnected()).isFalse();
+        }
+    }
+}
