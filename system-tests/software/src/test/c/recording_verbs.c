@@ -252,7 +252,6 @@ static int recorded(void)
 
 static struct ibv_device device = {
     .node_type = IBV_NODE_CA,
-    .transport_type = IBV_TRANSPORT_IB,
     .name = "recording0",
     .dev_name = "uverbs0",
 };
@@ -261,6 +260,7 @@ struct ibv_device **ibv_get_device_list(int *count)
 {
     struct ibv_device **list = calloc(2, sizeof(*list));
 
+    device.transport_type = answer("transport_type", IBV_TRANSPORT_IB);
     list[0] = &device;
     *count = 1;
     return list;
@@ -1031,7 +1031,9 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct i
     struct pair *pair = (struct pair *)qp;
 
     (void)initial;
-    *attr = pair->modified;
+    memset(attr, answer("unwritten", 0), sizeof(*attr)); /* as by a driver that says the least */
+    if (!answer("unwritten", 0))
+        *attr = pair->modified;
     attr->qp_state = qp->state;
     attr->cap = pair->cap;
     return RECORD("ibv_query_qp qp=%s attr_mask=0x%x", name(qp), mask);

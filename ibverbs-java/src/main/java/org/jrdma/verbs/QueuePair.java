@@ -413,7 +413,10 @@ public abstract sealed class QueuePair extends NativeObject
         var attributes =
                 device.library()
                         .queuePairs()
-                        .query(address(), Attempt.to("ibv_query_qp", () -> "for " + this));
+                        .query(
+                                address(),
+                                !isWarp(),
+                                Attempt.to("ibv_query_qp", () -> "for " + this));
         enter(attributes.state());
         return attributes;
     }

@@ -63,6 +63,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                                 Place.of(
                                         functions.query(
                                                 queuePair,
+                                                true,
                                                 Attempt.to(
                                                         "ibv_query_qp",
                                                         () -> "for queue pair " + number))));

@@ -37,20 +37,21 @@ final class AddressVectorCodec {
         return Codes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
     }
 
+    /** Cuts off what goes beyond a field: of a query, drivers leave what they do not know. */
     static AddressVector read(MemorySegment attr) {
         var grh = ibv_ah_attr.grh(attr);
         var route =
                 new AddressVector.GlobalRoute(
                         readGid(ibv_global_route.dgid(grh)),
                         Byte.toUnsignedInt(ibv_global_route.sgid_index(grh)),
-                        ibv_global_route.flow_label(grh),
+                        ibv_global_route.flow_label(grh) & 0xfffff,
                         Byte.toUnsignedInt(ibv_global_route.hop_limit(grh)),
                         Byte.toUnsignedInt(ibv_global_route.traffic_class(grh)));
         return new AddressVector(
                 Byte.toUnsignedInt(ibv_ah_attr.port_num(attr)),
                 Short.toUnsignedInt(ibv_ah_attr.dlid(attr)),
-                Byte.toUnsignedInt(ibv_ah_attr.sl(attr)),
-                Byte.toUnsignedInt(ibv_ah_attr.src_path_bits(attr)),
+                ibv_ah_attr.sl(attr) & 0xf,
+                ibv_ah_attr.src_path_bits(attr) & 0x7f,
                 Codes.STATIC_RATE.of(Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr))),
                 ibv_ah_attr.is_global(attr) == 0 ? Optional.empty() : Optional.of(route));
     }

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.AddressVector;
 import org.jrdma.verbs.AlternatePath;
@@ -162,11 +163,13 @@ final class QueuePairAttributeCodec {
                                 AddressVectorCodec.read(ibv_qp_attr.alt_ah_attr(attr))
                                         .withPort(port),
                                 Short.toUnsignedInt(ibv_qp_attr.alt_pkey_index(attr)),
-                                Byte.toUnsignedInt(ibv_qp_attr.alt_timeout(attr))));
+                                ibv_qp_attr.alt_timeout(attr) & 0x1f));
     }
 
-    /** A queue pair that is not connected has no MTU, and says 0. */
+    /** A queue pair that is not connected has no MTU: it says 0, or nothing. */
     private static Optional<Mtu> readMtu(int code) {
-        return code == 0 ? Optional.empty() : Optional.of(Codes.MTU.of(code));
+        return code < rdma_h.IBV_MTU_256() || code > rdma_h.IBV_MTU_4096()
+                ? Optional.empty()
+                : Optional.of(Codes.MTU.of(code));
     }
 }

@@ -324,8 +324,13 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** Providers fill in what they know, whatever the mask names. Returns the errno. */
-    public QueuePairAttributes query(MemorySegment queuePair, Attempt attempt)
+    /**
+     * Providers fill in what they know, whatever the mask names; the rest is what the kernel's
+     * memory happened to hold. Returns the errno.
+     *
+     * @param hasPaths false on iWARP, whose paths are TCP's
+     */
+    public QueuePairAttributes query(MemorySegment queuePair, boolean hasPaths, Attempt attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
@@ -341,6 +346,10 @@ public final class QueuePairFunctions {
                                             attributes,
                                             mask,
                                             initial)));
+            if (!hasPaths) {
+                ibv_qp_attr.ah_attr(attributes).fill((byte) 0);
+                ibv_qp_attr.alt_port_num(attributes, (byte) 0);
+            }
             return QueuePairAttributeCodec.read(attributes);
         }
     }

@@ -17,6 +17,7 @@ import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.Gid;
 import org.jrdma.verbs.MigrationState;
 import org.jrdma.verbs.QueuePairChange;
+import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.RateLimit;
 import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.VerbsException;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a queue pair is told and asked beyond its states. */
 class QueuePairSettingsTest {
@@ -99,6 +102,31 @@ class QueuePairSettingsTest {
                         "ibv_query_qp_data_in_order qp=qp1 op=4 flags=0x1",
                         "ibv_query_qp_data_in_order qp=qp1 op=5 flags=0x1",
                         "ibv_query_qp_data_in_order qp=qp1 op=6 flags=0x1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x65, 0xff})
+    void shouldReadWhatADriverHasLeftUnwritten(int unwritten) throws Exception {
+        recorder.answer("unwritten", unwritten);
+
+        var attributes = side.queuePair().query();
+
+        assertThat(attributes.state()).isEqualTo(QueuePairState.RESET);
+        assertThat(attributes.address().serviceLevel()).isEqualTo(unwritten & 0xf);
+        assertThat(attributes.alternatePath()).isPresent(); // as nobody can tell
+    }
+
+    @Test
+    void shouldReadNoPathsOnIWarpWhereThereAreNone() throws Exception {
+        recorder.answer("transport_type", 1); // IBV_TRANSPORT_IWARP
+        recorder.answer("unwritten", 0x65);
+        try (var warp = RecordedSide.on(recorder.open())) {
+            var attributes = warp.queuePair().query();
+
+            assertThat(attributes.address().serviceLevel()).isZero();
+            assertThat(attributes.address().route()).isEmpty();
+            assertThat(attributes.alternatePath()).isEmpty();
+        }
     }
 
     @Test
