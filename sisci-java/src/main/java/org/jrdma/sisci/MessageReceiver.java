@@ -165,7 +165,7 @@ public final class MessageReceiver implements AutoCloseable {
     private void tell() throws FabricException, InterruptedIOException {
         try {
             if (!hasLeft()) {
-                var map = feedback();
+                var map = feedback(CONNECT_TIMEOUT);
                 map.putLongRelease(MessageRing.CONSUMED, consumed);
                 map.flush();
             }
@@ -177,9 +177,9 @@ public final class MessageReceiver implements AutoCloseable {
         told = consumed;
     }
 
-    private RemoteMap feedback() throws FabricException, InterruptedIOException {
+    private RemoteMap feedback(Duration timeout) throws FabricException, InterruptedIOException {
         if (feedback == null) {
-            var connected = connect();
+            var connected = connect(Deadline.after(timeout));
             sender = connected;
             if (hasLeft()) {
                 connected.close(); // the event may have come before
@@ -190,9 +190,9 @@ public final class MessageReceiver implements AutoCloseable {
         return feedback;
     }
 
-    private RemoteSegment connect() throws FabricException, InterruptedIOException {
+    private RemoteSegment connect(Deadline deadline)
+            throws FabricException, InterruptedIOException {
         var word = ring.getLongAcquire(MessageRing.SENDER);
-        var deadline = Deadline.after(CONNECT_TIMEOUT);
         while (true) {
             try {
                 return node.connect((int) (word >>> 32), (int) word, ONE_TRY);
@@ -269,7 +269,7 @@ public final class MessageReceiver implements AutoCloseable {
     /** It learns of the end by a connection that ends. */
     private void meetSender() {
         try {
-            var _ = feedback();
+            var _ = feedback(ONE_TRY);
         } catch (FabricException | InterruptedIOException | IllegalStateException e) {
             LOG.debug("The sender to {} does not learn of its end: {}", segment, e.getMessage());
         }

@@ -174,6 +174,21 @@ class KilledPeerTest {
     }
 
     @Test
+    void shouldCloseAMessageQueueAtOnceWhoseSenderWasKilledBeforeItSentAnything() throws Exception {
+        try (var doomed = Jvm.peer(folder, THERE, false)) {
+            var receiver = MessageReceiver.open(node, SEGMENT, 1024);
+            doomed.tell(party ->
+                    party.keep("sender", MessageSender.connect(party.node(), HERE, SEGMENT, SOON)));
+            doomed.kill();
+            var start = System.nanoTime();
+
+            receiver.close();
+
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(ofSeconds(4));
+        }
+    }
+
+    @Test
     void shouldFindAnEmptyDirectoryAfterTheNextStartWhereAllWereKilled() throws Exception {
         node.close();
         try (var first = Jvm.peer(folder, THERE, false);
