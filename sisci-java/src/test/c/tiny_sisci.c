@@ -37,6 +37,8 @@ NUMBER(SCI_FLAG_READONLY_MAP)
 NUMBER(SCI_FLAG_DMA_READ)
 NUMBER(SCI_FLAG_DMA_USER_MEM)
 NUMBER(SCI_FLAG_FIXED_INTNO)
+NUMBER(SCI_FLAG_CACHE_FLUSH)
+NUMBER(SCI_FLAG_CACHE_INVALIDATE)
 #ifdef CONSTANTS
 OWN_NUMBER(SCI_FLAG_BLOCK_READ, 0x300)
 OWN_NUMBER(SCI_FLAG_ERROR_CHECK, 0x5000)
@@ -240,6 +242,53 @@ int EXPORT(SCIProbeNode)(sci_desc_t sd, unsigned int localAdapterNo, unsigned in
 	if (nodeId == 12)
 		*error = SCI_ERR_NO_SUCH_NODEID;
 	return nodeId == NODE;
+}
+
+/* Control registers: what was stored, of 64 nodes. */
+static unsigned int registers[64][16];
+
+static unsigned int *csr(unsigned int adapter, unsigned int node, unsigned int offset, sci_error_t *error)
+{
+	if (adapter || node >= 4 * 64 || offset >= sizeof registers[0]) {
+		*error = SCI_ERR_OUT_OF_RANGE;
+		return &registers[0][0];
+	}
+	return &registers[node / 4][offset / 4];
+}
+
+LIKE(SCIGetCSRRegister)
+unsigned int EXPORT(SCIGetCSRRegister)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int SCINodeId, unsigned int CSROffset,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER_OR(SCIGetCSRRegister, 0);
+	return *csr(localAdapterNo, SCINodeId, CSROffset, error);
+}
+
+LIKE(SCISetCSRRegister)
+void EXPORT(SCISetCSRRegister)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int SCINodeId, unsigned int CSROffset,
+		unsigned int CSRValue, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER(SCISetCSRRegister);
+	*csr(localAdapterNo, SCINodeId, CSROffset, error) = CSRValue;
+}
+
+LIKE(SCIGetLocalCSR)
+unsigned int EXPORT(SCIGetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int CSROffset, unsigned int flags, sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER_OR(SCIGetLocalCSR, 0);
+	return *csr(localAdapterNo, NODE, CSROffset, error);
+}
+
+LIKE(SCISetLocalCSR)
+void EXPORT(SCISetLocalCSR)(sci_desc_t sd, unsigned int localAdapterNo, unsigned int CSROffset, unsigned int CSRValue, unsigned int flags,
+		sci_error_t *error)
+{
+	(void) sd, (void) flags;
+	ENTER(SCISetLocalCSR);
+	*csr(localAdapterNo, NODE, CSROffset, error) = CSRValue;
 }
 
 LIKE(SCIGetNodeIdByAdapterName)
@@ -543,6 +592,24 @@ void EXPORT(SCIUnmapSegment)(sci_map_t map, unsigned int flags, sci_error_t *err
 		REFUSE(SCI_ERR_BUSY);
 	--*map->maps;
 	free(map);
+}
+
+LIKE(SCIGetMapPhysAddr)
+sci_ioaddr_t EXPORT(SCIGetMapPhysAddr)(sci_map_t map)
+{
+	return map->memory ? 0x300000000a : 0;
+}
+
+/* Leaves in the first bytes what it was asked for. */
+LIKE(SCICacheSync)
+void EXPORT(SCICacheSync)(sci_map_t map, void *addr, size_t length, unsigned int flags, sci_error_t *error)
+{
+	unsigned char *bytes = addr;
+	ENTER(SCICacheSync);
+	if (bytes < map->memory)
+		REFUSE(SCI_ERR_OUT_OF_RANGE);
+	bytes[0] = IS(flags, SCI_FLAG_CACHE_FLUSH) ? 1 : IS(flags, SCI_FLAG_CACHE_INVALIDATE) ? 2 : 3;
+	bytes[1] = length;
 }
 
 #ifdef CONSTANTS

@@ -100,6 +100,68 @@ public final class Adapter {
         return query(LinkQuery.OPERATIONAL, link) != 0;
     }
 
+    /**
+     * Loads a control register; which there are is up to the adapter. In C: {@code SCIGetLocalCSR}.
+     *
+     * @throws UnsupportedOperationException if the library has none
+     */
+    public int readRegister(int offset) throws SisciException {
+        return node.inCall(() ->
+                node.functions()
+                        .nodes()
+                        .register(node.address(), number, offset, () -> register(offset, nodeId)));
+    }
+
+    /** Stores into a control register. As {@link #readRegister}. In C: {@code SCISetLocalCSR}. */
+    public void writeRegister(int offset, int value) throws SisciException {
+        node.whileOpen(() ->
+                node.functions()
+                        .nodes()
+                        .setRegister(
+                                node.address(),
+                                number,
+                                offset,
+                                value,
+                                () -> register(offset, nodeId)));
+    }
+
+    /**
+     * Loads a control register of another node's adapter. As {@link #readRegister}. In C: {@code
+     * SCIGetCSRRegister}.
+     */
+    public int readRemoteRegister(int peer, int offset) throws SisciException {
+        return node.inCall(() ->
+                node.functions()
+                        .nodes()
+                        .remoteRegister(
+                                node.address(),
+                                number,
+                                peer,
+                                offset,
+                                () -> register(offset, peer)));
+    }
+
+    /**
+     * Stores into a control register of another node's adapter. As {@link #readRegister}. In C:
+     * {@code SCISetCSRRegister}.
+     */
+    public void writeRemoteRegister(int peer, int offset, int value) throws SisciException {
+        node.whileOpen(() ->
+                node.functions()
+                        .nodes()
+                        .setRemoteRegister(
+                                node.address(),
+                                number,
+                                peer,
+                                offset,
+                                value,
+                                () -> register(offset, peer)));
+    }
+
+    private static String register(int offset, int ofNode) {
+        return "for register 0x%X of node %d".formatted(offset, ofNode);
+    }
+
     /** Whether it has such a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
     public boolean isDmaAvailable(DmaEngine engine) throws SisciException {
         return node.inCall(() ->

@@ -181,6 +181,33 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         return query(Constant.SCI_Q_MAP_IOADDR);
     }
 
+    /** Its address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
+    public final long physicalAddress() {
+        return inCall(() -> functions.segments().physicalAddress(address()));
+    }
+
+    /**
+     * Writes what the CPU's cache holds of a part to memory, on machines whose adapter does not see
+     * the cache. In C: {@code SCICacheSync}.
+     */
+    public final void flushCache(long offset, long bytes) throws SisciException {
+        syncCache(offset, bytes, Constant.SCI_FLAG_CACHE_FLUSH);
+    }
+
+    /**
+     * Forgets what the CPU's cache holds of a part, so that memory is loaded anew. As {@link
+     * #flushCache}. In C: {@code SCICacheSync}.
+     */
+    public final void invalidateCache(long offset, long bytes) throws SisciException {
+        syncCache(offset, bytes, Constant.SCI_FLAG_CACHE_INVALIDATE);
+    }
+
+    private void syncCache(long offset, long bytes, Constant what) throws SisciException {
+        var part = segment.asSlice(offset, bytes);
+        var flags = functions.library().number(what);
+        whileOpen(() -> functions.segments().syncCache(address(), part, flags, subject()));
+    }
+
     private long query(Constant what) throws SisciException {
         return inCall(() ->
                 functions

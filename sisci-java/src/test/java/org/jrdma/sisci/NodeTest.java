@@ -43,6 +43,26 @@ class NodeTest {
     }
 
     @Test
+    void shouldReadAndWriteControlRegisters() throws Exception {
+        var adapter = node.adapter();
+
+        adapter.writeRegister(8, 0x1234_5678);
+        adapter.writeRemoteRegister(12, 16, 0x8765_4321);
+
+        assertThat(adapter.readRegister(8)).isEqualTo(0x1234_5678);
+        assertThat(adapter.readRemoteRegister(4, 8)).isEqualTo(0x1234_5678);
+        assertThat(adapter.readRemoteRegister(12, 16)).isEqualTo(0x8765_4321);
+        assertThat(adapter.readRegister(16)).isZero();
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> adapter.readRemoteRegister(12, 64))
+                .withMessageStartingWith(
+                        "SCIGetCSRRegister failed for register 0x40 of node 12: OUT_OF_RANGE");
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> adapter.writeRegister(64, 1))
+                .withMessageStartingWith("SCISetLocalCSR failed for register 0x40 of node 4");
+    }
+
+    @Test
     void shouldProbeNodes() throws Exception {
         assertThat(node.probe(4)).isTrue();
         assertThat(node.probe(8)).as("answered by 0").isFalse();

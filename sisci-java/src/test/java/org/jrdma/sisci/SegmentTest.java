@@ -266,10 +266,26 @@ class SegmentTest {
     }
 
     @Test
-    void shouldAskAMapForItsAddressOnTheBus() throws Exception {
+    void shouldAskAMapForItsAddresses() throws Exception {
         var map = node.newSegment(7, 4096).map();
 
         assertThat(map.ioAddress()).isEqualTo(0x123456789aL);
+        assertThat(map.physicalAddress()).isEqualTo(0x300000000aL);
+    }
+
+    @Test
+    void shouldBringCacheAndMemoryTogether() throws Exception {
+        var map = node.newSegment(7, 4096).map();
+
+        map.flushCache(64, 100);
+        map.invalidateCache(128, 50);
+
+        assertThat(map.getByte(64)).as("flushed").isEqualTo((byte) 1);
+        assertThat(map.getByte(65)).as("how much").isEqualTo((byte) 100);
+        assertThat(map.getByte(128)).as("invalidated").isEqualTo((byte) 2);
+        assertThat(map.getByte(129)).as("how much").isEqualTo((byte) 50);
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> map.flushCache(4096, 1));
     }
 
     @Test

@@ -36,6 +36,14 @@ public final class NodeFunctions {
     private static final MethodHandle GET_NODE_ID_BY_ADAPTER_NAME =
             capturingErrno(sisci_h.SCIGetNodeIdByAdapterName$descriptor());
     private static final MethodHandle QUERY = capturingErrno(sisci_h.SCIQuery$descriptor());
+    private static final MethodHandle GET_CSR_REGISTER =
+            capturingErrno(sisci_h.SCIGetCSRRegister$descriptor());
+    private static final MethodHandle SET_CSR_REGISTER =
+            capturingErrno(sisci_h.SCISetCSRRegister$descriptor());
+    private static final MethodHandle GET_LOCAL_CSR =
+            capturingErrno(sisci_h.SCIGetLocalCSR$descriptor());
+    private static final MethodHandle SET_LOCAL_CSR =
+            capturingErrno(sisci_h.SCISetLocalCSR$descriptor());
     private static final MethodHandle REGISTER_REQUESTER =
             capturingErrno(sisci_h.SCIRegisterPCIeRequester$descriptor());
     private static final MethodHandle UNREGISTER_REQUESTER =
@@ -250,6 +258,63 @@ public final class NodeFunctions {
                     var query = structure.allocate(arena, handle, subcommand);
                     QUERY.invokeExact(function, segment(), number, query, 0, error);
                     return structure.answer(query);
+                });
+    }
+
+    /** Loads a control register of an adapter of this node. */
+    public int register(MemorySegment node, int adapter, int offset, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCIGetLocalCSR",
+                subject,
+                (function, _, error) ->
+                        (int)
+                                GET_LOCAL_CSR.invokeExact(
+                                        function, segment(), node, adapter, offset, 0, error));
+    }
+
+    /** Stores into a control register of an adapter of this node. */
+    public void setRegister(
+            MemorySegment node, int adapter, int offset, int value, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCISetLocalCSR",
+                subject,
+                (function, _, error) -> {
+                    SET_LOCAL_CSR.invokeExact(
+                            function, segment(), node, adapter, offset, value, 0, error);
+                });
+    }
+
+    /** Loads a control register of another node's adapter. */
+    public int remoteRegister(
+            MemorySegment node, int adapter, int peer, int offset, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCIGetCSRRegister",
+                subject,
+                (function, _, error) ->
+                        (int)
+                                GET_CSR_REGISTER.invokeExact(
+                                        function, segment(), node, adapter, peer, offset, 0,
+                                        error));
+    }
+
+    /** Stores into a control register of another node's adapter. */
+    public void setRemoteRegister(
+            MemorySegment node,
+            int adapter,
+            int peer,
+            int offset,
+            int value,
+            Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCISetCSRRegister",
+                subject,
+                (function, _, error) -> {
+                    SET_CSR_REGISTER.invokeExact(
+                            function, segment(), node, adapter, peer, offset, value, 0, error);
                 });
     }
 

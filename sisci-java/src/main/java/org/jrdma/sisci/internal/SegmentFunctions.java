@@ -46,6 +46,10 @@ public final class SegmentFunctions {
             capturingErrno(sisci_h.SCIMapLocalSegment$descriptor());
     private static final MethodHandle MAP_REMOTE_SEGMENT =
             capturingErrno(sisci_h.SCIMapRemoteSegment$descriptor());
+    private static final MethodHandle MAP_PHYSICAL_ADDRESS =
+            Downcalls.plain(sisci_h.SCIGetMapPhysAddr$descriptor());
+    private static final MethodHandle CACHE_SYNC =
+            capturingErrno(sisci_h.SCICacheSync$descriptor());
     private static final MethodHandle UNMAP_SEGMENT =
             capturingErrno(sisci_h.SCIUnmapSegment$descriptor());
     private static final MethodHandle CREATE_SEQUENCE =
@@ -322,6 +326,25 @@ public final class SegmentFunctions {
                         throw new IllegalStateException(name + " gave no address and no error");
                     }
                     return new Mapped(handle.get(ADDRESS, 0), memory);
+                });
+    }
+
+    /** Where a map is in the machine's physical memory. */
+    public long physicalAddress(MemorySegment map) {
+        var function = library.require("SCIGetMapPhysAddr");
+        return Downcalls.call(() -> (long) MAP_PHYSICAL_ADDRESS.invokeExact(function, map));
+    }
+
+    /** Brings caches and memory together, where the machine does not by itself. */
+    public void syncCache(
+            MemorySegment map, MemorySegment memory, int flags, Supplier<String> subject)
+            throws SisciException {
+        library.run(
+                "SCICacheSync",
+                subject,
+                (function, _, error) -> {
+                    CACHE_SYNC.invokeExact(
+                            function, segment(), map, memory, memory.byteSize(), flags, error);
                 });
     }
 

@@ -130,6 +130,20 @@ class MapTest extends NodesTest {
     }
 
     @Test
+    void shouldHaveAPhysicalAddressAndBringCacheAndMemoryTogether() throws Exception {
+        var map = mapOfPeer(SEGMENT, BYTES);
+
+        assertThat(map.physicalAddress()).isNotZero();
+        map.putLong(64, 42);
+        map.flushCache(64, 8);
+        map.flush();
+        map.invalidateCache(0, BYTES);
+        peerHas(64, 42);
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> map.flushCache(BYTES - 8, 9));
+    }
+
+    @Test
     void shouldReachASegmentOfItsOwnNode() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();

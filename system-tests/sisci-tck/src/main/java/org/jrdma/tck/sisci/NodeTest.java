@@ -170,6 +170,24 @@ class NodeTest extends NodesTest {
         }
     }
 
+    /** What registers there are is up to an adapter; the software fabric has none. */
+    @Test
+    void shouldReadRegistersOrSayThatThereAreNone() throws Exception {
+        var adapter = node.adapter();
+        var there = peer.node();
+        try {
+            assertThat(adapter.readRegister(0)).isEqualTo(adapter.readRegister(0));
+            assertThat(adapter.readRemoteRegister(there, 0))
+                    .isEqualTo(adapter.readRemoteRegister(there, 0));
+        } catch (UnsupportedOperationException e) {
+            assertThat(e).hasMessageContaining("has no function SCIGetLocalCSR");
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                    .isThrownBy(() -> adapter.writeRegister(0, 0));
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                    .isThrownBy(() -> adapter.writeRemoteRegister(there, 0, 0));
+        }
+    }
+
     @Test
     void shouldRegisterADeviceAsRequesterUntilThatIsClosed() throws Exception {
         var requester = node.registerRequester(0x3b, 0x10);
