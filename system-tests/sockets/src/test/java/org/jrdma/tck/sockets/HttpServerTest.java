@@ -1,0 +1,105 @@
+package org.jrdma.tck.sockets;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.concurrent.Executors;
+import org.jrdma.sockets.Connection;
+import org.jrdma.sockets.Connections;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The JDK's own server and clients. */
+@Timeout(60)
+class HttpServerTest {
+
+    private HttpServer server;
+    private final ArrayList<Connection> atTheServer = new ArrayList<>();
+
+    @BeforeEach
+    void serve() throws Exception {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext(
+                "/",
+                exchange -> {
+                    var body = exchange.getRequestBody().readAllBytes();
+                    exchange.sendResponseHeaders(200, body.length);
+                    try (var out = exchange.getResponseBody()) {
+                        out.write(body);
+                        out.flush();
+                    }
+                    synchronized (atTheServer) {
+                        atTheServer.clear();
+                        Connections.all().stream()
+                                .filter(each -> each.peer().equals(exchange.getRemoteAddress()))
+                                .forEach(atTheServer::add);
+                    }
+                });
+        server.start();
+    }
+
+    @AfterEach
+    void stop() {
+        server.stop(0);
+    }
+
+    @Test
+    void shouldAnswerAClientOnPlainSockets() throws Exception {
+        var text = "saluton ".repeat(10_000);
+        for (var i = 0; i < 10; i++) {
+            var client = (HttpURLConnection) uri().toURL().openConnection();
+            client.setDoOutput(true);
+            client.getOutputStream().write(text.getBytes(UTF_8));
+
+            assertThat(client.getInputStream().readAllBytes()).asString(UTF_8).isEqualTo(text);
+        }
+        awaitServer();
+        synchronized (atTheServer) {
+            Travelled.overTheTransport(atTheServer, 80_000);
+        }
+    }
+
+    @Test
+    void shouldAnswerTheJdksHttpClient() throws Exception {
+        var text = "saluton ".repeat(10_000);
+        try (var client = HttpClient.newHttpClient()) {
+            for (var i = 0; i < 10; i++) {
+                var request =
+                        HttpRequest.newBuilder(uri())
+                                .POST(HttpRequest.BodyPublishers.ofString(text))
+                                .build();
+                assertThat(client.send(request, HttpResponse.BodyHandlers.ofString()).body())
+                        .isEqualTo(text);
+            }
+            Travelled.overTheTransport(server.getAddress().getPort(), 800_000);
+        }
+    }
+
+    /** The client may have the answer before the server has looked at the registry. */
+    private void awaitServer() throws InterruptedException {
+        for (var i = 0; i < 100; i++) {
+            synchronized (atTheServer) {
+                if (!atTheServer.isEmpty()) {
+                    return;
+                }
+            }
+            Thread.sleep(10);
+        }
+    }
+
+    private URI uri() {
+        return URI.create("http://127.0.0.1:%d/".formatted(server.getAddress().getPort()));
+    }
+}

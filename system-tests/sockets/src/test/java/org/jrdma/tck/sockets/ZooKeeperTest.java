@@ -1,0 +1,106 @@
+package org.jrdma.tck.sockets;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A ZooKeeper server and its clients, both on NIO. */
+@Timeout(60)
+@SuppressWarnings("try") // that a client's close may be interrupted
+class ZooKeeperTest {
+
+    private static final int TICK = 2_000;
+
+    @TempDir private Path folder;
+
+    private ServerCnxnFactory connections;
+
+    @BeforeEach
+    void start() throws Exception {
+        System.setProperty("zookeeper.admin.enableServer", "false");
+        connections = new NIOServerCnxnFactory();
+        connections.configure(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100, -1, false);
+        connections.startup(new ZooKeeperServer(folder.toFile(), folder.toFile(), TICK));
+    }
+
+    @AfterEach
+    void stop() {
+        connections.shutdown();
+    }
+
+    @Test
+    void shouldKeepWhatItsClientsWriteAndTellTheOthers() throws Exception {
+        try (var writer = connect();
+                var reader = connect()) {
+            writer.create(
+                    "/greeting",
+                    "saluton".getBytes(UTF_8),
+                    ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                    CreateMode.PERSISTENT);
+            var told = new CountDownLatch(1);
+            assertThat(reader.getData("/greeting", _ -> told.countDown(), null))
+                    .asString(UTF_8)
+                    .isEqualTo("saluton");
+
+            for (var i = 0; i < 200; i++) {
+                writer.setData("/greeting", ("mondo " + i).repeat(50).getBytes(UTF_8), i);
+            }
+
+            assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            reader.sync("/greeting", (_, _, _) -> {}, null);
+            assertThat(reader.getData("/greeting", false, null))
+                    .asString(UTF_8)
+                    .isEqualTo("mondo 199".repeat(50));
+            Travelled.overTheTransport(connections.getLocalPort(), 100);
+        }
+    }
+
+    @Test
+    void shouldDropWhatAClientHeldWhenItGoes() throws Exception {
+        try (var reader = connect()) {
+            var gone = new CountDownLatch(1);
+            try (var owner = connect()) {
+                owner.create(
+                        "/held", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+                assertThat(reader.exists("/held", _ -> gone.countDown())).isNotNull();
+            }
+
+            assertThat(gone.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(reader.exists("/held", false)).isNull();
+        }
+    }
+
+    private ZooKeeper connect() throws IOException, InterruptedException {
+        var connected = new CountDownLatch(1);
+        var client =
+                new ZooKeeper(
+                        "127.0.0.1:" + connections.getLocalPort(),
+                        10 * TICK,
+                        event -> {
+                            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
+                                connected.countDown();
+                            }
+                        });
+        assertThat(connected.await(10, TimeUnit.SECONDS)).isTrue();
+        return client;
+    }
+}
