@@ -46,7 +46,7 @@ final class Endpoint {
     private final List<Registration> registrations = new ArrayList<>(1);
     private int inside;
     private boolean closed;
-    private boolean lingers;
+    private volatile boolean lingers;
 
     /** With the methods that the channel inherits for itself alone. */
     Endpoint(SelectableChannel channel, int descriptor, Runnable begin, End end) {
@@ -198,13 +198,13 @@ final class Endpoint {
             for (var registration : registrations) {
                 registration.listen(descriptor, 0);
             }
-            if (lingers) {
-                PlatformCalls.call(() -> SocketCalls.close(descriptor));
-            } else {
-                SocketCalls.close(descriptor);
-            }
         } finally {
             gate.unlock();
+        }
+        if (lingers) { // a selector that asks about this channel need not wait as well
+            PlatformCalls.call(() -> SocketCalls.close(descriptor));
+        } else {
+            SocketCalls.close(descriptor);
         }
     }
 }

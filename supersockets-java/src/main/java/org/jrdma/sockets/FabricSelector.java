@@ -67,9 +67,14 @@ final class FabricSelector extends AbstractSelector {
 
     FabricSelector(FabricSelectorProvider provider) throws IOException {
         super(provider);
-        epoll = Linux.epollCreate();
         bell = EventDescriptor.open();
-        new Registration(epoll, WAKE_UP).listen(bell.number(), Linux.EPOLLIN);
+        try {
+            epoll = Linux.epollCreate();
+            new Registration(epoll, WAKE_UP).listen(bell.number(), Linux.EPOLLIN);
+        } catch (FabricException e) {
+            bell.close();
+            throw e;
+        }
     }
 
     @Override

@@ -28,25 +28,26 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FabricSelectorProvider extends SelectorProvider {
 
-    private final @Nullable Transports chosen;
+    private volatile @Nullable Transports transports;
 
     /** For the JVM, which makes it at its first channel. Reads the system properties later. */
     public FabricSelectorProvider() {
-        chosen = null;
+        transports = null;
     }
 
     /** Over the first of these transports that this machine can use when a channel is made. */
     public FabricSelectorProvider(List<Transport> preferred) {
-        chosen = new Transports(preferred);
+        transports = new Transports(preferred);
     }
 
-    /** Read when it is first needed, so that a wrong property does not end the JVM's start. */
-    private static final class Configured {
-        static final Transports TRANSPORTS = Transports.configured();
-    }
-
+    /** Read when they are first needed, so that a wrong property does not end the JVM's start. */
     private Transports transports() {
-        return chosen == null ? Configured.TRANSPORTS : chosen;
+        var known = transports;
+        if (known == null) {
+            known = Transports.configured();
+            transports = known;
+        }
+        return known;
     }
 
     /** Refuses a missing native-access flag in words. */

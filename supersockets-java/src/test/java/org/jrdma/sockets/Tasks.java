@@ -1,11 +1,15 @@
 package org.jrdma.sockets;
 
+import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** Threads of tests, of either kind. */
 final class Tasks {
+
+    private static final Set<String> WAITING_CALLS = Set.of("poll", "epollWait");
 
     private Tasks() {}
 
@@ -27,13 +31,32 @@ final class Tasks {
             return result.handle((_, thrown) -> thrown).get(10, TimeUnit.SECONDS);
         }
 
-        /** Returns when the thread waits, as far as one can see that from outside. */
+        /** Returns when the thread waits: parked, or for a while in a call to the kernel. */
         Task<T> awaitWaiting() throws InterruptedException {
-            Thread.sleep(50);
-            if (result.isDone()) {
-                throw new AssertionError("it did not wait: " + result);
+            for (var seen = 0; seen < 3; seen = waits() ? seen + 1 : 0) {
+                if (result.isDone()) {
+                    throw new AssertionError("it did not wait: " + result);
+                }
+                Thread.sleep(10);
             }
             return this;
+        }
+
+        private boolean waits() {
+            return switch (thread.getState()) {
+                case WAITING, TIMED_WAITING -> true;
+                case RUNNABLE -> isInKernel(thread.getStackTrace());
+                default -> false;
+            };
+        }
+
+        /** A call of the JDK's is on top, or one of ours that waits is somewhere. */
+        private static boolean isInKernel(StackTraceElement[] stack) {
+            return stack.length > 0
+                    && (stack[0].isNativeMethod()
+                            || Arrays.stream(stack)
+                                    .anyMatch(frame ->
+                                            WAITING_CALLS.contains(frame.getMethodName())));
         }
     }
 
