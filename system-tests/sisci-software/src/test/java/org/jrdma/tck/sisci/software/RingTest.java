@@ -32,6 +32,7 @@ class RingTest {
     private static final int THERE = 8;
     private static final int SEGMENT = 7;
     private static final int MOST_WORDS = 8;
+    private static final int MANY = 300_000;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
 
     private static SoftSisci library(Path folder, int node, boolean weak) {
@@ -126,14 +127,14 @@ class RingTest {
                     Thread.ofPlatform()
                             .start(() -> {
                                 try {
-                                    send(from, HERE, Integer.MAX_VALUE, goOn);
+                                    send(from, HERE, MANY, goOn);
                                 } catch (IOException e) {
                                     assertThat(e).hasMessageContaining("has closed");
                                 }
                             });
 
             assertThatExceptionOfType(Throwable.class)
-                    .isThrownBy(() -> receive(receiver, Integer.MAX_VALUE))
+                    .isThrownBy(() -> receive(receiver, MANY))
                     .withMessageMatching(
                             "message .* is another, or torn|The messages in .* are lost.*");
 
