@@ -65,6 +65,21 @@ class TransferTest {
         assertThat(right.bytes(70, 60)).containsOnly(2);
     }
 
+    /** A child that shared pages with this process could take them away from the adapter. */
+    @Test
+    void shouldReachTheSameMemoryWhileProgramsAreStarted() throws Exception {
+        var write =
+                left.queuePair()
+                        .prepareWrite(left.region().slice(0, 4096), right.region().remote());
+        for (var value = 3; value < 20; value++) {
+            var program = new ProcessBuilder("true").start();
+            left.fill(value);
+            assertDone(left.complete(write), WRITE);
+            assertThat(right.bytes(0, 4096)).containsOnly(value);
+            assertThat(program.waitFor()).isZero();
+        }
+    }
+
     @Test
     void shouldSendImmediateDataAlong() throws VerbsException {
         right.post(right.queuePair().prepareReceive(right.region().slice(0, 100)));
