@@ -234,11 +234,11 @@ public final class CompletionCursor implements AutoCloseable {
     /**
      * Whether the device has checked the IPv4, TCP and UDP checksums of a packet that was received,
      * and found them right; where it can is said by {@link DeviceCapability#RAW_CHECKSUM}. False
-     * may mean that it has not looked. In C: {@code IBV_WC_IP_CSUM_OK}, {@code
-     * ibv_wc_read_wc_flags}.
+     * may mean that it has not looked. An extended completion queue tells it where it tells {@link
+     * CompletionField#IMMEDIATE}. In C: {@code IBV_WC_IP_CSUM_OK}, {@code ibv_wc_read_wc_flags}.
      */
     public boolean hasGoodChecksum() {
-        checkTold(CompletionField.IMMEDIATE); // with which C tells its flags
+        checkTold(CompletionField.IMMEDIATE); // with which the flags are read
         return batch.hasGoodChecksum(current);
     }
 

@@ -13,9 +13,10 @@ import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.MemoryFunctions;
 
 /**
- * Memory on the device itself. What is {@linkplain ProtectionDomain#register(DeviceMemory, long,
- * long, Access...) registered} of it is used in requests and by peers as any other region, and
- * never crosses the bus; this side's processor reaches it by copying only.
+ * Memory on the device itself. What is {@linkplain
+ * ProtectionDomain#registerDeviceMemory(DeviceMemory, long, long, Access...) registered} of it is
+ * used in requests and by peers as any other region, and never crosses the bus; this side's
+ * processor reaches it by copying only.
  *
  * <p>Owned by its {@link Device}; its regions are closed with it. Safe for use by several threads.
  * In C: {@code struct ibv_dm}; {@link #close()} is {@code ibv_free_dm}.

@@ -32,7 +32,8 @@ public final class Flow extends NativeObject {
         return errno == Errno.EPERM ? "Flows need the capability CAP_NET_RAW." : "";
     }
 
-    private static Made make(QueuePair queuePair, int port, FlowRule rule) throws VerbsException {
+    private static Made make(QueuePair queuePair, int port, FlowRule asked) throws VerbsException {
+        var rule = asked.copy(); // the caller may change his meanwhile
         var device = queuePair.device();
         var functions = device.library().flows();
         var owners = new ArrayList<>(List.of(queuePair.ownLifetime()));

@@ -106,6 +106,16 @@ public final class FlowRule {
         return this;
     }
 
+    FlowRule copy() {
+        var copy = new FlowRule(kind, layers);
+        copy.options.addAll(options);
+        copy.priority = priority;
+        copy.tag = tag;
+        copy.dropping = dropping;
+        copy.counters = counters;
+        return copy;
+    }
+
     /** What kind of rule it is. */
     public Kind kind() {
         return kind;

@@ -157,7 +157,7 @@ public final class ProtectionDomain extends NativeObject {
                             Attempt.to(
                                     "ibv_alloc_parent_domain",
                                     () -> "of %s and %s".formatted(this, threads)));
-        } catch (VerbsException e) {
+        } catch (VerbsException | RuntimeException | Error e) {
             if (stubs != null) {
                 stubs.close();
             }
@@ -268,8 +268,8 @@ public final class ProtectionDomain extends NativeObject {
      * @throws IllegalArgumentException if it is the memory of another device
      * @throws VerbsException if the device refuses
      */
-    public MemoryRegion register(DeviceMemory memory, long offset, long length, Access... access)
-            throws VerbsException {
+    public MemoryRegion registerDeviceMemory(
+            DeviceMemory memory, long offset, long length, Access... access) throws VerbsException {
         return MemoryRegion.ofDevice(this, memory, offset, length, Access.setOf(access));
     }
 

@@ -309,7 +309,11 @@ public abstract sealed class QueuePair extends NativeObject
                                     faulty);
             return new Created(created.queuePair(), created.granted(), hotPath);
         } catch (VerbsException | RuntimeException | Error e) {
-            functions.destroy(created.queuePair(), Attempt.to("ibv_destroy_qp", subject));
+            try {
+                functions.destroy(created.queuePair(), Attempt.to("ibv_destroy_qp", subject));
+            } catch (VerbsException again) {
+                e.addSuppressed(again);
+            }
             throw e;
         }
     }

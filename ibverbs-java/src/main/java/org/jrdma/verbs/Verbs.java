@@ -193,14 +193,26 @@ public final class Verbs {
         var attempt =
                 Attempt.to("ibv_import_device", () -> "from descriptor %d".formatted(descriptor));
         var context = PlatformCalls.call(() -> library.devices().importDevice(descriptor, attempt));
-        var listed = library.devices().listedOf(context);
-        return keep(
-                new Device(
-                        library,
-                        describe(listed),
-                        Path.of(listed.sysfsPath()),
-                        new VerbsContext(context),
-                        false));
+        try {
+            var listed = library.devices().listedOf(context);
+            return keep(
+                    new Device(
+                            library,
+                            describe(listed),
+                            Path.of(listed.sysfsPath()),
+                            new VerbsContext(context),
+                            false));
+        } catch (RuntimeException | Error e) {
+            try {
+                library.devices()
+                        .close(
+                                context,
+                                Attempt.to("ibv_close_device", () -> "of what was imported"));
+            } catch (VerbsException again) {
+                e.addSuppressed(again);
+            }
+            throw e;
+        }
     }
 
     private Device keep(Device device) {

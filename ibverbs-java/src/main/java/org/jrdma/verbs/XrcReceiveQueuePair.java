@@ -113,7 +113,11 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                 place = PlatformCalls.call(() -> placing.of(address));
                 local = localAddress(device, place.port, place.gidIndex);
             } catch (VerbsException | RuntimeException | Error e) {
-                functions.destroy(address, destruction);
+                try {
+                    functions.destroy(address, destruction);
+                } catch (VerbsException again) {
+                    e.addSuppressed(again);
+                }
                 throw e;
             }
             var forget = device.forgetting(address.address());

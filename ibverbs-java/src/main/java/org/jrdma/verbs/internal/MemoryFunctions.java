@@ -231,7 +231,7 @@ public final class MemoryFunctions {
                                             regMrIova2.get(),
                                             segment(),
                                             domain,
-                                            memory,
+                                            unchecked(memory),
                                             length,
                                             start,
                                             access));
@@ -245,11 +245,16 @@ public final class MemoryFunctions {
                                             regMr,
                                             segment(),
                                             domain,
-                                            memory,
+                                            unchecked(memory),
                                             length,
                                             access & ~optional));
         }
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
+    }
+
+    /** Its address: confined memory can be named on the thread that makes the call, too. */
+    private static MemorySegment unchecked(MemorySegment memory) {
+        return MemorySegment.ofAddress(memory.address());
     }
 
     /** As much of the address space as Java can name. */
@@ -500,7 +505,7 @@ public final class MemoryFunctions {
                                         region,
                                         changes,
                                         domain,
-                                        memory,
+                                        unchecked(memory),
                                         memory.byteSize(),
                                         access));
         // Failing to restore how a fork sees the memory left behind does not undo the change.

@@ -206,7 +206,7 @@ class SharedMemoryTest {
             recorder.calls();
 
             var theirs = imported.importDeviceMemory(memory.handle(), memory.length());
-            var region = domain.register(theirs, 1024, 2048, Access.LOCAL_WRITE);
+            var region = domain.registerDeviceMemory(theirs, 1024, 2048, Access.LOCAL_WRITE);
             memory.exportDmaBuf().close();
             assertThat(region.remote().address()).isZero();
             theirs.close();
@@ -271,7 +271,9 @@ class SharedMemoryTest {
                 Named.of("of nothing", (domain, _, _) -> domain.newNullRegion()),
                 Named.of("of everything", (domain, _, _) -> domain.registerEverythingUnguarded()),
                 Named.of("of a dma-buf", (domain, _, _) -> domain.registerDmaBuf(3, 0, 1, 0)),
-                Named.of("of a device", (domain, _, memory) -> domain.register(memory, 0, 4096)),
+                Named.of(
+                        "of a device",
+                        (domain, _, memory) -> domain.registerDeviceMemory(memory, 0, 4096)),
                 Named.of("imported", (domain, _, _) -> domain.importRegion(1, 0)));
     }
 

@@ -21,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jrdma.tck.software.JavaNames.JavaName;
 import org.jrdma.tck.verbs.Feature;
@@ -48,8 +49,8 @@ final class KitCalls {
     /** A method or a constant, by the class that its user names, which may inherit it. */
     private record Member(String owner, String name, String descriptor) {}
 
-    /** What a method of the kit does. */
-    private record Body(Set<Member> uses, Set<Feature> needs) {}
+    /** What a method of the kit does, and whether it is about something that is refused. */
+    private record Body(Set<Member> uses, Set<Feature> needs, boolean isRefused) {}
 
     private final Map<Member, Body> bodies = new HashMap<>();
     private final List<Test> tests = new ArrayList<>();
@@ -135,7 +136,9 @@ final class KitCalls {
     }
 
     private static Body body(MethodModel method) {
-        var body = new Body(new HashSet<>(), new HashSet<>());
+        var uses = new HashSet<Member>();
+        var needs = new HashSet<Feature>();
+        var isRefused = false;
         var lambdas = new ArrayList<Member>(); // until it is known who takes them
         var feature = "";
         for (var element : method.code().map(code -> code.elementList()).orElse(List.of())) {
@@ -144,7 +147,7 @@ final class KitCalls {
                     if (field.owner().asInternalName().equals(KIT + "Feature")) {
                         feature = field.name().stringValue();
                     }
-                    body.uses.add(
+                    uses.add(
                             new Member(
                                     field.owner().asInternalName(),
                                     field.name().stringValue(),
@@ -152,13 +155,14 @@ final class KitCalls {
                 }
                 case InvokeInstruction call -> {
                     if (!REFUSALS.contains(call.name().stringValue())) {
-                        body.uses.addAll(lambdas);
+                        uses.addAll(lambdas);
                     } // what is refused is not done
                     lambdas.clear();
                     if (call.name().equalsString("needs")) {
-                        body.needs.add(Feature.valueOf(feature));
+                        needs.add(Feature.valueOf(feature));
                     }
-                    body.uses.add(
+                    isRefused |= call.name().equalsString("needsLackOf");
+                    uses.add(
                             new Member(
                                     call.owner().asInternalName(),
                                     call.name().stringValue(),
@@ -174,8 +178,8 @@ final class KitCalls {
                 default -> {}
             }
         }
-        body.uses.addAll(lambdas);
-        return body;
+        uses.addAll(lambdas);
+        return new Body(uses, needs, isRefused);
     }
 
     private static Member method(DirectMethodHandleDesc handle) {
@@ -212,6 +216,7 @@ final class KitCalls {
     private void follow(Test test) {
         var seen = new HashSet<Member>();
         var needs = new HashSet<Feature>();
+        var isRefused = new AtomicBoolean();
         var open = new ArrayDeque<>(test.roots);
         while (!open.isEmpty()) {
             var method = open.pop();
@@ -221,8 +226,12 @@ final class KitCalls {
                         .forEach(body -> {
                             open.addAll(body.uses);
                             needs.addAll(body.needs);
+                            isRefused.compareAndSet(false, body.isRefused);
                         });
             }
+        }
+        if (isRefused.get()) {
+            return;
         }
         seen.removeIf(method -> !method.owner.startsWith(API));
         if (test.recorded) {

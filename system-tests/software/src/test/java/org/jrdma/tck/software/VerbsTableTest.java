@@ -35,6 +35,8 @@ class VerbsTableTest {
                     "ibv_static_providers",
                             "not needed: for programs that link libibverbs statically",
                     "ibv_cq_ex_to_cq", "not needed: the one begins as the other",
+                    "ibv_fork_init",
+                            "not needed: the JDK starts programs without sharing pages with them",
                     "ibv_wr_opcode_str", "not needed: a request says what it is",
                     "verbs_get_ctx", "not needed: finds what the functions in this header call");
 
@@ -110,6 +112,8 @@ class VerbsTableTest {
         assertThat(kit.onSoftware(nullRegion)).isTrue();
         assertThat(kit.onSoftware(software)).isFalse();
         assertThat(kit.onRecorder(dmaBuf)).isTrue();
+        assertThat(kit.onKernel(dmaBuf)).isFalse();
+        assertThat(kit.onSoftware(dmaBuf)).isFalse();
         assertThat(kit.onRecorder(nullRegion)).isFalse();
     }
 

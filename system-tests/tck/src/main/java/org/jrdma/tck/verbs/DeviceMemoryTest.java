@@ -33,7 +33,7 @@ class DeviceMemoryTest {
     }
 
     private static MemoryRegion region(Side side, DeviceMemory memory) throws VerbsException {
-        return side.domain().register(memory, 0, BYTES, Pair.ALL);
+        return side.domain().registerDeviceMemory(memory, 0, BYTES, Pair.ALL);
     }
 
     private static MemorySegment times(int count, int value) {
@@ -141,7 +141,7 @@ class DeviceMemoryTest {
         try (var pair = pair()) {
             var left = pair.left();
             var memory = memory(pair.right());
-            var part = pair.right().domain().register(memory, 1024, 512, Pair.ALL);
+            var part = pair.right().domain().registerDeviceMemory(memory, 1024, 512, Pair.ALL);
             left.fill(5);
 
             assertThat(part.length()).isEqualTo(512);
@@ -161,7 +161,11 @@ class DeviceMemoryTest {
     void shouldNotBeReachedBeyondItsRegionNorWithoutTheRight() throws VerbsException {
         try (var pair = pair()) {
             var memory = memory(pair.right());
-            var part = pair.right().domain().register(memory, 0, 64, Access.LOCAL_WRITE).remote();
+            var part =
+                    pair.right()
+                            .domain()
+                            .registerDeviceMemory(memory, 0, 64, Access.LOCAL_WRITE)
+                            .remote();
             var left = pair.left();
 
             assertThat(
@@ -204,9 +208,9 @@ class DeviceMemoryTest {
             var readOnly = MemorySegment.ofArray(new byte[8]).asReadOnly();
             assertThatThrownBy(() -> memory.read(0, readOnly))
                     .isInstanceOf(IllegalArgumentException.class);
-            assertThatThrownBy(() -> domain.register(memory, 8, BYTES))
+            assertThatThrownBy(() -> domain.registerDeviceMemory(memory, 8, BYTES))
                     .isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> domain.register(memory, 0, 0))
+            assertThatThrownBy(() -> domain.registerDeviceMemory(memory, 0, 0))
                     .isInstanceOf(IllegalArgumentException.class);
         }
     }
@@ -217,7 +221,8 @@ class DeviceMemoryTest {
         try (var device = fabric.open();
                 var domain = device.newProtectionDomain();
                 var memory = device.newDeviceMemory(BYTES)) {
-            assertThatThrownBy(() -> domain.register(memory, 0, BYTES, Access.REMOTE_WRITE))
+            assertThatThrownBy(() ->
+                            domain.registerDeviceMemory(memory, 0, BYTES, Access.REMOTE_WRITE))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ibv_reg_dm_mr");
         }

@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PageAdvice;
@@ -210,6 +211,22 @@ class MemoryTest {
             }
             segment.fill((byte) 1);
         }
+    }
+
+    /** Though the call is made on another thread. */
+    @Test
+    void shouldRegisterConfinedMemoryOfAVirtualThread() throws Exception {
+        var registering =
+                new FutureTask<Void>(() -> {
+                    try (var arena = Arena.ofConfined();
+                            var region =
+                                    domain.registerUnguarded(arena.allocate(4096), LOCAL_WRITE)) {
+                        assertThat(region.length()).isEqualTo(4096);
+                    }
+                    return null;
+                });
+        Thread.startVirtualThread(registering);
+        registering.get();
     }
 
     @Test
