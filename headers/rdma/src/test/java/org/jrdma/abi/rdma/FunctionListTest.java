@@ -12,49 +12,68 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * {@code functions.txt}, which names what verbs.h declares: the functions that the library exports
- * and those that are written out in the header, which jextract passes over. docs/verbs.md is made
- * from it. To write it anew: {@code RDMA_HEADERS=... mvn test -pl headers/rdma -am
- * -Dtest=FunctionListTest -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false}.
+ * {@code functions.txt} and {@code connection-functions.txt}, which name what verbs.h and
+ * rdma_cma.h declare: the functions that the libraries export and those that are written out in the
+ * header, which jextract passes over. docs/verbs.md and docs/rdma_cm.md are made from them. To
+ * write them anew: {@code RDMA_HEADERS=... mvn test -pl headers/rdma -am -Dtest=FunctionListTest
+ * -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 class FunctionListTest {
-
-    private static final Path LIST = Path.of("functions.txt");
 
     /** What stands before the parameters of a declaration; a pointer to a function has none. */
     private static final Pattern FUNCTION =
             Pattern.compile("\\s*(?!typedef\\b)[\\w\\s*]*?\\b(\\w+) ?\\((?!\\*)");
 
     private static Headers headers;
-    private static List<String> declared;
+
+    /** A header, and the list of what it declares. */
+    enum Header {
+        VERBS("infiniband/verbs.h", "functions.txt"),
+        CONNECTIONS("rdma/rdma_cma.h", "connection-functions.txt");
+
+        private final String file;
+        private final Path list;
+
+        Header(String file, String list) {
+            this.file = file;
+            this.list = Path.of(list);
+        }
+
+        private String read() throws IOException {
+            return Files.readString(headers.folder().resolve(file));
+        }
+    }
 
     @BeforeAll
-    static void readTheHeader() throws IOException {
+    static void findTheHeaders() throws IOException {
         headers =
                 Headers.find()
                         .orElseThrow(() ->
                                 missing(
                                         "no headers: install libibverbs-dev, or unpack it and set RDMA_HEADERS"));
-        declared = functions(Files.readString(headers.folder().resolve("infiniband/verbs.h")));
     }
 
-    @Test
-    void shouldNameWhatTheHeaderDeclares() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void shouldNameWhatTheHeaderDeclares(Header header) throws Exception {
         assumeTrue(headers.areThoseGeneratedFrom(), "other headers than the list was made from");
+        var declared = functions(header.read());
         if (Boolean.getBoolean("jrdma.write")) {
-            Files.writeString(LIST, declared.stream().collect(joining("\n", "", "\n")));
+            Files.writeString(header.list, declared.stream().collect(joining("\n", "", "\n")));
         }
 
-        assertThat(Files.readAllLines(LIST)).isEqualTo(declared);
+        assertThat(Files.readAllLines(header.list)).isEqualTo(declared);
     }
 
     /** Without looking at what a declaration is, which would let one slip through. */
-    @Test
-    void shouldFindEveryFunctionThatIsWrittenOutInTheHeader() throws Exception {
-        var header = Files.readString(headers.folder().resolve("infiniband/verbs.h"));
+    @ParameterizedTest
+    @EnumSource
+    void shouldFindEveryFunctionThatIsWrittenOutInTheHeader(Header file) throws Exception {
+        var header = file.read();
         var inline =
                 Pattern.compile("static inline[^;{(]*?(\\w+)\\(")
                         .matcher(header)
@@ -63,7 +82,7 @@ class FunctionListTest {
                         .toList();
 
         assertThat(inline).isNotEmpty().hasSize(header.split("static inline", -1).length - 1);
-        assertThat(declared).containsAll(inline);
+        assertThat(functions(header)).containsAll(inline);
     }
 
     /** Names, in their order. */

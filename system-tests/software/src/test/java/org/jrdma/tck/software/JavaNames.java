@@ -30,6 +30,7 @@ import javax.tools.ToolProvider;
 final class JavaNames {
 
     private static final Path SOURCES = Path.of("../../ibverbs-java/src/main/java/org/jrdma/verbs");
+    private static final List<String> PACKAGES = List.of("org.jrdma.verbs.", "org.jrdma.verbs.cm.");
     private static final Pattern PARAMETER = Pattern.compile("@param (\\w+) (.*)");
     private static final Pattern IN_C = Pattern.compile("In C: (.*?)(?:\\.(?= |$)|$)");
     private static final Pattern NAME =
@@ -46,11 +47,14 @@ final class JavaNames {
     record JavaName(String type, String member) {
 
         Class<?> load() {
-            try {
-                return Class.forName("org.jrdma.verbs." + type.replace('.', '$'));
-            } catch (ClassNotFoundException e) {
-                throw new AssertionError("a source without its class", e);
+            for (var name : PACKAGES) {
+                try {
+                    return Class.forName(name + type.replace('.', '$'));
+                } catch (ClassNotFoundException e) {
+                    // of the next, then
+                }
             }
+            throw new AssertionError("a source without its class: " + type);
         }
 
         @Override
@@ -64,15 +68,19 @@ final class JavaNames {
         var result = new JavaNames();
         var compiler = ToolProvider.getSystemJavaCompiler();
         try (var files = compiler.getStandardFileManager(null, null, null);
-                var sources = Files.list(SOURCES)) {
+                var sources = Files.walk(SOURCES)) {
             var units =
                     files.getJavaFileObjectsFromPaths(
-                            sources.filter(file -> file.toString().endsWith(".java")).toList());
+                            sources.filter(JavaNames::isOfTheApi).toList());
             var task = (JavacTask) compiler.getTask(null, files, null, null, null, units);
             var scanner = result.new Scanner(DocTrees.instance(task));
             task.parse().forEach(unit -> scanner.scan(unit, null));
         }
         return result;
+    }
+
+    private static boolean isOfTheApi(Path file) {
+        return file.toString().endsWith(".java") && !file.startsWith(SOURCES.resolve("internal"));
     }
 
     /** The Java names of a function; of a private base class's, those of the public subclasses. */

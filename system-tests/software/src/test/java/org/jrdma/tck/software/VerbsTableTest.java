@@ -14,20 +14,22 @@ import java.util.regex.Pattern;
 import org.jrdma.tck.software.JavaNames.JavaName;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * docs/verbs.md: the Java form of every function of verbs.h, made from the list beside the headers,
- * from the Javadoc of ibverbs-java, and from the class files of the conformance kit and of the
- * tests on the recording library.
+ * docs/verbs.md and docs/rdma_cm.md: the Java form of every function of verbs.h and rdma_cma.h,
+ * made from the lists beside the headers, from the Javadoc of ibverbs-java, and from the class
+ * files of the conformance kit and of the tests on the recording library.
  */
 class VerbsTableTest {
 
-    private static final Path FUNCTIONS = Path.of("../../headers/rdma/functions.txt");
     private static final Path LINKAGE =
             Path.of("../../ibverbs-java/src/main/java/org/jrdma/verbs/internal");
-    private static final Path TABLE = Path.of("../../docs/verbs.md");
     private static final String COMMAND =
             "mvn test -pl system-tests/software -am -Dtest=VerbsTableTest -Djrdma.write=true -Dsurefire.failIfNoSpecifiedTests=false";
+
+    private static final String NEVER_OWNED = "not needed: queue pairs are the program's own";
 
     /** What Java has no use for. */
     private static final Map<String, String> NOT_NEEDED =
@@ -40,6 +42,43 @@ class VerbsTableTest {
                     "ibv_wr_opcode_str", "not needed: a request says what it is",
                     "verbs_get_ctx", "not needed: finds what the functions in this header call");
 
+    /** The same of the connection manager. */
+    private static final Map<String, String> NOT_NEEDED_TO_CONNECT =
+            Map.of(
+                    "rdma_create_qp", NEVER_OWNED,
+                    "rdma_create_qp_ex", NEVER_OWNED,
+                    "rdma_destroy_qp", NEVER_OWNED,
+                    "rdma_destroy_ep",
+                            "not needed: beside the identifier it destroys its queue pair",
+                    "rdma_get_request", "not needed: for identifiers without a channel, which wait",
+                    "rdma_get_devices", "not needed: `Verbs#devices` tells them",
+                    "rdma_free_devices", "not needed: `Verbs#devices` tells them",
+                    "rdma_event_str", "not needed: an event has a type");
+
+    /** A header, and the table of its functions. */
+    enum Table {
+        VERBS("verbs.h", "functions.txt", "verbs.md", NOT_NEEDED),
+        CONNECTIONS("rdma_cma.h", "connection-functions.txt", "rdma_cm.md", NOT_NEEDED_TO_CONNECT);
+
+        private final String header;
+        private final Path list;
+        private final Path file;
+
+        @SuppressWarnings("ImmutableEnumChecker") // it is
+        private final Map<String, String> notNeeded;
+
+        Table(String header, String list, String file, Map<String, String> notNeeded) {
+            this.header = header;
+            this.list = Path.of("../../headers/rdma").resolve(list);
+            this.file = Path.of("../../docs").resolve(file);
+            this.notNeeded = notNeeded;
+        }
+
+        private List<String> functions() throws IOException {
+            return Files.readAllLines(list);
+        }
+    }
+
     /** As the binding names the functions it links, and the function pointers it reads. */
     private static final Pattern LINKED =
             Pattern.compile(
@@ -51,19 +90,23 @@ class VerbsTableTest {
 
     @BeforeAll
     static void read() throws IOException {
-        functions = Files.readAllLines(FUNCTIONS);
+        functions = new ArrayList<>();
+        for (var table : Table.values()) {
+            functions.addAll(table.functions());
+        }
         java = JavaNames.read();
         kit = KitCalls.read();
     }
 
-    @Test
-    void shouldHoldWhatTheCodeSays() throws IOException {
-        var table = table();
+    @ParameterizedTest
+    @EnumSource
+    void shouldHoldWhatTheCodeSays(Table table) throws IOException {
+        var content = content(table);
         if (Boolean.getBoolean("jrdma.write")) {
-            Files.writeString(TABLE, table);
+            Files.writeString(table.file, content);
         }
 
-        assertThat(TABLE).as("To write it anew: " + COMMAND).hasContent(table);
+        assertThat(table.file).as("To write it anew: " + COMMAND).hasContent(content);
     }
 
     /** Otherwise the table would show as not yet what is there. */
@@ -81,7 +124,8 @@ class VerbsTableTest {
         }
 
         linked.retainAll(functions); // the structures have other members too
-        assertThat(linked).contains("ibv_open_device", "ibv_post_send", "ibv_query_device_ex");
+        assertThat(linked)
+                .contains("ibv_open_device", "ibv_post_send", "ibv_query_device_ex", "rdma_listen");
         assertThat(java.mentioned()).containsAll(linked);
     }
 
@@ -91,7 +135,7 @@ class VerbsTableTest {
         var known = new HashSet<>(functions);
 
         assertThat(java.mentioned())
-                .filteredOn(name -> name.matches("(ibv|mult|mbps|verbs)_.*"))
+                .filteredOn(name -> name.matches("(ibv|mult|mbps|verbs|rdma)_.*"))
                 .isSubsetOf(known);
     }
 
@@ -117,10 +161,11 @@ class VerbsTableTest {
         assertThat(kit.onRecorder(nullRegion)).isFalse();
     }
 
-    private static String table() {
+    private static String content(Table table) throws IOException {
         var rows = new ArrayList<String>();
         var covered = 0;
-        for (var function : functions) {
+        var all = table.functions();
+        for (var function : all) {
             var names = java.of(plain(function));
             covered += names.isEmpty() ? 0 : 1;
             rows.add(
@@ -128,7 +173,7 @@ class VerbsTableTest {
                             .formatted(
                                     code(function),
                                     names.isEmpty()
-                                            ? NOT_NEEDED.getOrDefault(function, "not yet")
+                                            ? table.notNeeded.getOrDefault(function, "not yet")
                                             : names.stream()
                                                     .map(name -> code(name.toString()))
                                                     .collect(joining(", ")),
@@ -137,7 +182,7 @@ class VerbsTableTest {
         return """
         # From C to Java
 
-        Every function that verbs.h declares, exported or written out in the header, and the Java form of it: the type, or the method of a type, whose Javadoc names it. "Tested" is
+        Every function that %s declares, exported or written out in the header, and the Java form of it: the type, or the method of a type, whose Javadoc names it. "Tested" is
         where a test of the conformance kit calls that form: on the kernel's rxe or siw, or on the software fabric. Where neither does, "recorded" is a test on a library in C that records
         what reaches it: not run on hardware. A call that is refused does not count. Java has %d of %d.
 
@@ -149,7 +194,7 @@ class VerbsTableTest {
         |---|---|---|
         %s
         """
-                .formatted(covered, functions.size(), COMMAND, String.join("\n", rows));
+                .formatted(table.header, covered, all.size(), COMMAND, String.join("\n", rows));
     }
 
     private static String tested(List<JavaName> names) {
