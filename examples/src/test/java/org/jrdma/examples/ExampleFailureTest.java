@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.jrdma.examples.atomics.Atomics;
 import org.jrdma.examples.devinfo.DevInfo;
+import org.jrdma.examples.firstmessage.RdmaClient;
+import org.jrdma.examples.firstmessage.RdmaServer;
 import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
@@ -84,7 +86,9 @@ class ExampleFailureTest {
                 XsrqPingPong.class,
                 UdMulticast.class,
                 Atomics.class,
-                DevInfo.class
+                DevInfo.class,
+                RdmaClient.class,
+                RdmaServer.class
             })
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "--help")) {
@@ -104,7 +108,9 @@ class ExampleFailureTest {
                 XsrqPingPong.class,
                 UdMulticast.class,
                 Atomics.class,
-                DevInfo.class
+                DevInfo.class,
+                RdmaClient.class,
+                RdmaServer.class
             })
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-x")) {

@@ -126,6 +126,42 @@ class RealKernelTest {
         }
     }
 
+    /** The C server does not say when it has come to listen: until then the client finds nobody. */
+    @ParameterizedTest(name = "{0} serves, {1} connects to {2}")
+    @CsvSource({
+        "C, JAVA, 10.77.0.1",
+        "JAVA, C, 10.77.0.1",
+        "JAVA, JAVA, 10.77.0.1",
+        "C, JAVA, 10.77.1.1",
+        "JAVA, C, 10.77.1.1",
+    })
+    void shouldExchangeAMessageOverAConnectionByAddress(
+            PingPong server, PingPong client, String address) throws Exception {
+        try (var serving =
+                server == PingPong.C
+                        ? Program.start(List.of("rdma_server"))
+                        : example("rdma-server", List.of())) {
+            if (server == PingPong.JAVA) {
+                serving.awaitOutput("waiting at");
+            }
+            var code = 1;
+            var output = "";
+            for (var attempt = 0; code != 0 && attempt < 20; attempt++) {
+                try (var connecting =
+                        client == PingPong.C
+                                ? Program.start(List.of("rdma_client", "-s", address))
+                                : example("rdma-client", List.of("-s", address))) {
+                    code = connecting.await();
+                    output = connecting.output();
+                }
+            }
+            assertThat(code).as(output).isZero();
+            assertThat(serving.await()).as(serving.output()).isZero();
+            assertThat(client == PingPong.JAVA ? output : serving.output())
+                    .contains("received 16 bytes: ");
+        }
+    }
+
     /** iWARP has no immediate data. */
     @ParameterizedTest
     @CsvSource({"10.77.0.1, false", "10.77.1.1, true"})

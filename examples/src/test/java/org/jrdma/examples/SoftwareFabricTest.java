@@ -11,6 +11,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jrdma.examples.atomics.Atomics;
 import org.jrdma.examples.devinfo.DevInfo;
+import org.jrdma.examples.firstmessage.RdmaClient;
+import org.jrdma.examples.firstmessage.RdmaServer;
 import org.jrdma.examples.pingpong.RcPingPong;
 import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
@@ -155,6 +157,37 @@ class SoftwareFabricTest {
         var arguments = new ArrayList<>(options);
         arguments.addAll(List.of(more));
         return Programs.example(Rping.class, arguments.toArray(String[]::new));
+    }
+
+    @Test
+    void shouldExchangeAMessageOverAConnectionByAddress() throws Exception {
+        var options =
+                new String[] {
+                    "-f", "software", "-s", "127.0.0." + (100 + ProcessHandle.current().pid() % 150)
+                };
+        try (var server = Programs.example(RdmaServer.class, options)) {
+            server.awaitOutput("waiting at");
+            try (var client = Programs.example(RdmaClient.class, options)) {
+                assertThat(client.await()).as(client.output()).isZero();
+                assertThat(client.output())
+                        .startsWith(CHOSEN)
+                        .contains("received 16 bytes: \"Dankon\"");
+            }
+            assertThat(server.await()).as(server.output()).isZero();
+            assertThat(server.output()).contains("received 16 bytes: \"Saluton, mondo\"");
+        }
+    }
+
+    @Test
+    void shouldSayThatNobodyServes() throws Exception {
+        try (var client =
+                Programs.example(
+                        RdmaClient.class, "-f", "software", "-s", "127.0.0.1", "-p", "none")) {
+            assertThat(client.await()).isEqualTo(1);
+            assertThat(client.output())
+                    .contains("rdma_getaddrinfo failed for service none of 127.0.0.1")
+                    .doesNotContain("\tat ");
+        }
     }
 
     @Test
