@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * <p>{@code -Djrdma.leaks=trace} adds where each was made, at the price of a stack trace for every
  * object; {@code off} reports nothing.
  */
-final class Leaks {
+public final class Leaks {
 
     private static final Logger LOG = LoggerFactory.getLogger(Leaks.class);
     private static final String MODE = System.getProperty("jrdma.leaks", "report");
@@ -21,20 +21,30 @@ final class Leaks {
     private Leaks() {}
 
     static void watch(NativeObject object, Lifetime lifetime) {
+        watch(object, lifetime.toString(), lifetime);
+    }
+
+    /**
+     * Reports an object that stands for others, if it is dropped while those live.
+     *
+     * @param name what to call it
+     * @param lifetime of what it has to close; must not refer to it
+     */
+    public static void watch(Object object, String name, Lifetime lifetime) {
         if (!MODE.equals("off")) {
             if (MODE.equals("trace")) {
                 lifetime.made(new Throwable("made here"));
             }
-            CLEANER.register(object, () -> report(lifetime));
+            CLEANER.register(object, () -> report(name, lifetime));
         }
     }
 
-    private static void report(Lifetime lifetime) {
+    private static void report(String name, Lifetime lifetime) {
         if (!lifetime.isClosed()) {
             var made = lifetime.made().orElse(null);
             LOG.warn(
                     "{} was never closed{}",
-                    lifetime,
+                    name,
                     made == null ? "; -Djrdma.leaks=trace shows where it was made" : "",
                     made);
         }

@@ -78,6 +78,9 @@ final class ChannelRings implements AutoCloseable {
 
     private int peerWindow;
 
+    /** Whether anything may be sent. */
+    private boolean begun;
+
     /** How many messages were sent of which the peer has not said that it has handled them. */
     private int unhandled;
 
@@ -176,9 +179,15 @@ final class ChannelRings implements AutoCloseable {
         }
     }
 
-    /** When the peer has said how many it takes. */
-    void begin(PolledQueuePair queuePair, ChannelGreeting peer) {
+    /**
+     * When the peer has said how many it takes.
+     *
+     * @param waits whether nothing may be sent before something has come: on iWARP, the side that
+     *     has accepted would break the other's handshake
+     */
+    void begin(PolledQueuePair queuePair, ChannelGreeting peer, boolean waits) {
         peerWindow = peer.window();
+        begun = !waits;
         inlineBytes = queuePair.inlineBytes();
         for (var slot = 0; slot < sends.length; slot++) {
             sends[slot] =
@@ -195,8 +204,17 @@ final class ChannelRings implements AutoCloseable {
         }
     }
 
+    /** Lets a peer begin that waits. */
+    void greet() throws VerbsException {
+        postHeader();
+    }
+
+    boolean hasBegun() {
+        return begun;
+    }
+
     int freeMessages() {
-        return Math.min(peerWindow - unhandled, window - (int) (posted - done));
+        return !begun ? 0 : Math.min(peerWindow - unhandled, window - (int) (posted - done));
     }
 
     /** Where the next message goes. */
@@ -256,6 +274,7 @@ final class ChannelRings implements AutoCloseable {
      */
     boolean received(int slot, int bytes, RdmaChannel.Handler handler, boolean mayAnswer)
             throws VerbsException {
+        begun = true;
         var start = slot * stride;
         var returned = incoming.segment().get(INT, start + HANDLED);
         var kind = incoming.segment().get(INT, start + KIND);
@@ -284,11 +303,15 @@ final class ChannelRings implements AutoCloseable {
 
     private void tellIfDue(boolean mayAnswer) throws VerbsException {
         if (mayAnswer && handled >= (window + 1) / 2 && headersPosted - headersDone < SPARE) {
-            var slot = (int) (headersPosted % SPARE);
-            writeHeader(headers, slot * CACHE_LINE, HEADER_ALONE);
-            post(headerSends[slot]);
-            headersPosted++;
+            postHeader();
         }
+    }
+
+    private void postHeader() throws VerbsException {
+        var slot = (int) (headersPosted % SPARE);
+        writeHeader(headers, slot * CACHE_LINE, HEADER_ALONE);
+        post(headerSends[slot]);
+        headersPosted++;
     }
 
     @Override

@@ -35,7 +35,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     private final boolean isWarp;
     private final InetSocketAddress localAddress;
     private final InetSocketAddress peerAddress;
-    private final CompletableFuture<Void> disconnected = new CompletableFuture<>();
+    private final Ending ending;
 
     @SuppressWarnings("this-escape") // all is set
     Connection(
@@ -51,7 +51,51 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         this.isWarp = isWarp;
         this.localAddress = identifier.localAddress().orElseThrow();
         this.peerAddress = identifier.peerAddress().orElseThrow();
-        identifier.inbox().handle(this::react);
+        this.ending = new Ending(identifier, queuePair, toString());
+        identifier.inbox().handle(ending::react);
+        identifier.reportIfDropped(this, toString());
+    }
+
+    /** What comes of a disconnect. The identifier keeps it, and so must not know the connection. */
+    private record Ending(
+            Identifier identifier,
+            QueuePair queuePair,
+            String name,
+            CompletableFuture<Void> disconnected) {
+
+        Ending(Identifier identifier, QueuePair queuePair, String name) {
+            this(identifier, queuePair, name, new CompletableFuture<>());
+        }
+
+        /** On the thread that takes everyone's events. */
+        void react(ConnectionEvent event) {
+            if (event instanceof ConnectionEvent.Disconnected
+                    || event instanceof ConnectionEvent.DeviceRemoved) {
+                Thread.ofVirtual().name("jrdma-disconnect").start(this::answer);
+            }
+        }
+
+        /** Without an answer, the peer would repeat its word for more than a minute. */
+        private void answer() {
+            try {
+                identifier.disconnect();
+            } catch (VerbsException | IllegalStateException e) {
+                LOG.debug("{}: {}", name, e.getMessage()); // it was this side that disconnected
+            }
+            flush();
+            disconnected.complete(null);
+        }
+
+        /** Ends all that is under way. */
+        void flush() {
+            try {
+                if (queuePair.state() != QueuePairState.ERROR) {
+                    queuePair.modify(QueuePairChange.to(QueuePairState.ERROR));
+                }
+            } catch (VerbsException | IllegalStateException e) {
+                LOG.debug("{}: {}", name, e.getMessage()); // closed, or there by itself
+            }
+        }
     }
 
     /** To send and receive with. */
@@ -84,34 +128,9 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return identifier;
     }
 
-    /** On the thread that takes everyone's events. */
-    private void react(ConnectionEvent event) {
-        if (event instanceof ConnectionEvent.Disconnected
-                || event instanceof ConnectionEvent.DeviceRemoved) {
-            Thread.ofVirtual().name("jrdma-disconnect").start(this::answer);
-        }
-    }
-
-    /** Without an answer, the peer would repeat its word for more than a minute. */
-    private void answer() {
-        try {
-            identifier.disconnect();
-        } catch (VerbsException | IllegalStateException e) {
-            LOG.debug("{}: {}", this, e.getMessage()); // it was this side that disconnected
-        }
-        flush();
-        disconnected.complete(null);
-    }
-
-    /** Ends all that is under way. */
-    private void flush() {
-        try {
-            if (queuePair.state() != QueuePairState.ERROR) {
-                queuePair.modify(QueuePairChange.to(QueuePairState.ERROR));
-            }
-        } catch (VerbsException | IllegalStateException e) {
-            LOG.debug("{}: {}", this, e.getMessage()); // closed, or there by itself
-        }
+    /** Whether the side that has accepted must not be the first that sends. */
+    boolean isWarp() {
+        return isWarp;
     }
 
     /**
@@ -124,9 +143,9 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
      */
     public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        if (!disconnected.isDone()) {
+        if (!ending.disconnected.isDone()) {
             if (!isWarp) {
-                flush(); // iWARP's driver does so itself, once the peer knows
+                ending.flush(); // iWARP's driver does so itself, once the peer knows
             }
             try {
                 identifier.disconnect();
@@ -151,7 +170,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     private void await(Deadline deadline) throws FabricException, InterruptedIOException {
         try {
-            disconnected.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+            ending.disconnected.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw deadline.missed("%s was not ended".formatted(this));
         } catch (InterruptedException e) {
@@ -167,20 +186,20 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
      * IllegalStateException, when this is closed first.
      */
     public CompletableFuture<Void> disconnected() {
-        return disconnected.copy();
+        return ending.disconnected.copy();
     }
 
     /** Ends the connection without waiting for the peer's answer, and closes the queue pair. */
     @Override
     public void close() {
-        if (identifier.isOpen() && !disconnected.isDone()) {
+        if (identifier.isOpen() && !ending.disconnected.isDone()) {
             try {
                 identifier.disconnect();
             } catch (VerbsException | IllegalStateException e) {
                 LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster
             }
         }
-        disconnected.completeExceptionally(new IllegalStateException(this + " is closed"));
+        ending.disconnected.completeExceptionally(new IllegalStateException(this + " is closed"));
         queuePair.close();
         identifier.close();
     }

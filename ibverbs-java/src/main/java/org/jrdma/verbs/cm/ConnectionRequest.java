@@ -40,7 +40,8 @@ public final class ConnectionRequest implements AutoCloseable {
     }
 
     /**
-     * Accepts, and waits until the peer has confirmed.
+     * Accepts, and waits until the peer has confirmed. On iWARP that is no confirmation, and the
+     * peer must be the first who sends.
      *
      * @param domain of the device that it came through
      * @throws CmException if the peer has given up

@@ -16,9 +16,11 @@ public final class DatagramListener implements AutoCloseable {
     private final Identifier identifier;
     private final InetSocketAddress address;
 
+    @SuppressWarnings("this-escape") // all is set
     DatagramListener(Identifier identifier) {
         this.identifier = identifier;
         this.address = identifier.localAddress().orElseThrow();
+        identifier.reportIfDropped(this, toString());
     }
 
     /** Where it listens, with the port that it was given. */

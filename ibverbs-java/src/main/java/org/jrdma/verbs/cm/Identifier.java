@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
@@ -368,7 +369,7 @@ public final class Identifier extends NativeObject {
 
     /**
      * The priority of its packets, as in IP: 0 to 255. Before the address is resolved. In C: {@code
-     * RDMA_OPTION_ID_TOS}.
+     * rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
      */
     public void typeOfService(int value) throws VerbsException {
         setByte(rdma_h.RDMA_OPTION_ID_TOS(), value, 255);
@@ -376,7 +377,7 @@ public final class Identifier extends NativeObject {
 
     /**
      * Shares its port with others that say so too. Before it is bound. In C: {@code
-     * RDMA_OPTION_ID_REUSEADDR}.
+     * rdma_set_option} with {@code RDMA_OPTION_ID_REUSEADDR}.
      */
     public void reuseAddress(boolean wanted) throws VerbsException {
         setFlag(rdma_h.RDMA_OPTION_ID_REUSEADDR(), wanted);
@@ -384,7 +385,7 @@ public final class Identifier extends NativeObject {
 
     /**
      * Listens for IPv6 alone where it is bound to the wildcard of IPv6. Before it is bound. In C:
-     * {@code RDMA_OPTION_ID_AFONLY}.
+     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}.
      */
     public void addressFamilyOnly(boolean wanted) throws VerbsException {
         setFlag(rdma_h.RDMA_OPTION_ID_AFONLY(), wanted);
@@ -392,7 +393,7 @@ public final class Identifier extends NativeObject {
 
     /**
      * How long the queue pair waits for an answer: 4.096 us times 2 to this, 0 to 31. In C: {@code
-     * RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
      */
     public void acknowledgeTimeout(int exponent) throws VerbsException {
         setByte(rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT(), exponent, 31);
@@ -435,12 +436,18 @@ public final class Identifier extends NativeObject {
         }
     }
 
-    /** Its own address, once it has one. In C: {@code rdma_get_local_addr}. */
+    /**
+     * Its own address, once it has one. In C: {@code rdma_get_local_addr}, and {@code
+     * rdma_get_src_port}.
+     */
     public Optional<InetSocketAddress> localAddress() {
         return look(IdentifierFunctions::local);
     }
 
-    /** The peer's address, once it is known. In C: {@code rdma_get_peer_addr}. */
+    /**
+     * The peer's address, once it is known. In C: {@code rdma_get_peer_addr}, and {@code
+     * rdma_get_dst_port}.
+     */
     public Optional<InetSocketAddress> peerAddress() {
         return look(IdentifierFunctions::peer);
     }
@@ -463,6 +470,11 @@ public final class Identifier extends NativeObject {
     /** Its events, where the channel gives them out. */
     Inbox inbox() {
         return inbox;
+    }
+
+    /** Reports an object that has to close this one. */
+    void reportIfDropped(Object user, String name) {
+        Leaks.watch(user, name, lifetime());
     }
 
     /** With the requests that nobody has taken, which it refuses. */

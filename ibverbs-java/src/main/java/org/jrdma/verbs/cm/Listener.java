@@ -19,9 +19,11 @@ public final class Listener implements AutoCloseable {
     private final Identifier identifier;
     private final InetSocketAddress address;
 
+    @SuppressWarnings("this-escape") // all is set
     Listener(Identifier identifier) {
         this.identifier = identifier;
         this.address = identifier.localAddress().orElseThrow();
+        identifier.reportIfDropped(this, toString());
     }
 
     /** Where it listens, with the port that it was given. */

@@ -73,7 +73,11 @@ public final class RdmaChannel implements AutoCloseable {
     private @Nullable String ended;
 
     private RdmaChannel(
-            Connection<PolledQueuePair> connection, ChannelRings rings, ChannelGreeting peer) {
+            Connection<PolledQueuePair> connection,
+            ChannelRings rings,
+            ChannelGreeting peer,
+            boolean connected)
+            throws VerbsException {
         this.connection = connection;
         this.rings = rings;
         this.cursor = rings.completions().newCursor(Math.min(64, rings.capacity()));
@@ -81,7 +85,10 @@ public final class RdmaChannel implements AutoCloseable {
         this.writes = new PreparedWrite[rings.operations()];
         this.reads = new PreparedRead[rings.operations()];
         this.operationIds = new long[rings.operations()];
-        rings.begin(connection.queuePair(), peer);
+        rings.begin(connection.queuePair(), peer, connection.isWarp() && !connected);
+        if (connection.isWarp() && connected) {
+            rings.greet();
+        }
     }
 
     /**
@@ -106,12 +113,14 @@ public final class RdmaChannel implements AutoCloseable {
                     var connection = connections.connect(peer, domain, asked, timeout);
                     return new Made(
                             connection,
-                            ChannelGreeting.from(connection.privateData()).orElse(null));
+                            ChannelGreeting.from(connection.privateData()).orElse(null),
+                            true);
                 });
     }
 
     /**
-     * Accepts a peer that wants a channel, and refuses any other.
+     * Accepts a peer that wants a channel, and refuses any other. On iWARP there is no room to send
+     * until the peer's first words have come, which come by themselves.
      *
      * @param domain of the device that the request came through
      * @throws VerbsException if it wants something else
@@ -134,11 +143,13 @@ public final class RdmaChannel implements AutoCloseable {
         return make(
                 domain,
                 options,
-                asked -> new Made(request.accept(domain, asked, timeout), greeting.get()));
+                asked -> new Made(request.accept(domain, asked, timeout), greeting.get(), false));
     }
 
     private record Made(
-            Connection<PolledQueuePair> connection, @Nullable ChannelGreeting greeting) {}
+            Connection<PolledQueuePair> connection,
+            @Nullable ChannelGreeting greeting,
+            boolean connected) {}
 
     private interface Connecting {
         Made with(ConnectionOptions<PolledQueuePair> options)
@@ -161,7 +172,7 @@ public final class RdmaChannel implements AutoCloseable {
                 throw new VerbsException(
                         "rdma_connect", "%s is not to a channel".formatted(made.connection));
             }
-            channel = new RdmaChannel(made.connection, rings, made.greeting);
+            channel = new RdmaChannel(made.connection, rings, made.greeting, made.connected);
             return channel;
         } finally {
             if (channel == null) {
@@ -316,7 +327,7 @@ public final class RdmaChannel implements AutoCloseable {
     private int freeOperation() throws VerbsException {
         checkThread();
         refuseIfEnded();
-        return operationsBegun - operationsDone == operationIds.length
+        return operationsBegun - operationsDone == operationIds.length || !rings.hasBegun()
                 ? -1
                 : (int) (operationsBegun % operationIds.length);
     }

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -164,6 +166,69 @@ class SoftConnectionTest {
 
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .isLessThan(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void shouldGiveUpOnAProcessThatIsKilledWhenItIsAsked() throws Exception {
+        try (var doomed = ChildJvm.start(List.of(), HalfPeer.class)) {
+            var where = doomed.line().split(" ", -1);
+            var peer = new InetSocketAddress(where[0], Integer.parseInt(where[1]));
+            var connecting =
+                    threads.submit(() ->
+                            connections.connect(peer, domain, options(), Duration.ofSeconds(3)));
+            doomed.line("asked");
+            doomed.kill();
+
+            assertThat(connecting)
+                    .failsWithin(Duration.ofSeconds(10))
+                    .withThrowableThat()
+                    .withCauseInstanceOf(FabricTimeoutException.class)
+                    .withMessageContaining("the peer has not answered");
+        }
+        connect(1);
+    }
+
+    @Test
+    void shouldGiveUpOnAProcessThatIsKilledWhenItHasAskedAndServeOthers() throws Exception {
+        var here = listener.localAddress();
+        try (var doomed =
+                ChildJvm.start(
+                        List.of(),
+                        HalfPeer.class,
+                        here.getAddress().getHostAddress(),
+                        "" + here.getPort())) {
+            try (var request = listener.next(PATIENCE)) {
+                doomed.kill();
+                var start = System.nanoTime();
+
+                assertThatThrownBy(() -> request.accept(domain, options(), Duration.ofSeconds(2)))
+                        .isInstanceOf(FabricTimeoutException.class)
+                        .hasMessageContaining("the peer has not confirmed");
+
+                assertThat(Duration.ofNanos(System.nanoTime() - start))
+                        .isLessThan(Duration.ofSeconds(8));
+            }
+        }
+        connect(1);
+    }
+
+    @Test
+    void shouldReportWhatAProgramForgets() throws Exception {
+        try (var forgetful =
+                ChildJvm.start(
+                        List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
+                        ForgetfulPeer.class)) {
+            var reported = new HashSet<String>();
+            while (reported.size() < 3) {
+                var line = forgetful.line();
+                if (line.matches(".* connection from \\S+ to \\S+ was never closed.*")) {
+                    reported.add(line.replaceFirst(".* (connection from \\S+) .*", "$1"));
+                } else if (line.matches(".* listener at \\S+ was never closed.*")) {
+                    reported.add("listener");
+                }
+            }
+            assertThat(reported).contains("listener"); // and each end of the connection
         }
     }
 

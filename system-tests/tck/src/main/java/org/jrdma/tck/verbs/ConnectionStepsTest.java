@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +22,7 @@ import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedDatagramQueuePair;
 import org.jrdma.verbs.DispatchedQueuePair;
+import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.GlobalRouteHeader;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairChange;
@@ -71,7 +73,7 @@ class ConnectionStepsTest {
         there = connections.newEventChannel();
         device = fabric.open();
         domain = device.newProtectionDomain();
-        completions = device.newCompletionDispatcher(64);
+        completions = device.newCompletionDispatcher(512);
         address = Fabric.address(device);
     }
 
@@ -186,6 +188,106 @@ class ConnectionStepsTest {
             callee.disconnect();
             await(here, Disconnected.class);
         }
+    }
+
+    @Test
+    void shouldTellThePeersDriverWhatThisOneOffers() throws Exception {
+        fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
+        var caller = routed(listener().localAddress().orElseThrow());
+        var offered = new EnhancedOptions(0x1234, 7);
+        var taken = new EnhancedOptions(0x1234, 5);
+        caller.enhancedOptions(offered);
+        caller.connect(parameters(queuePair(caller)));
+
+        var callee = await(there, ConnectRequest.class).identifier();
+        assertThat(callee.peerEnhancedOptions()).isEqualTo(offered);
+        callee.enhancedOptions(taken);
+        var called = queuePair(callee);
+        ready(callee, called);
+        callee.accept(parameters(called));
+        await(here, ConnectResponse.class);
+        assertThat(caller.peerEnhancedOptions()).isEqualTo(taken);
+    }
+
+    /** As where a message comes before the peer's last word. */
+    @Test
+    void shouldBeEstablishedWhenItsQueuePairHasHeardFromThePeer() throws Exception {
+        if (isWarp()) {
+            throw new Fabric.Listed("iWARP has no last word");
+        }
+        var caller = routed(listener().localAddress().orElseThrow());
+        caller.connect(parameters(queuePair(caller)));
+        var callee = await(there, ConnectRequest.class).identifier();
+        var called = queuePair(callee);
+        ready(callee, called);
+        callee.accept(parameters(called));
+        await(here, ConnectResponse.class);
+
+        callee.notify(AsyncEventType.COMMUNICATION_ESTABLISHED);
+
+        await(there, Established.class);
+    }
+
+    /** One thread and one channel for both sides of all: an event at a time. */
+    @Test
+    void shouldConnectManyFromOneLoopOverEvents() throws Exception {
+        var count = 20;
+        var listener = here.newIdentifier(PortSpace.TCP);
+        listener.bind(new InetSocketAddress(address, 0));
+        listener.listen(count);
+        var service = listener.localAddress().orElseThrow();
+        var queuePairs = new HashMap<Identifier, DispatchedQueuePair>();
+        for (var number = 0; number < count; number++) {
+            here.newIdentifier(PortSpace.TCP).resolveAddress(service, PATIENCE);
+        }
+        var established = 0;
+        while (established < 2 * count) {
+            var event = here.next(PATIENCE);
+            var identifier = event.identifier();
+            switch (event) {
+                case AddressResolved _ -> identifier.resolveRoute(PATIENCE);
+                case RouteResolved _ -> {
+                    var calling = queuePair(identifier);
+                    queuePairs.put(identifier, calling);
+                    startIfIwarp(() -> identifier.connect(parameters(calling)));
+                }
+                case ConnectRequest _ -> {
+                    var called = queuePair(identifier);
+                    queuePairs.put(identifier, called);
+                    ready(identifier, called);
+                    identifier.accept(parameters(called));
+                }
+                case ConnectResponse _ -> {
+                    ready(identifier, queuePairs.get(identifier));
+                    identifier.establish();
+                    established++;
+                }
+                case Established _ -> established++;
+                default -> throw new AssertionError(event);
+            }
+        }
+        assertThat(queuePairs).hasSize(2 * count);
+    }
+
+    /** Where the call waits for TCP, and so for who listens. */
+    private void startIfIwarp(VerbsCall call) throws VerbsException {
+        if (!isWarp()) {
+            call.run();
+            return;
+        }
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    try {
+                        call.run();
+                    } catch (VerbsException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+    }
+
+    private interface VerbsCall {
+        void run() throws VerbsException;
     }
 
     @Test

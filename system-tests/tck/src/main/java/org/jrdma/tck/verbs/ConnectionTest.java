@@ -392,7 +392,7 @@ class ConnectionTest {
         awaitObjects(objects);
         var descriptors = descriptors();
 
-        fail(150);
+        fail(1_000);
 
         awaitObjects(objects);
         assertThat(descriptors()).isEqualTo(descriptors);
@@ -417,11 +417,39 @@ class ConnectionTest {
                 .toList();
     }
 
+    /** Dropped, refused, without a preparation, to where nobody listens. */
     private void fail(int times) throws Exception {
         for (var time = 0; time < times; time++) {
-            var connecting = connecting();
-            listener.next(PATIENCE).close();
-            assertThat(failureOf(connecting)).isInstanceOf(CmException.class);
+            switch (time % 4) {
+                case 0, 1 -> {
+                    var connecting = connecting();
+                    try (var request = listener.next(PATIENCE)) {
+                        if (time % 4 == 1) {
+                            request.reject(bytes("full"));
+                        }
+                    }
+                    assertThat(failureOf(connecting)).isInstanceOf(CmException.class);
+                }
+                case 2 ->
+                        assertThatThrownBy(() ->
+                                        connections.connect(
+                                                listener.localAddress(),
+                                                domain,
+                                                options()
+                                                        .prepared(_ -> {
+                                                            throw new IOException("no memory");
+                                                        }),
+                                                PATIENCE))
+                                .hasMessageContaining("no memory");
+                default ->
+                        assertThatThrownBy(() ->
+                                        connections.connect(
+                                                new InetSocketAddress(address, 1),
+                                                domain,
+                                                options(),
+                                                PATIENCE))
+                                .isInstanceOf(VerbsException.class);
+            }
         }
     }
 

@@ -6,6 +6,8 @@ public enum Feature {
     CONNECTING_BY_MODIFY,
     /** The connection manager, {@code rdma_cm}, and an address for it. */
     CONNECTION_MANAGER,
+    /** {@code rdma_set_local_ece}. */
+    ENHANCED_OPTIONS_OF_CONNECTIONS,
     /** Queue pairs of the type UC. */
     UNRELIABLE_CONNECTIONS,
     /** Queue pairs of the type UD. */

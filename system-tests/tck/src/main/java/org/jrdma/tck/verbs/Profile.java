@@ -75,6 +75,9 @@ public enum Profile {
                     entry(
                             Feature.CONNECTING_BY_MODIFY,
                             "iWARP connects by TCP, through rdma_cm only"),
+                    entry(
+                            Feature.ENHANCED_OPTIONS_OF_CONNECTIONS,
+                            "iWARP's messages have no room for them"),
                     entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has reliable ones only"),
                     entry(Feature.DATAGRAMS, "iWARP has connections only"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
@@ -108,6 +111,7 @@ public enum Profile {
     SOFTWARE(
             Map.of(
                     Feature.SYSFS, "the kernel knows nothing of it",
+                    Feature.ENHANCED_OPTIONS_OF_CONNECTIONS, "not in its messages yet",
                     Feature.ALLOCATING_NOTHING,
                             "it is in Java, whose system calls may take a segment each",
                     Feature.ADAPTERS_OFFERS, "it is no adapter",

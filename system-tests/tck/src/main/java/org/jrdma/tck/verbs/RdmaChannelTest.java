@@ -19,12 +19,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
@@ -305,15 +307,21 @@ class RdmaChannelTest {
         try (var completions = device.newCompletionDispatcher(64);
                 var memory = domain.newArena(Access.LOCAL_WRITE)) {
             var message = memory.region(bytes.length);
+            var firstWords = memory.region(64);
+            var heard = new AtomicReference<Transfer>();
             message.segment().copyFrom(MemorySegment.ofArray(bytes));
             var greeting = HexFormat.of().parseHex("6a726301" + "00001000" + "00000040");
             var asked =
                     ConnectionOptions.of(QueuePairOptions.reliable(completions).receives(4))
                             .privateData(greeting)
-                            .prepared(queuePair -> queuePair.receive(message.slice()));
+                            .prepared(
+                                    queuePair -> heard.set(queuePair.receive(firstWords.slice())));
             var peer =
                     supplied(() -> {
                         var connection = listener.accept(domain, asked, PATIENCE);
+                        if (fabric.profile() == Profile.SIW) {
+                            heard.get().await(PATIENCE); // on iWARP who connects begins
+                        }
                         connection.queuePair().send(message.slice());
                         return connection;
                     });

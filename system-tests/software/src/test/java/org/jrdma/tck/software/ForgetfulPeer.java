@@ -1,0 +1,38 @@
+package org.jrdma.tck.software;
+
+import static java.time.Duration.ofSeconds;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.net.InetSocketAddress;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+
+/** A process that forgets a listener, and both ends of a connection. */
+final class ForgetfulPeer {
+
+    private ForgetfulPeer() {}
+
+    static void main() throws Exception {
+        try (var device = Verbs.software().openFirst()) {
+            connectAndForget(device);
+            while (true) { // until it is killed
+                System.gc();
+                Thread.sleep(20);
+            }
+        }
+    }
+
+    private static void connectAndForget(Device device) throws Exception {
+        var connections = ConnectionManager.software();
+        var domain = device.newProtectionDomain();
+        var options = ConnectionOptions.of(reliable(device.newCompletionDispatcher(1024)));
+        var here = device.gids(1).getFirst().gid().ipv4().orElseThrow();
+        var listener = connections.listen(new InetSocketAddress(here, 0));
+        var there = listener.localAddress();
+        var connecting = connections.connectAsync(there, domain, options, ofSeconds(60));
+        listener.accept(domain, options, ofSeconds(60));
+        connecting.get();
+    }
+}
