@@ -150,12 +150,13 @@ final class Endpoint {
     void listen(Registration registration, int events) throws IOException {
         gate.lock();
         try {
-            if (!closed) {
-                registrations.remove(registration);
-                registration.listen(descriptor, events);
-                if (events != 0) {
-                    registrations.add(registration);
-                }
+            // A selector may end while a close waits, which must then know nothing of it any more.
+            var known = registrations.remove(registration);
+            if (known || !closed) {
+                registration.listen(descriptor, closed ? 0 : events);
+            }
+            if (events != 0 && !closed) {
+                registrations.add(registration);
             }
         } finally {
             gate.unlock();
@@ -198,6 +199,7 @@ final class Endpoint {
             for (var registration : registrations) {
                 registration.listen(descriptor, 0);
             }
+            registrations.clear();
         } finally {
             gate.unlock();
         }
