@@ -493,6 +493,9 @@ class RdmaChannelTest {
     /** Of one batch: a message, and all receives that were flushed. */
     @Test
     void shouldNotWaitOnceItKnowsThatNothingMoreWillCome() throws Exception {
+        if (fabric.profile() == Profile.SIW) {
+            throw new Fabric.Listed("on iWARP the side that has accepted cannot send first");
+        }
         var options = new RdmaChannelOptions().window(4);
         var peer =
                 peer(
