@@ -26,6 +26,13 @@ public final class Jrdma {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Jrdma());
+        return new CommandLine(new Jrdma())
+                .setExecutionExceptionHandler((e, command, _) -> {
+                    if (e instanceof IllegalArgumentException) { // of a system property
+                        command.getErr().println(e.getMessage());
+                        return command.getCommandSpec().exitCodeOnInvalidInput();
+                    }
+                    throw e;
+                });
     }
 }

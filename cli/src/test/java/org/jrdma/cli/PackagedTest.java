@@ -1,13 +1,19 @@
 package org.jrdma.cli;
 
+import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a user starts. */
 @Tag("packaged")
@@ -27,6 +33,49 @@ class PackagedTest {
             assertThat(program.output())
                     .contains("\n  soft0: ", "\n  adapter 0: this is node ")
                     .doesNotContain("WARNING");
+        }
+    }
+
+    @Test
+    void shouldSayWhichPropertyMakesNoSense() throws Exception {
+        try (var program =
+                Program.start(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Djrdma.soft.devices=eth4711",
+                                "-jar",
+                                Path.of("target", "jrdma.jar").toString(),
+                                "devices"))) {
+            assertThat(program.await()).isEqualTo(2);
+            assertThat(program.output())
+                    .startsWith("jrdma.soft.devices: \"eth4711\" is neither an address")
+                    .hasLineCount(1);
+        }
+    }
+
+    /** By a Maven that fails, so that nothing is built within a build. */
+    @ParameterizedTest
+    @CsvSource({"demo, examples", "example rc-pingpong, examples", "devices, cli", "doctor, cli"})
+    void shouldBuildWhatIsMissing(String command, String module, @TempDir Path checkout)
+            throws Exception {
+        var maven = Files.createDirectory(checkout.resolve("bin")).resolve("mvn");
+        Files.writeString(maven, "#!/bin/sh\necho \"mvn $*\"\nexit 1\n");
+        assertThat(maven.toFile().setExecutable(true)).isTrue();
+        Files.createFile(checkout.resolve("pom.xml"));
+        var script = Files.copy(Path.of("..", "jrdma"), checkout.resolve("jrdma"), COPY_ATTRIBUTES);
+        var arguments = new ArrayList<>(List.of(script.toString()));
+        arguments.addAll(List.of(command.split(" ", -1)));
+        var environment =
+                Map.of(
+                        "JAVA_HOME",
+                        System.getProperty("java.home"),
+                        "PATH",
+                        maven.getParent() + ":" + System.getenv("PATH"));
+
+        try (var program = Program.start(environment, arguments)) {
+            assertThat(program.await()).isOne();
+            assertThat(program.output())
+                    .contains("jrdma: building", " -pl " + module + " -am", "the build failed");
         }
     }
 
