@@ -14,14 +14,25 @@ import org.jrdma.examples.pingpong.SrqPingPong;
 import org.jrdma.examples.pingpong.UcPingPong;
 import org.jrdma.examples.pingpong.UdPingPong;
 import org.jrdma.examples.pingpong.XsrqPingPong;
+import org.jrdma.examples.rping.Rping;
 import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.examples.udmulticast.UdMulticast;
+import org.jrdma.examples.writenotify.WriteNotify;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the examples say where they cannot run: on any machine, with or without a device. */
 class ExampleFailureTest {
+
+    @ParameterizedTest
+    @ValueSource(classes = {Rping.class, WriteNotify.class})
+    void shouldAskWhatToConnectTo(Class<?> example) throws Exception {
+        try (var program = Programs.example(example, "-c")) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output()).startsWith("-c: connect to what").contains("usage: ");
+        }
+    }
 
     @ParameterizedTest
     @ValueSource(

@@ -23,7 +23,7 @@ public enum CompletionStatus {
             "an earlier request failed, or the queue pair was closed or put into the error state; look at the first failure"),
     /** A memory window could not be bound. */
     MEMORY_WINDOW_BIND_ERROR(
-            "the memory window could not be bound: rights missing on the region or out of its bounds"),
+            "the memory window could not be bound: the region lacks MEMORY_WINDOW_BIND or a right that the window gives, or is too short; or the window is bound already"),
     /** The peer answered with something unexpected. */
     BAD_RESPONSE("the peer answered with an operation that does not fit the request"),
     /** A receive buffer could not be written. */
@@ -33,7 +33,7 @@ public enum CompletionStatus {
             "the peer refused the request: its receive is too small, the operation is not allowed on its queue pair, or an atomic is unaligned"),
     /** The peer's memory may not be accessed so. */
     REMOTE_ACCESS_ERROR(
-            "the peer's memory is out of bounds, closed, of another domain, or lacks the right; or its queue pair does"),
+            "the peer's memory is out of bounds, closed, of another domain, or lacks the right; or its queue pair does; for a message over XRC, there is no receive queue of that number"),
     /** The peer failed at carrying it out. */
     REMOTE_OPERATION_ERROR("the peer could not complete the operation"),
     /** The peer did not answer, over all retries. */

@@ -240,7 +240,8 @@ public final class DispatchedQueuePair extends DispatchedTwoWayEnd implements Co
     }
 
     /**
-     * Takes away what a window shows; it can be bound again. In C: {@code IBV_WR_LOCAL_INV}.
+     * Takes away what a window shows; it can be bound again. Not what the peer has taken away: that
+     * ends the queue pair. In C: {@code IBV_WR_LOCAL_INV}.
      *
      * @throws IllegalStateException if it shows nothing
      * @throws UnsupportedOperationException if the connection is unreliable

@@ -98,7 +98,9 @@ abstract sealed class DispatchedTwoWayEnd extends DispatchedEnd
             throws FabricException, InterruptedIOException {
         refuseIfShared();
         if (!takesReceives()) {
-            throw wrongState("ibv_post_recv", "receives are taken from INIT on");
+            throw wrongState(
+                    "ibv_post_recv",
+                    "receives are taken from INIT on, where connect or activate brings it");
         }
         refuseIfDraining("ibv_post_recv");
         return receiver.submit("RECEIVE", local, _ -> {});

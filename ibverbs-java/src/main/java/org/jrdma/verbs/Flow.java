@@ -29,7 +29,11 @@ public final class Flow extends NativeObject {
     private record Made(MemorySegment address, Lifetime lifetime) {}
 
     private static String advice(int errno) {
-        return errno == Errno.EPERM ? "Flows need the capability CAP_NET_RAW." : "";
+        return switch (errno) {
+            case Errno.EPERM -> "Flows need the capability CAP_NET_RAW.";
+            case Errno.EOPNOTSUPP -> "The device has no flows, or none of this kind.";
+            default -> "";
+        };
     }
 
     private static Made make(QueuePair queuePair, int port, FlowRule asked) throws VerbsException {
@@ -57,7 +61,7 @@ public final class Flow extends NativeObject {
                                     port,
                                     new Attempt(
                                             "ibv_create_flow",
-                                            () -> "%s for %s".formatted(rule, queuePair),
+                                            () -> "for %s of %s".formatted(rule, queuePair),
                                             Flow::advice)));
             var name = "flow %x of %s".formatted(address.address(), queuePair);
             return new Made(

@@ -46,7 +46,9 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
     @Override
     void checkState() throws VerbsException {
         if (queuePair != null && !queuePair.takesReceives()) {
-            throw queuePair.wrongState(function(), "receives are taken from INIT on");
+            throw queuePair.wrongState(
+                    function(),
+                    "receives are taken from INIT on, where connect or activate brings it");
         }
     }
 

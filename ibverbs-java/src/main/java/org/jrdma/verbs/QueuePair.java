@@ -323,9 +323,14 @@ public abstract sealed class QueuePair extends NativeObject
     }
 
     private static String advice(QueuePairOptions<?> options, int errno) {
-        return errno == Errno.EPERM && options.type() == QueuePairType.RAW_PACKET
-                ? "Raw packets need the capability CAP_NET_RAW."
-                : LockedMemory.advice(errno);
+        if (options.type() != QueuePairType.RAW_PACKET) {
+            return LockedMemory.advice(errno);
+        }
+        return switch (errno) {
+            case Errno.EPERM -> "Raw packets need the capability CAP_NET_RAW.";
+            case Errno.EOPNOTSUPP -> "The device has no queue pairs of raw packets.";
+            default -> LockedMemory.advice(errno);
+        };
     }
 
     static LocalAddress localAddress(Device device, int portNumber, OptionalInt asked)

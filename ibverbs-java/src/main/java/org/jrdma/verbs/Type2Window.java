@@ -6,8 +6,10 @@ import org.jrdma.verbs.internal.WorkRequest;
 
 /**
  * A window that is bound when it shows nothing, and shows it until it is taken away: by this side,
- * or by the peer with a message that says so. Only the peer of the queue pair that bound it may use
- * it, on devices with windows of type 2B as most are. In C: {@code IBV_MW_TYPE_2}.
+ * or by the peer with a message that says so. Of the latter this object does not know: {@link
+ * Completion#invalidatedKey} tells the program, which may bind it again at once, and must not take
+ * it away: the queue pair would fail. Only the peer of the queue pair that bound it may use it, on
+ * devices with windows of type 2B as most are. In C: {@code IBV_MW_TYPE_2}.
  */
 public final class Type2Window extends MemoryWindow {
 

@@ -58,7 +58,7 @@ public final class Rping {
 
     private boolean serves;
     private boolean connects;
-    private String address = "0.0.0.0";
+    private String address = "";
     private int port = 7174;
     private int count = Integer.MAX_VALUE;
     private int size = 64;
@@ -256,6 +256,12 @@ public final class Rping {
         if (serves == connects) {
             throw new IllegalArgumentException(
                     "It is either the server (-s) or the client (-c).\n\n" + USAGE);
+        }
+        if (address.isEmpty()) {
+            if (connects) {
+                throw new IllegalArgumentException("-c: connect to what -a?\n\n" + USAGE);
+            }
+            address = "0.0.0.0";
         }
         if (size < 32) {
             throw new IllegalArgumentException("-S: a ping has 32 bytes at least.\n\n" + USAGE);

@@ -62,7 +62,7 @@ public final class WriteNotify {
 
     private boolean serves;
     private boolean connects;
-    private String address = "0.0.0.0";
+    private String address = "";
     private int port = 7175;
     private int count;
     private String fabric = "";
@@ -239,6 +239,12 @@ public final class WriteNotify {
         if (serves == connects) {
             throw new IllegalArgumentException(
                     "It is either the server (-s) or a client (-c).\n\n" + USAGE);
+        }
+        if (address.isEmpty()) {
+            if (connects) {
+                throw new IllegalArgumentException("-c: connect to what -a?\n\n" + USAGE);
+            }
+            address = "0.0.0.0";
         }
         if (count == 0) {
             count = serves ? 1 : 3;
