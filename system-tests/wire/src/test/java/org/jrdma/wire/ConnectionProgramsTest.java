@@ -145,6 +145,8 @@ class ConnectionProgramsTest {
             }
             for (var peer : peers) {
                 peer.send();
+            }
+            for (var peer : peers) { // it answers none before it has heard from all
                 peer.receive();
             }
             for (var peer : peers) {
