@@ -425,6 +425,7 @@ public abstract sealed class QueuePair extends NativeObject
                         .query(
                                 address(),
                                 !isWarp(),
+                                sharedReceives().isEmpty(),
                                 Attempt.to("ibv_query_qp", () -> "for " + this));
         enter(attributes.state());
         return attributes;

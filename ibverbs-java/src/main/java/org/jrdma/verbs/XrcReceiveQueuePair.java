@@ -64,6 +64,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                                         functions.query(
                                                 queuePair,
                                                 true,
+                                                false,
                                                 Attempt.to(
                                                         "ibv_query_qp",
                                                         () -> "for queue pair " + number))));

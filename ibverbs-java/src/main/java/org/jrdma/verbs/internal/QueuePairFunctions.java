@@ -329,8 +329,10 @@ public final class QueuePairFunctions {
      * memory happened to hold. Returns the errno.
      *
      * @param hasPaths false on iWARP, whose paths are TCP's
+     * @param hasReceives whether it has a receive queue of its own
      */
-    public QueuePairAttributes query(MemorySegment queuePair, boolean hasPaths, Attempt attempt)
+    public QueuePairAttributes query(
+            MemorySegment queuePair, boolean hasPaths, boolean hasReceives, Attempt attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
@@ -349,6 +351,10 @@ public final class QueuePairFunctions {
             if (!hasPaths) {
                 ibv_qp_attr.ah_attr(attributes).fill((byte) 0);
                 ibv_qp_attr.alt_port_num(attributes, (byte) 0);
+            }
+            if (!hasReceives) {
+                ibv_qp_cap.max_recv_wr(ibv_qp_attr.cap(attributes), 0);
+                ibv_qp_cap.max_recv_sge(ibv_qp_attr.cap(attributes), 0);
             }
             return QueuePairAttributeCodec.read(attributes);
         }
