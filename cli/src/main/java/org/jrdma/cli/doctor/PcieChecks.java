@@ -37,9 +37,7 @@ final class PcieChecks {
                                 "Install Dolphin's eXpressWare, and: systemctl start dis_supersockets."));
     }
 
-    /**
-     * What a device may reach of the memory: PCIe peers need it to be on, or translated as it is.
-     */
+    /** Told, and not judged: what is right depends on the adapter. */
     private static Finding iommu(Machine machine) {
         var units = machine.names("sys/class/iommu");
         var passThrough = machine.line("proc/cmdline").orElse("").contains("iommu=pt");
