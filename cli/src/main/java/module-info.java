@@ -1,10 +1,14 @@
-/** The {@code jrdma} command: what RDMA a machine has, and what is wrong with it. */
+/** The {@code jrdma} command: what RDMA a machine has, what is wrong with it, how fast it is. */
 module org.jrdma.cli {
+    requires java.desktop;
     requires org.jrdma.sisci;
+    requires org.jrdma.sockets;
     requires org.jrdma.verbs;
     requires info.picocli;
     requires static org.jspecify;
 
     opens org.jrdma.cli to
+            info.picocli;
+    opens org.jrdma.cli.perf to
             info.picocli;
 }

@@ -1,15 +1,23 @@
 package org.jrdma.cli;
 
+import org.jrdma.cli.perf.PerfCommand;
+import org.jrdma.cli.perf.PingCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /** The {@code jrdma} command. */
 @Command(
         name = "jrdma",
-        description = "Tells what RDMA this machine has, and what is wrong with it.",
+        description =
+                "Tells what RDMA this machine has, what is wrong with it, and how fast it is.",
         mixinStandardHelpOptions = true,
         version = "jrdma 0.1.0-SNAPSHOT",
-        subcommands = {DevicesCommand.class, DoctorCommand.class},
+        subcommands = {
+            DevicesCommand.class,
+            DoctorCommand.class,
+            PingCommand.class,
+            PerfCommand.class
+        },
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -25,7 +33,8 @@ public final class Jrdma {
         System.exit(commandLine().execute(arguments));
     }
 
-    static CommandLine commandLine() {
+    /** The whole command, to be executed with arguments. */
+    public static CommandLine commandLine() {
         return new CommandLine(new Jrdma())
                 .setExecutionExceptionHandler((e, command, _) -> {
                     if (e instanceof IllegalArgumentException) { // of a system property

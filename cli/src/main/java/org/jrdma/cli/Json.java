@@ -10,13 +10,14 @@ import org.jspecify.annotations.Nullable;
  * Values as JSON: records as objects with their components in order, collections as arrays, enums
  * by name, nothing as null.
  */
-final class Json {
+public final class Json {
 
     private static final int FIRST_PRINTABLE = 0x20;
 
     private Json() {}
 
-    static String of(@Nullable Object value) {
+    /** One line. */
+    public static String of(@Nullable Object value) {
         return switch (value) {
             case null -> "null";
             case Optional<?> optional -> of(optional.orElse(null));

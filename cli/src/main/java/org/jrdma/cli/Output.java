@@ -3,12 +3,13 @@ package org.jrdma.cli;
 import picocli.CommandLine.Option;
 
 /** For whom a command prints. */
-final class Output {
+public final class Output {
 
     @Option(names = "--json", description = "Print one line of JSON, for programs.")
     private boolean json;
 
-    boolean isJson() {
+    /** Whether a program reads it. */
+    public boolean isJson() {
         return json;
     }
 }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a user starts. */
 @Tag("packaged")
@@ -32,6 +33,23 @@ class PackagedTest {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output())
                     .contains("\n  soft0: ", "\n  adapter 0: this is node ")
+                    .doesNotContain("WARNING");
+        }
+    }
+
+    /** Each starts the same program for the other side. */
+    @ParameterizedTest
+    @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
+    void shouldMeasureBetweenTwoProcesses(String command) throws Exception {
+        var java = System.getProperty("java.home");
+        var words = new ArrayList<>(List.of(command.replace("JAVA_HOME", java).split(" ", -1)));
+        words.addAll(List.of("ping", "-c1", "-i100", "write", "--fabric=SOFTWARE"));
+
+        try (var program = Program.start(Map.of("JAVA_HOME", java), words)) {
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output())
+                    .startsWith("write, 64 bytes: RDMA WRITE, on the software fabric\n")
+                    .containsPattern("(?m)^ +\\d+ times: least ")
                     .doesNotContain("WARNING");
         }
     }
@@ -55,7 +73,14 @@ class PackagedTest {
 
     /** By a Maven that fails, so that nothing is built within a build. */
     @ParameterizedTest
-    @CsvSource({"demo, examples", "example rc-pingpong, examples", "devices, cli", "doctor, cli"})
+    @CsvSource({
+        "demo, examples",
+        "example rc-pingpong, examples",
+        "devices, cli",
+        "doctor, cli",
+        "perf, cli",
+        "ping, cli"
+    })
     void shouldBuildWhatIsMissing(String command, String module, @TempDir Path checkout)
             throws Exception {
         var maven = Files.createDirectory(checkout.resolve("bin")).resolve("mvn");

@@ -42,4 +42,27 @@ class RealKernelTest {
                 .containsPattern("(?m)^fine +rdma_cm: /dev/infiniband/rdma_cm can be opened$")
                 .containsPattern("(?m)^doubtful +UDP port 4791: taken at all addresses");
     }
+
+    @Test
+    void shouldMeasureTheKernelsDevice() {
+        assertThat(run("perf", "write", "read", "send", "-drxe0", "-s64,4K", "-t100")).isZero();
+
+        assertThat(output.toString())
+                .containsPattern("write: RDMA WRITE;.*\n.*\n +64 .*\n +4K ")
+                .containsPattern("read: RDMA READ;.*\n.*\n +64 .*\n +4K ")
+                .containsPattern("send: RDMA SEND;.*\n.*\n +64 .*\n +4K ");
+    }
+
+    @Test
+    void shouldSayThatIwarpIsNotMeasured() {
+        var errors = new StringWriter();
+
+        var code =
+                Jrdma.commandLine()
+                        .setErr(new PrintWriter(errors, true))
+                        .execute("perf", "write", "-dsiw0");
+
+        assertThat(code).isEqualTo(1);
+        assertThat(errors.toString()).contains("iWARP connects through rdma_cm only");
+    }
 }

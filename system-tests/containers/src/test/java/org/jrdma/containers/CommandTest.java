@@ -37,4 +37,31 @@ class CommandTest {
                     .containsPattern("(?m)^\\w+ +locked memory: ");
         }
     }
+
+    @Test
+    void shouldMeasureBetweenTwoHosts() throws Exception {
+        try (var network = Network.newNetwork();
+                var server = Host.running(network, "server", COMMAND, "perf", "--serve")) {
+            server.awaitOutput("waiting on port 18516");
+            try (var client =
+                    Host.running(
+                            network,
+                            "client",
+                            COMMAND,
+                            "perf",
+                            "--connect",
+                            "server",
+                            "-s64,4K",
+                            "-t100",
+                            "write",
+                            "tcp")) {
+                assertThat(client.await()).as(client.output() + server.output()).isZero();
+
+                assertThat(client.output())
+                        .containsPattern(
+                                "write: RDMA WRITE, on the software fabric;.*\n.*\n +64 .*\n +4K ")
+                        .containsPattern("tcp: sockets over tcp;.*\n.*\n +64 .*\n +4K ");
+            }
+        }
+    }
 }

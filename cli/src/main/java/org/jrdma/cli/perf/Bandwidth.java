@@ -1,0 +1,13 @@
+package org.jrdma.cli.perf;
+
+/** How much arrives when nobody waits for each message. */
+record Bandwidth(double megabytesPerSecond, double messagesPerSecond) {
+
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double MEGA = 1e6;
+
+    static Bandwidth of(int bytes, long messages, long nanos) {
+        var perSecond = messages * NANOS_PER_SECOND / nanos;
+        return new Bandwidth(perSecond * bytes / MEGA, perSecond);
+    }
+}

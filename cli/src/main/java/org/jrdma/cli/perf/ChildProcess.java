@@ -1,0 +1,115 @@
+package org.jrdma.cli.perf;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.cli.Jrdma;
+
+/** The other side as a second process of this machine, which ends with this one. */
+final class ChildProcess implements OtherSide {
+
+    /** The option by which such a process knows what it is. */
+    static final String OPTION = "--as-child";
+
+    /** What it says when it can be called, with the port behind it. */
+    static final String WAITING = "waiting on port ";
+
+    private final Process process;
+    private final InetSocketAddress address;
+
+    private ChildProcess(Process process, InetSocketAddress address) {
+        this.process = process;
+        this.address = address;
+    }
+
+    /** Starts the same program with the same properties. */
+    static ChildProcess start(String command, List<String> options) throws IOException {
+        var words = new ArrayList<String>();
+        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        System.getProperties().stringPropertyNames().stream()
+                .filter(name -> name.startsWith("jrdma."))
+                .forEach(name -> words.add("-D%s=%s".formatted(name, System.getProperty(name))));
+        var module = Jrdma.class.getModule();
+        if (module.isNamed()) {
+            words.addAll(
+                    List.of(
+                            "--enable-native-access=org.jrdma.ffi",
+                            "--module-path",
+                            System.getProperty("jdk.module.path"),
+                            "--module",
+                            module.getName() + "/" + Jrdma.class.getName()));
+        } else {
+            words.addAll(
+                    List.of(
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            Jrdma.class.getName()));
+        }
+        words.addAll(List.of(command, OPTION, "--serve", "0"));
+        words.addAll(options);
+        var process = new ProcessBuilder(words).redirectError(Redirect.INHERIT).start();
+        try {
+            return new ChildProcess(process, addressOf(process));
+        } catch (IOException e) {
+            process.destroy();
+            throw e;
+        }
+    }
+
+    private static InetSocketAddress addressOf(Process process) throws IOException {
+        var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
+        var line = lines.readLine();
+        if (line == null || !line.startsWith(WAITING)) {
+            throw new IOException(
+                    "The second process ends at once%s."
+                            .formatted(line == null ? "" : ": " + line));
+        }
+        return new InetSocketAddress(
+                InetAddress.getLoopbackAddress(),
+                Integer.parseInt(line.substring(WAITING.length())));
+    }
+
+    /** In such a process: its input is the parent's, and ends when the parent does. */
+    static void endWithParent() {
+        Thread.ofPlatform()
+                .daemon()
+                .name("jrdma-parent")
+                .start(() -> {
+                    try {
+                        while (System.in.read() >= 0) {
+                            // nobody writes
+                        }
+                    } catch (IOException _) {
+                        // nobody reads either
+                    }
+                    System.exit(0);
+                });
+    }
+
+    @Override
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.getOutputStream().close(); // it ends by itself, and gives back what it has
+        try {
+            if (!process.waitFor(ControlChannel.PATIENCE)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException _) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

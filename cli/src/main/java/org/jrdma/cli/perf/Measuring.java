@@ -1,0 +1,94 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** What the commands that measure have in common: where the other side is, and what it is. */
+final class Measuring {
+
+    private static final int PORT = 18_516;
+
+    @Option(
+            names = "--serve",
+            arity = "0..1",
+            paramLabel = "PORT",
+            fallbackValue = "" + PORT,
+            description =
+                    "Be the other side for a jrdma on another machine, until you end it. Whoever reaches the port can use it. (${FALLBACK-VALUE})")
+    private Optional<Integer> served = Optional.empty();
+
+    @Option(
+            names = "--connect",
+            paramLabel = "HOST[:PORT]",
+            description =
+                    "Measure towards the machine where another jrdma is told to --serve. Without it, a second process of this machine is the other side.")
+    private Optional<String> peer = Optional.empty();
+
+    @Option(
+            names = "--fabric",
+            paramLabel = "FABRIC",
+            description =
+                    "${COMPLETION-CANDIDATES}. By default the machine's own, and the software fabrics where it has no device.")
+    private Optional<Paths.Fabric> fabric = Optional.empty();
+
+    @Option(
+            names = {"-d", "--device"},
+            paramLabel = "NAME",
+            description = "The RDMA device of this side; by default the first.")
+    private Optional<String> device = Optional.empty();
+
+    @Option(names = ChildProcess.OPTION, hidden = true)
+    private boolean isChild;
+
+    List<Path> paths() {
+        return Paths.all(fabric, device);
+    }
+
+    boolean isServer() {
+        return served.isPresent();
+    }
+
+    /** Serves one after the other. Returns when this process is to end. */
+    void serve(PrintWriter out, PrintWriter errors) throws IOException {
+        var address =
+                isChild
+                        ? new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)
+                        : new InetSocketAddress(served.orElseThrow());
+        try (var listener = new ServerSocket()) {
+            listener.bind(address);
+            if (isChild) {
+                ChildProcess.endWithParent();
+            }
+            out.println(ChildProcess.WAITING + listener.getLocalPort());
+            out.flush();
+            var paths = paths();
+            while (true) {
+                try (var channel = new ControlChannel(listener.accept())) {
+                    new Helper(channel, paths).help();
+                } catch (IOException | RuntimeException e) {
+                    if (!isChild) { // the parent says it
+                        errors.println(e.getMessage());
+                    }
+                }
+            }
+        }
+    }
+
+    /** Where the other side is: on another machine, or a process that is started for it. */
+    OtherSide otherSide(String command) throws IOException {
+        if (peer.isPresent()) {
+            return OtherSide.at(peer.get(), PORT);
+        }
+        var options = new ArrayList<String>();
+        fabric.ifPresent(name -> options.addAll(List.of("--fabric", name.toString())));
+        device.ifPresent(name -> options.addAll(List.of("--device", name)));
+        return ChildProcess.start(command, options);
+    }
+}

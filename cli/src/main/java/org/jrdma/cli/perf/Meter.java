@@ -1,0 +1,171 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+
+/** The side that measures: opens a path together with the other side, and moves bytes over it. */
+final class Meter implements AutoCloseable {
+
+    /** What the other side is told: words, with numbers behind them. */
+    static final String OPEN = "open";
+
+    static final String EXCHANGE = "exchange";
+    static final String STREAM = "stream";
+    static final String CLOSE = "close";
+
+    /** What it answers when it has done as it was told. */
+    static final String DONE = "done";
+
+    private static final int MOST_SAMPLES = 1_000_000;
+
+    /** Until the compiler has seen it all. */
+    private static final Duration FIRST_WARM_UP = Duration.ofSeconds(1);
+
+    private static final int FIRST_BATCH = 8;
+
+    /** Between two looks at the clock and a word with the other side. */
+    private static final long BATCH_NANOS = Duration.ofMillis(20).toNanos();
+
+    private final ControlChannel peer;
+    private final Path path;
+    private final Link link;
+    private Duration leastWarmUp = FIRST_WARM_UP;
+
+    private Meter(ControlChannel peer, Path path, Link link) {
+        this.peer = peer;
+        this.path = path;
+        this.link = link;
+    }
+
+    static Meter open(ControlChannel peer, Path path, int largest) throws IOException {
+        peer.say(OPEN + " " + path.name() + " " + largest);
+        var link = path.opener().open(peer, largest, true);
+        try {
+            expectDone(peer);
+            return new Meter(peer, path, link);
+        } catch (IOException e) {
+            link.close();
+            throw e;
+        }
+    }
+
+    /** Measures each figure for some time, when it has warmed up for as long. */
+    Result measure(int bytes, Duration time) throws IOException {
+        return new Result(path.name(), bytes, latency(bytes, time), bandwidth(bytes, time));
+    }
+
+    /** Latency alone. */
+    Latency latency(int bytes, Duration time) throws IOException {
+        var samples = new Samples();
+        var warmUp = time.compareTo(leastWarmUp) < 0 ? leastWarmUp : time;
+        leastWarmUp = Duration.ZERO;
+        var batch = exchanges(bytes, FIRST_BATCH, warmUp, samples);
+        samples.forget();
+        exchanges(bytes, batch, time, samples);
+        return Latency.of(samples.taken(), path.isRoundTrip() ? 2 : 1);
+    }
+
+    /** Returns how many were done between two looks at the clock in the end. */
+    private int exchanges(int bytes, int firstBatch, Duration time, Samples samples)
+            throws IOException {
+        var batch = firstBatch;
+        var end = System.nanoTime() + time.toNanos();
+        do {
+            var start = System.nanoTime();
+            exchange(bytes, batch, samples);
+            batch = next(batch, System.nanoTime() - start);
+        } while (System.nanoTime() - end < 0 && samples.count < MOST_SAMPLES);
+        return batch;
+    }
+
+    private void exchange(int bytes, int count, Samples samples) throws IOException {
+        start(EXCHANGE, bytes, count);
+        for (var exchange = 0; exchange < count; exchange++) {
+            var start = System.nanoTime();
+            link.exchange(bytes);
+            samples.add(System.nanoTime() - start);
+        }
+        expectDone(peer);
+    }
+
+    private Bandwidth bandwidth(int bytes, Duration time) throws IOException {
+        var warm = stream(bytes, FIRST_BATCH, time);
+        return stream(bytes, warm.lastBatch(), time).toBandwidth(bytes);
+    }
+
+    private record Streamed(long messages, long nanos, int lastBatch) {
+        Bandwidth toBandwidth(int bytes) {
+            return Bandwidth.of(bytes, messages, nanos);
+        }
+    }
+
+    private Streamed stream(int bytes, int firstBatch, Duration time) throws IOException {
+        var batch = firstBatch;
+        var messages = 0L;
+        var nanos = 0L;
+        while (nanos < time.toNanos()) {
+            start(STREAM, bytes, batch);
+            var start = System.nanoTime();
+            link.stream(bytes, batch);
+            var taken = System.nanoTime() - start;
+            expectDone(peer);
+            messages += batch;
+            nanos += taken;
+            batch =
+                    next(
+                            batch,
+                            taken / 2); // longer than exchanges: each has a beginning and an end
+        }
+        return new Streamed(messages, nanos, batch);
+    }
+
+    /** As many as take about the time of a batch, and no leap. */
+    private static int next(int batch, long nanos) {
+        var most = Math.min(4 * batch, MOST_SAMPLES);
+        return Math.clamp(batch * BATCH_NANOS / Math.max(nanos, 1), Math.max(1, batch / 4), most);
+    }
+
+    private void start(String what, int bytes, int count) throws IOException {
+        link.prepare(bytes);
+        peer.say(what + " " + bytes + " " + count);
+        expectDone(peer);
+    }
+
+    private static void expectDone(ControlChannel peer) throws IOException {
+        var answer = peer.hear();
+        if (!answer.equals(DONE)) {
+            throw new IOException(
+                    "The other side says \"%s\": is it a jrdma of this version?".formatted(answer));
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (link) {
+            peer.say(CLOSE);
+            expectDone(peer);
+        }
+    }
+
+    private static final class Samples {
+
+        private long[] nanos = new long[FIRST_BATCH];
+        private int count;
+
+        void add(long sample) {
+            if (count == nanos.length) {
+                nanos = Arrays.copyOf(nanos, 2 * count);
+            }
+            nanos[count++] = sample;
+        }
+
+        void forget() {
+            count = 0;
+        }
+
+        long[] taken() {
+            return Arrays.copyOf(nanos, count);
+        }
+    }
+}

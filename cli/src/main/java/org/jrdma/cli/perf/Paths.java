@@ -1,0 +1,73 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.verbs.Verbs;
+
+/** All that can be measured, and what cannot be on this machine, with the reason. */
+final class Paths {
+
+    private Paths() {}
+
+    /** Where what is measured comes from. */
+    enum Fabric {
+        SYSTEM,
+        SOFTWARE;
+
+        /** What a description says of it, so that nobody takes the one for the other. */
+        String suffix() {
+            return this == SOFTWARE ? ", on the software fabric" : "";
+        }
+    }
+
+    /**
+     * The paths of this machine.
+     *
+     * @param wanted of which fabric; else the machine's own, and the software fabrics where it has
+     *     no device
+     * @param device the RDMA device; else the first
+     */
+    static List<Path> all(Optional<Fabric> wanted, Optional<String> device) {
+        var rdma = new RdmaPaths(wanted.orElseGet(Paths::rdmaFabric), device);
+        var sisci = new SisciPaths(wanted.orElseGet(Paths::sisciFabric));
+        return Stream.of(rdma.all(), sisci.all(), SocketPaths.all()).flatMap(List::stream).toList();
+    }
+
+    private static Fabric rdmaFabric() {
+        try {
+            return Verbs.system().devices().isEmpty() ? Fabric.SOFTWARE : Fabric.SYSTEM;
+        } catch (FabricException e) {
+            return Fabric.SOFTWARE;
+        }
+    }
+
+    private static Fabric sisciFabric() {
+        try {
+            Sisci.system();
+            return Fabric.SYSTEM;
+        } catch (LibraryNotFoundException e) {
+            return Fabric.SOFTWARE;
+        }
+    }
+
+    /** The one of a name. */
+    static Path named(String name, List<Path> paths) throws IOException {
+        return paths.stream()
+                .filter(path -> path.name().equals(name))
+                .findFirst()
+                .orElseThrow(() ->
+                        new IOException(
+                                "There is no \"%s\"; there are %s."
+                                        .formatted(
+                                                name,
+                                                paths.stream()
+                                                        .map(Path::name)
+                                                        .collect(Collectors.joining(", ")))));
+    }
+}

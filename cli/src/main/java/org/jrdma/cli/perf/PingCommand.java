@@ -1,0 +1,114 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jrdma.cli.Json;
+import org.jrdma.cli.Output;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Shows how long one message takes, again and again. */
+@Command(
+        name = "ping",
+        description =
+                "Shows how long a message takes, a line each second, until it is ended or has shown enough.",
+        mixinStandardHelpOptions = true)
+public final class PingCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec command;
+    @Mixin private Measuring measuring;
+    @Mixin private Output output;
+
+    @Parameters(
+            paramLabel = "PATH",
+            arity = "0..1",
+            defaultValue = "write",
+            description = "As of the command perf. (${DEFAULT-VALUE})")
+    private String name;
+
+    @Option(
+            names = {"-s", "--size"},
+            converter = Size.Converter.class,
+            defaultValue = "64",
+            description = "Bytes of a message, with K or M behind them. (${DEFAULT-VALUE})")
+    private int bytes;
+
+    @Option(
+            names = {"-c", "--count"},
+            paramLabel = "LINES",
+            description = "How many lines; by default they do not end.")
+    private Optional<Integer> lines = Optional.empty();
+
+    @Option(
+            names = {"-i", "--interval"},
+            paramLabel = "MILLIS",
+            defaultValue = "1000",
+            description = "How long a line is measured. (${DEFAULT-VALUE})")
+    private int millis;
+
+    @Override
+    public Integer call() throws IOException {
+        var out = command.commandLine().getOut();
+        if (measuring.isServer()) {
+            measuring.serve(out, command.commandLine().getErr());
+            return 0;
+        }
+        try {
+            ping();
+            return 0;
+        } catch (IOException e) {
+            command.commandLine().getErr().println(e.getMessage());
+            return 1;
+        }
+    }
+
+    private void ping() throws IOException {
+        var out = command.commandLine().getOut();
+        var path = Paths.named(name, measuring.paths());
+        if (path.missing().isPresent()) {
+            throw new IOException("%s: %s".formatted(name, path.missing().get()));
+        }
+        if (!path.moves(bytes)) {
+            throw new IOException(
+                    "%s moves %d to %d bytes".formatted(name, path.smallest(), path.largest()));
+        }
+        if (!output.isJson()) {
+            out.printf("%s, %d bytes: %s%n", name, bytes, path.description());
+        }
+        var all = new ArrayList<Latency>();
+        try (var otherSide = measuring.otherSide("perf");
+                var channel = otherSide.call();
+                var meter = Meter.open(channel, path, bytes)) {
+            while (lines.isEmpty() || all.size() < lines.get()) {
+                var latency = meter.latency(bytes, Duration.ofMillis(millis / 2));
+                all.add(latency);
+                if (!output.isJson()) {
+                    out.println(line(latency));
+                }
+            }
+        }
+        if (output.isJson()) {
+            out.println(Json.of(all));
+        }
+    }
+
+    private static String line(Latency latency) {
+        return String.format(
+                Locale.ROOT,
+                "%,9d times: least %.2f us, half within %.2f, 99 %% within %.2f, 99.9 %% within %.2f, longest %.2f",
+                latency.samples(),
+                latency.minimum(),
+                latency.median(),
+                latency.percentile99(),
+                latency.percentile99Point9(),
+                latency.maximum());
+    }
+}

@@ -1,0 +1,28 @@
+package org.jrdma.cli.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class LatencyTest {
+
+    @Test
+    void shouldTellWithinWhatTimeSoManyPercentWere() {
+        var nanos = LongStream.rangeClosed(1, 1_000).map(n -> (1_001 - n) * 1_000).toArray();
+
+        assertThat(Latency.of(nanos, 1))
+                .isEqualTo(new Latency(1_000, 1, 500.5, 500, 900, 990, 999, 1_000));
+    }
+
+    @Test
+    void shouldCountHalfOfARoundTrip() {
+        assertThat(Latency.of(new long[] {3_000}, 2))
+                .isEqualTo(new Latency(1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5));
+    }
+
+    @Test
+    void shouldTellBandwidthInMillionsOfBytes() {
+        assertThat(Bandwidth.of(1_000, 500, 1_000_000_000L)).isEqualTo(new Bandwidth(0.5, 500));
+    }
+}
