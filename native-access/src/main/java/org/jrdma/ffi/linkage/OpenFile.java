@@ -3,7 +3,7 @@ package org.jrdma.ffi.linkage;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.HostCalls.call;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

@@ -1,0 +1,106 @@
+package org.jrdma.tck.sisci.software;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jrdma.sisci.Node;
+import org.jrdma.sisci.RemoteInterrupt;
+import org.jrdma.sisci.RemoteMap;
+import org.jrdma.sisci.Sequence;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A stack that overflows inside a function that C called, if only for a moment, ends the JVM. Each
+ * test is a JVM that calls the fabric at every depth until its stack is full, again and again.
+ */
+@Timeout(120)
+class DeepStackTest {
+
+    private static final int SEGMENT = 7;
+
+    @TempDir Path logs;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"flush", "write", "copy", "trigger", "probe", "query"})
+    void shouldSurviveAStackThatOverflowsAtAnyDepth(String what) throws Exception {
+        var folder = Jvm.fabricFolder();
+        var complaints = logs.resolve("complaints");
+        var process =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Xss512k",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Overflowing.class.getName(),
+                                folder.toString(),
+                                what)
+                        .redirectError(complaints.toFile())
+                        .start();
+
+        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+        assertThat(process.waitFor()).as(output + Files.readString(complaints)).isZero();
+        assertThat(output).isEqualTo("10 overflows, then 42" + System.lineSeparator());
+    }
+
+    /** What is run. */
+    static final class Overflowing {
+
+        private final MemorySegment message = Arena.global().allocate(64, 64);
+        private final Node node;
+        private final RemoteMap map;
+        private final Sequence sequence;
+        private final RemoteInterrupt interrupt;
+
+        private Overflowing(Path folder) throws IOException {
+            node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).asNode(4))).open();
+            node.newSegment(SEGMENT, 4096).offer();
+            map = node.connect(4, SEGMENT, ofSeconds(5)).map();
+            sequence = map.newSequence();
+            interrupt = node.connectInterrupt(4, node.newInterrupt().number(), ofSeconds(5));
+        }
+
+        public static void main(String... arguments) throws Exception {
+            var program = new Overflowing(Path.of(arguments[0]));
+            var overflows = 0;
+            for (var round = 0; round < 10; round++) {
+                try {
+                    program.descend(arguments[1]);
+                } catch (StackOverflowError e) {
+                    overflows++;
+                }
+            }
+            program.map.putLongRelease(128, 42);
+            program.map.flush();
+            System.out.println(overflows + " overflows, then " + program.map.getLong(128));
+            program.node.close();
+        }
+
+        @SuppressWarnings("InfiniteRecursion") // until the stack is full
+        private void descend(String what) throws IOException {
+            switch (what) {
+                case "flush" -> map.putLongRelease(0, 1);
+                case "write" -> sequence.write(64, message, ofSeconds(5));
+                case "copy" -> map.copyFrom(message, 64);
+                case "trigger" -> interrupt.trigger();
+                case "probe" -> node.probe(8);
+                default -> node.cacheLineBytes();
+            }
+            descend(what);
+        }
+    }
+}
