@@ -3,6 +3,7 @@ module org.jrdma.sockets {
     requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.rdma;
     requires jdk.net;
+    requires org.slf4j;
     requires static transitive org.jspecify;
 
     exports org.jrdma.sockets;

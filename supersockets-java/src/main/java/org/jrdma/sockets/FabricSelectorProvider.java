@@ -11,43 +11,42 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Channels that take the fastest path, for programs that know nothing of it: {@code
  * -Djava.nio.channels.spi.SelectorProvider=org.jrdma.sockets.FabricSelectorProvider}.
  *
  * <p>Each channel is made over the first transport of a list that this machine can use, {@code
- * -Djrdma.sockets.transports=supersockets,smc,tcp} unless said otherwise. Datagram channels, pipes
- * and channels within this machine are made here too, for the same selector serves them all; those
- * of another provider it refuses. Safe for use by several threads.
+ * -Djrdma.sockets.transports=supersockets,smc,tcp} unless said otherwise; it becomes another one
+ * where the policy, {@code -Djrdma.sockets.policy=FILE}, has a rule for the address that it is
+ * bound or connected to. Datagram channels, pipes and channels within this machine are made here
+ * too, for the same selector serves them all; those of another provider it refuses. Safe for use by
+ * several threads.
  */
 public final class FabricSelectorProvider extends SelectorProvider {
 
-    private volatile @Nullable Transports transports;
+    private final Supplier<Preferences> preferences;
 
     /** For the JVM, which makes it at its first channel. Reads the system properties later. */
     public FabricSelectorProvider() {
-        transports = null;
+        preferences = Preferences::configured;
     }
 
-    /** Over the first of these transports that this machine can use when a channel is made. */
+    /**
+     * Over the first of these transports that this machine can use when a channel is made, whatever
+     * the policy.
+     */
     public FabricSelectorProvider(List<Transport> preferred) {
-        transports = new Transports(preferred);
+        this(Preferences.of(preferred));
     }
 
-    /** Read when they are first needed, so that a wrong property does not end the JVM's start. */
-    private Transports transports() {
-        var known = transports;
-        if (known == null) {
-            known = Transports.configured();
-            transports = known;
-        }
-        return known;
+    FabricSelectorProvider(Preferences preferences) {
+        this.preferences = () -> preferences;
     }
 
     /** Refuses a missing native-access flag in words. */
@@ -58,10 +57,8 @@ public final class FabricSelectorProvider extends SelectorProvider {
     @Override
     public SocketChannel openSocketChannel() throws IOException {
         needPermission();
-        var transports = transports();
-        var opened = transports.open();
-        return new StreamChannel(
-                this, opened.descriptor(), StreamKind.internet(opened), transports);
+        var preferences = this.preferences.get();
+        return stream(preferences.standard().open(), new AddressChoice(preferences, true));
     }
 
     @Override
@@ -71,17 +68,23 @@ public final class FabricSelectorProvider extends SelectorProvider {
             case StandardProtocolFamily.UNIX ->
                     new StreamChannel(this, unixSocket(), StreamKind.unix(), null);
             default -> {
-                var opened = transports().open(InternetFamily.of(family));
-                yield new StreamChannel(
-                        this, opened.descriptor(), StreamKind.internet(opened), null);
+                var preferences = this.preferences.get();
+                yield stream(
+                        preferences.standard().open(InternetFamily.of(family)),
+                        new AddressChoice(preferences, false));
             }
         };
+    }
+
+    private SocketChannel stream(Transports.Opened opened, AddressChoice choice) {
+        return new StreamChannel(this, opened.descriptor(), StreamKind.internet(opened), choice);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel() throws IOException {
         needPermission();
-        return listener(transports().open());
+        var preferences = this.preferences.get();
+        return listener(preferences.standard().open(), new AddressChoice(preferences, true));
     }
 
     @Override
@@ -89,13 +92,19 @@ public final class FabricSelectorProvider extends SelectorProvider {
         needPermission();
         return switch (Objects.requireNonNull(family)) {
             case StandardProtocolFamily.UNIX ->
-                    new ListenerChannel(this, unixSocket(), StreamKind.unix());
-            default -> listener(transports().open(InternetFamily.of(family)));
+                    new ListenerChannel(this, unixSocket(), StreamKind.unix(), null);
+            default -> {
+                var preferences = this.preferences.get();
+                yield listener(
+                        preferences.standard().open(InternetFamily.of(family)),
+                        new AddressChoice(preferences, false));
+            }
         };
     }
 
-    private ServerSocketChannel listener(Transports.Opened opened) throws IOException {
-        return new ListenerChannel(this, opened.descriptor(), StreamKind.internet(opened));
+    private ServerSocketChannel listener(Transports.Opened opened, AddressChoice choice)
+            throws IOException {
+        return new ListenerChannel(this, opened.descriptor(), StreamKind.internet(opened), choice);
     }
 
     private static int unixSocket() throws IOException {

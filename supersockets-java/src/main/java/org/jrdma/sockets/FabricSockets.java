@@ -30,19 +30,21 @@ public final class FabricSockets {
     private FabricSockets() {}
 
     /**
-     * Connects over the first of the configured transports that leads to the peer: {@code
+     * Connects over the first of the transports that leads to the peer: those that the policy has
+     * for it, {@code -Djrdma.sockets.policy=FILE}, or else {@code
      * -Djrdma.sockets.transports=supersockets,smc,tcp} unless said otherwise.
      *
      * @see #connect(String, int, List, Duration)
      */
     public static FabricSocketChannel connect(String host, int port, Duration timeout)
             throws IOException {
-        return connect(host, port, Transports.configured(), timeout);
+        return connect(host, port, Preferences.configured(), timeout);
     }
 
     /**
-     * Connects over the first of these transports that leads to the peer; {@link Connections#of}
-     * says which one it is, and why none before it. A virtual thread that waits leaves its carrier.
+     * Connects over the first of these transports that leads to the peer, whatever the policy has
+     * for it; {@link Connections#of} says which one it is, and why none before it. A virtual thread
+     * that waits leaves its carrier.
      *
      * @param timeout for all attempts together: each has an equal part of what is left, so that a
      *     path on which nothing comes back leaves time for the next
@@ -53,50 +55,62 @@ public final class FabricSockets {
      */
     public static FabricSocketChannel connect(
             String host, int port, List<Transport> preferred, Duration timeout) throws IOException {
-        return connect(host, port, new Transports(preferred), timeout);
+        return connect(host, port, Preferences.of(preferred), timeout);
     }
 
-    private static FabricSocketChannel connect(
-            String host, int port, Transports transports, Duration timeout) throws IOException {
+    static FabricSocketChannel connect(
+            String host, int port, Preferences preferences, Duration timeout) throws IOException {
         var deadline = Deadline.after(timeout);
         InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
-        var left = transports.preferred().size() * addresses.length;
+        var attempts = attempts(addresses, port, preferences);
+        var left = attempts.size();
         var refusals = new ArrayList<Refusal>();
         var failures = new ArrayList<IOException>();
-        for (var transport : transports.preferred()) {
-            for (var address : addresses) {
-                try {
-                    var part = Duration.ofNanos(Math.max(0, deadline.remainingNanos()) / left--);
-                    return connect(
-                            new InetSocketAddress(address, port),
-                            transport,
-                            List.copyOf(refusals),
-                            Deadline.after(part));
-                } catch (AsynchronousCloseException e) {
-                    throw e; // interrupted
-                } catch (IOException e) {
-                    failures.add(e);
-                    refusals.add(new Refusal(transport, e.getMessage()));
-                }
+        for (var attempt : attempts) {
+            try {
+                var part = Duration.ofNanos(Math.max(0, deadline.remainingNanos()) / left--);
+                return connect(attempt, List.copyOf(refusals), Deadline.after(part));
+            } catch (AsynchronousCloseException e) {
+                throw e; // interrupted
+            } catch (IOException e) {
+                failures.add(e);
+                refusals.add(new Refusal(attempt.transport, e.getMessage()));
             }
         }
         throw unreachable(host + ":" + port, refusals, failures);
     }
 
+    private record Attempt(InetSocketAddress address, Transport transport) {}
+
+    /** All addresses over what is preferred for each, then over what comes second, and so on. */
+    private static List<Attempt> attempts(
+            InetAddress[] addresses, int port, Preferences preferences) throws FabricException {
+        var attempts = new ArrayList<Attempt>();
+        var more = true;
+        for (var rank = 0; more; rank++) {
+            more = false;
+            for (var address : addresses) {
+                var peer = new InetSocketAddress(address, port);
+                var preferred = preferences.forPeer(peer).preferred();
+                if (rank < preferred.size()) {
+                    attempts.add(new Attempt(peer, preferred.get(rank)));
+                    more = true;
+                }
+            }
+        }
+        return attempts;
+    }
+
     private static FabricSocketChannel connect(
-            InetSocketAddress address,
-            Transport transport,
-            List<Refusal> refusals,
-            Deadline deadline)
-            throws IOException {
+            Attempt attempt, List<Refusal> refusals, Deadline deadline) throws IOException {
         var family =
-                address.getAddress() instanceof Inet4Address
+                attempt.address.getAddress() instanceof Inet4Address
                         ? InternetFamily.IPV4
                         : InternetFamily.IPV6;
-        var opened = Transports.open(transport, family, refusals);
+        var opened = Transports.open(attempt.transport, family, refusals);
         var channel =
                 new StreamChannel(PROVIDER, opened.descriptor(), StreamKind.internet(opened), null);
-        channel.connect(address, deadline);
+        channel.connect(attempt.address, deadline);
         return channel;
     }
 
@@ -115,12 +129,17 @@ public final class FabricSockets {
         return exception;
     }
 
-    /** Listens over the first of the configured transports that this machine can use. */
+    /**
+     * Listens over the first of the transports that this machine can use: those that the policy has
+     * for the address, or else the configured ones.
+     */
     public static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
         return listen(address, PROVIDER);
     }
 
-    /** Listens over the first of these transports that this machine can use. */
+    /**
+     * Listens over the first of these transports that this machine can use, whatever the policy.
+     */
     public static ServerSocketChannel listen(InetSocketAddress address, List<Transport> preferred)
             throws IOException {
         return listen(address, new FabricSelectorProvider(preferred));
@@ -135,5 +154,16 @@ public final class FabricSockets {
             listener.close();
             throw e;
         }
+    }
+
+    /**
+     * Reads the policy again at once, which otherwise happens within a second of a change. Streams
+     * that are connected stay as they are. Nothing if there is no policy.
+     *
+     * @throws FabricException if the file is missing, or names the file and the line that is bad;
+     *     then the rules that were read before stay
+     */
+    public static void reloadPolicy() throws FabricException {
+        Preferences.configured().reload();
     }
 }

@@ -34,6 +34,8 @@ record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advice) imp
                     () -> new Numbers(SocketCalls.AF_SMC, 1),
                     ": this kernel has no sockets over RDMA, or not loaded; try modprobe smc");
 
+    static final FamilyTransport SUPERSOCKETS = supersockets(FamilyNumber.publishedByDriver());
+
     /** Between processes of this machine; not one that can be preferred to others. */
     static final FamilyTransport UNIX =
             new FamilyTransport("unix", () -> new Numbers(SocketCalls.AF_UNIX, 0), IPV4_ALONE, "");

@@ -31,20 +31,32 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
     private final Endpoint endpoint;
     private final Side input;
-    private final StreamKind kind;
+    private final @Nullable AddressChoice choice;
     private final ChannelOptions options;
     private final AtomicReference<@Nullable ServerSocketAdaptor> socket = new AtomicReference<>();
+    private volatile StreamKind kind;
     private volatile @Nullable SocketAddress local;
 
-    ListenerChannel(SelectorProvider provider, int descriptor, StreamKind kind) throws IOException {
+    /**
+     * An unbound one.
+     *
+     * @param choice what becomes of the socket when its address is known; null if it stays
+     */
+    ListenerChannel(
+            SelectorProvider provider,
+            int descriptor,
+            StreamKind kind,
+            @Nullable AddressChoice choice)
+            throws IOException {
         super(provider);
         this.kind = kind;
+        this.choice = choice;
         endpoint = new Endpoint(this, descriptor, this::begin, this::end);
         input = endpoint.input();
         if (kind.addresses() instanceof InternetFamily) {
             options = ChannelOption.ofListener();
             // As the JDK does: or a server could not be started again for a minute.
-            options.set(endpoint, StandardSocketOptions.SO_REUSEADDR, true);
+            setOption(StandardSocketOptions.SO_REUSEADDR, true);
         } else {
             options = ChannelOption.ofUnixListener();
         }
@@ -62,8 +74,12 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
             if (local != null) {
                 throw new AlreadyBoundException();
             }
+            var wanted = address == null ? anyAddress() : address;
+            if (choice != null) {
+                kind = choice.forListener(kind, endpoint, wanted);
+            }
             var descriptor = endpoint.descriptor();
-            var bound = kind.bind(descriptor, address == null ? anyAddress() : address);
+            var bound = kind.bind(descriptor, wanted);
             SocketFailure.check(
                     SocketCalls.listen(descriptor, backlog < 1 ? DEFAULT_BACKLOG : backlog));
             local = bound;
@@ -179,6 +195,12 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         options.set(endpoint, name, value);
+        if (choice != null && local == null) {
+            endpoint.call(() -> {
+                choice.remember(name, value);
+                return null;
+            });
+        }
         return this;
     }
 

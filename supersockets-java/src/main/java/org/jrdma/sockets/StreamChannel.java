@@ -3,7 +3,6 @@ package org.jrdma.sockets;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
-import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
@@ -21,8 +20,6 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Instant;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -52,8 +49,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private final Side input;
     private final Side output;
     private final AtomicReference<@Nullable SocketAdaptor> socket = new AtomicReference<>();
-    private final @Nullable Transports wider;
-    private final Map<SocketOption<?>, Object> chosenOptions = new HashMap<>();
+    private final @Nullable AddressChoice choice;
 
     /** While it is pending. Guarded by the locks of both sides. */
     private @Nullable Connecting connecting;
@@ -76,17 +72,16 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     /**
      * An unconnected one.
      *
-     * @param wider where to take another socket from if this one cannot reach an address; null if
-     *     the program has chosen the family
+     * @param choice what becomes of the socket when its address is known; null if it stays
      */
     StreamChannel(
             SelectorProvider provider,
             int descriptor,
             StreamKind kind,
-            @Nullable Transports wider) {
+            @Nullable AddressChoice choice) {
         super(provider);
         this.kind = kind;
-        this.wider = wider;
+        this.choice = choice;
         this.state = State.UNCONNECTED;
         endpoint = new Endpoint(this, descriptor, this::begin, this::end);
         input = endpoint.input();
@@ -167,7 +162,9 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
             if (local != null) {
                 throw new AlreadyBoundException();
             }
-            widenFor(address);
+            if (choice != null) {
+                kind = choice.forOwn(kind, endpoint, address);
+            }
             local = endpoint.call(() -> kind.bindClient(endpoint.descriptor(), address));
         } finally {
             endpoint.unlockBoth();
@@ -186,7 +183,9 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
             endpoint.lockBoth();
             try {
                 endpoint.ensureOpen();
-                widenFor(address);
+                if (choice != null && state == State.UNCONNECTED) {
+                    kind = choice.forPeer(kind, endpoint, address, local);
+                }
                 var target = kind.addresses().reach(kind.addresses().check(address));
                 state =
                         switch (state) {
@@ -272,32 +271,6 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
                 default -> result;
             };
         }
-    }
-
-    /**
-     * Takes another socket where this one, of a transport for IPv4 alone that the program did not
-     * ask for by family, cannot reach an address.
-     */
-    private void widenFor(@Nullable SocketAddress address) throws IOException {
-        if (wider == null
-                || kind.addresses() != InternetFamily.IPV4
-                || !InternetFamily.standard().isIpv6()
-                || local != null
-                || !(address instanceof InetSocketAddress internet)
-                || !(internet.getAddress() instanceof Inet6Address)) {
-            return;
-        }
-        var opened = wider.open(InternetFamily.IPV6);
-        endpoint.replace(opened.descriptor());
-        kind = StreamKind.internet(opened);
-        for (var option : chosenOptions.entrySet()) {
-            setAgain(option.getKey(), option.getValue());
-        }
-    }
-
-    @SuppressWarnings("unchecked") // it was of the right type the first time
-    private <T> void setAgain(SocketOption<T> name, Object value) throws IOException {
-        kind.options().set(endpoint, name, (T) value);
     }
 
     @Override
@@ -600,8 +573,11 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     @Override
     public <T> StreamChannel setOption(SocketOption<T> name, T value) throws IOException {
         kind.options().set(endpoint, name, value);
-        if (wider != null && state == State.UNCONNECTED) {
-            endpoint.call(() -> chosenOptions.put(name, value));
+        if (choice != null && state == State.UNCONNECTED) {
+            endpoint.call(() -> {
+                choice.remember(name, value);
+                return null;
+            });
         }
         return this;
     }

@@ -48,6 +48,11 @@ record StreamKind(
                 FamilyTransport.UNIX, List.of(), UnixFamily.INSTANCE, ChannelOption.ofUnixStream());
     }
 
+    /** The same socket, with other transports that were preferred to it. */
+    StreamKind withRefusals(List<Transports.Refusal> refusals) {
+        return new StreamKind(transport, refusals, addresses, options);
+    }
+
     /** Binds what is to be connected; null for an address of the system's choice. */
     SocketAddress bindClient(int descriptor, @Nullable SocketAddress address) throws IOException {
         return switch (addresses) {

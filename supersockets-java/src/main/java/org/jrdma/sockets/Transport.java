@@ -23,7 +23,7 @@ public sealed interface Transport permits FamilyTransport {
      * file. The system property {@code jrdma.sockets.supersockets.family} names another file.
      */
     static Transport supersockets() {
-        return FamilyTransport.supersockets(FamilyNumber.publishedByDriver());
+        return FamilyTransport.SUPERSOCKETS;
     }
 
     /** The same, with the number of the family in a file of the caller's choice. */

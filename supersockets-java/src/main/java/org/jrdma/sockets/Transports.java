@@ -32,9 +32,14 @@ record Transports(List<Transport> preferred) {
 
     /** As the system property says. */
     static Transports configured() {
-        return parse(System.getProperty(PROPERTY, DEFAULT));
+        try {
+            return parse(System.getProperty(PROPERTY, DEFAULT));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(PROPERTY + ": " + e.getMessage(), e);
+        }
     }
 
+    /** Of names with commas between them. */
     static Transports parse(String names) {
         return new Transports(
                 Arrays.stream(names.split(",", -1))
@@ -50,9 +55,19 @@ record Transports(List<Transport> preferred) {
             case "smc" -> Transport.smc();
             default ->
                     throw new IllegalArgumentException(
-                            "%s: there is no transport \"%s\"; there are supersockets, smc, tcp"
-                                    .formatted(PROPERTY, name));
+                            "there is no transport \"%s\"; there are supersockets, smc, tcp"
+                                    .formatted(name));
         };
+    }
+
+    /** These, and TCP where they fail. */
+    Transports orTcp() {
+        if (preferred.contains(Transport.tcp())) {
+            return this;
+        }
+        var all = new ArrayList<>(preferred);
+        all.add(Transport.tcp());
+        return new Transports(all);
     }
 
     /** A transport that was preferred, and why it was not taken. */

@@ -12,6 +12,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The provider as the JVM finds it, which is decided once for a JVM. */
 @Timeout(60)
@@ -53,6 +55,35 @@ class PropertyTest {
                                 PROVIDER,
                                 "-Djrdma.sockets.transports=avian"))
                 .contains("jrdma.sockets.transports: there is no transport \"avian\"");
+    }
+
+    @Test
+    void shouldSayWhichLineOfThePolicyIsWrong(@TempDir Path folder) throws Exception {
+        var policy =
+                Files.writeString(folder.resolve("policy"), "connect * * tcp\nlisten * * avian");
+
+        assertThat(
+                        run(
+                                "--enable-native-access=ALL-UNNAMED",
+                                PROVIDER,
+                                "-Djrdma.sockets.policy=" + policy))
+                .contains(policy + ":2: there is no transport \"avian\"");
+    }
+
+    @Test
+    void shouldFollowThePolicy(@TempDir Path folder) throws Exception {
+        var policy =
+                Files.writeString(folder.resolve("policy"), "connect 127.0.0.1 * supersockets");
+
+        assertThat(
+                        run(
+                                "--enable-native-access=ALL-UNNAMED",
+                                PROVIDER,
+                                "-Djrdma.sockets.transports=tcp",
+                                "-Djrdma.sockets.policy=" + policy,
+                                "-Djrdma.sockets.supersockets.family="
+                                        + Implementation.familyFile("2")))
+                .contains("all of FabricSelectorProvider, over supersockets");
     }
 
     private static String run(String... options) throws Exception {

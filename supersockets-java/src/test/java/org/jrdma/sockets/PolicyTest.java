@@ -1,0 +1,267 @@
+package org.jrdma.sockets;
+
+import static java.time.Duration.ofHours;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jrdma.ffi.FabricException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(30)
+class PolicyTest {
+
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
+
+    /** Its number is that of IPv4, so that it works here. */
+    private static final Transport SUPERSOCKETS =
+            Transport.supersockets(Implementation.familyFile("2"));
+
+    private static final Transports STANDARD =
+            new Transports(List.of(SUPERSOCKETS, Transport.tcp()));
+
+    @TempDir private Path folder;
+
+    private Path file;
+
+    @BeforeEach
+    void nameFile() {
+        file = folder.resolve("policy");
+    }
+
+    private PolicyFile policy(Duration pause, String... lines) throws IOException {
+        Files.write(file, List.of(lines));
+        return new PolicyFile(file, pause);
+    }
+
+    private FabricSelectorProvider provider(String... lines) throws IOException {
+        return new FabricSelectorProvider(Preferences.of(STANDARD, policy(ofHours(1), lines)));
+    }
+
+    private static String names(Optional<Transports> transports) {
+        return transports
+                .map(found ->
+                        found.preferred().stream()
+                                .map(Transport::name)
+                                .collect(Collectors.joining(",")))
+                .orElse("none");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "storage01, 8003, 'smc,tcp'",
+        "STORAGE01, 8008, 'smc,tcp'",
+        "storage01, 8009, 'supersockets'",
+        "10.77.255.1, 22, 'tcp'",
+        "10.77.255.1, 23, 'supersockets'",
+        "10.79.255.1, 23, 'none'",
+        "fd00::77, 9000, 'smc,tcp'",
+        "fd01::77, 9000, 'none'",
+        "192.0.2.7, 1, 'tcp'",
+        "192.0.2.8, 1, 'none'"
+    })
+    void shouldDecideByTheFirstRuleThatFits(String host, int port, String transports) {
+        var policy =
+                Policy.parse(
+                        "policy",
+                        List.of(
+                                "# a comment",
+                                "",
+                                "listen  * * tcp",
+                                "connect storage01,fd00::/16  8003-8008,9000  smc # and TCP",
+                                "connect *                    22              tcp no-fall-back",
+                                "connect storage01,10.76.0.0/15 *     supersockets no-fall-back",
+                                "connect 192.0.2.7 * tcp"));
+        var known =
+                host.equalsIgnoreCase("storage01")
+                        ? new InetSocketAddress(named(host), port)
+                        : new InetSocketAddress(InetAddress.ofLiteral(host), port);
+
+        assertThat(names(policy.forPeer(known))).isEqualTo(transports);
+        assertThat(names(policy.forListener(known))).isEqualTo("tcp");
+    }
+
+    private static InetAddress named(String host) {
+        try {
+            return InetAddress.getByAddress(host, new byte[] {10, 77, 0, 1});
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "accept * * tcp, '\"accept\" begins no rule; connect and listen do'",
+        "connect * *, 'a rule is: connect or listen, hosts, ports, transports, and no-fall-back if need be'",
+        "connect * * tcp x y, 'a rule is: connect or listen, hosts, ports, transports, and no-fall-back if need be'",
+        "connect * * tcp fall-back, '\"fall-back\" after the transports; no-fall-back may stand there'",
+        "connect * * avian, 'there is no transport \"avian\"; there are '",
+        "connect 10.77.0.0/33 * tcp, '\"10.77.0.0/33\": a number from 0 to 32 is missing'",
+        "connect 10.77.0.300 * tcp, '\"10.77.0.300\" is no address'",
+        "connect storage/16 * tcp, '\"storage/16\" is no address'",
+        "connect -storage * tcp, '\"-storage\" is no host: '",
+        "'connect a,,b * tcp', '\"\" is no host: '",
+        "connect * 0 tcp, '\"0\": a number from 1 to 65535 is missing'",
+        "connect * 9-8 tcp, '\"9-8\": a number from 9 to 65535 is missing'",
+        "connect * http tcp, '\"http\": a number from 1 to 65535 is missing'"
+    })
+    void shouldRefuseABadLineWithFileAndNumber(String line, String message) throws Exception {
+        var policy = policy(ofHours(1), "connect * * tcp", line);
+
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(policy::current)
+                .withMessageStartingWith("%s:2: %s", file, message);
+    }
+
+    @Test
+    void shouldRefuseConnectionsWhereThePolicyIsMissing() throws Exception {
+        var provider =
+                new FabricSelectorProvider(
+                        Preferences.of(STANDARD, new PolicyFile(file, ofHours(1))));
+
+        try (var channel = provider.openSocketChannel()) {
+            assertThatThrownBy(() -> channel.connect(new InetSocketAddress(LOOPBACK, 9)))
+                    .isExactlyInstanceOf(FabricException.class)
+                    .hasMessage("jrdma.sockets.policy: there is no " + file);
+        }
+    }
+
+    @Test
+    void shouldNoticeAChangeAndKeepTheOldRulesForABadOne() throws Exception {
+        var policy = policy(Duration.ZERO, "connect * * tcp");
+        var peer = new InetSocketAddress(LOOPBACK, 9);
+        assertThat(names(policy.current().forPeer(peer))).isEqualTo("tcp");
+
+        Files.write(file, List.of("connect * * smc no-fall-back"));
+        assertThat(names(policy.current().forPeer(peer))).isEqualTo("smc");
+
+        Files.write(file, List.of("connect * * nothing of this kind"));
+        assertThat(names(policy.current().forPeer(peer))).isEqualTo("smc");
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(policy::reload)
+                .withMessageStartingWith(file + ":1: ");
+
+        Files.delete(file);
+        assertThat(names(policy.current().forPeer(peer))).isEqualTo("smc");
+
+        Files.write(file, List.of("# nothing"));
+        assertThat(names(policy.current().forPeer(peer))).isEqualTo("none");
+    }
+
+    @Test
+    void shouldReloadBeforeItsTime() throws Exception {
+        var policy = policy(ofHours(1), "connect * * tcp");
+        var preferences = Preferences.of(STANDARD, policy);
+        var peer = new InetSocketAddress(LOOPBACK, 9);
+        assertThat(preferences.forPeer(peer)).isNotEqualTo(STANDARD);
+        Files.write(file, List.of("# nothing"));
+        assertThat(preferences.forPeer(peer)).isNotEqualTo(STANDARD);
+
+        preferences.reload();
+
+        assertThat(preferences.forPeer(peer)).isEqualTo(STANDARD);
+    }
+
+    @Test
+    void shouldMakeAnotherSocketOfAChannelWhoseAddressHasARule() throws Exception {
+        var provider = provider("connect 127.0.0.1 * tcp", "connect 127.0.0.2 * smc,tcp");
+        try (var listener = ChannelPair.listener(provider);
+                var channel = provider.openSocketChannel();
+                var bound = provider.openSocketChannel();
+                var chosen = provider.openSocketChannel(StandardProtocolFamily.INET)) {
+            assertThat(listener.toString()).contains("supersockets");
+            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            bound.bind(ChannelPair.ANY_PORT);
+            var own = bound.getLocalAddress();
+
+            for (var each : List.of(channel, bound, chosen)) {
+                assertThat(transport(each)).isEqualTo("supersockets");
+                each.connect(listener.getLocalAddress());
+                assertThat(transport(each)).isEqualTo("tcp");
+                assertThat(Connections.of(each).isFallBack()).isFalse();
+                try (var accepted = listener.accept()) {
+                    assertThat(accepted.getRemoteAddress()).isEqualTo(each.getLocalAddress());
+                    each.write(Bytes.of("a"));
+                    assertThat(Bytes.read(accepted, 1)).isEqualTo("a");
+                }
+            }
+
+            assertThat(channel.getOption(StandardSocketOptions.SO_KEEPALIVE)).isTrue();
+            assertThat(bound.getLocalAddress()).isEqualTo(own);
+        }
+    }
+
+    private static String transport(SocketChannel channel) {
+        return ((FabricSocketChannel) channel).transport().name();
+    }
+
+    @Test
+    void shouldListenAsThePolicySays() throws Exception {
+        var any = provider();
+        int port;
+        try (var probe = ChannelPair.listener(any)) {
+            port = ((InetSocketAddress) probe.getLocalAddress()).getPort();
+        }
+        var provider = provider("listen 127.0.0.0/8 %d tcp".formatted(port));
+
+        try (var listener = provider.openServerSocketChannel();
+                var other = ChannelPair.listener(provider)) {
+            assertThat(listener.bind(new InetSocketAddress(LOOPBACK, port)).toString())
+                    .contains("tcp");
+            assertThat(listener.getOption(StandardSocketOptions.SO_REUSEADDR)).isTrue();
+            assertThat(other.toString()).contains("supersockets");
+        }
+    }
+
+    @Test
+    void shouldTakeNothingElseWhereFallBackIsNotAllowed() throws Exception {
+        var absent = Transport.smc().whyNot();
+        assumeTrue(absent.isPresent(), "this kernel has SMC");
+        var provider = provider("connect 127.0.0.1 * smc no-fall-back");
+        try (var listener = ChannelPair.listener(provider);
+                var channel = provider.openSocketChannel()) {
+            assertThatThrownBy(() -> channel.connect(listener.getLocalAddress()))
+                    .isExactlyInstanceOf(SocketException.class)
+                    .hasMessage("No transport can be used: smc: " + absent.get());
+            assertThat(channel.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldConnectOverWhatThePolicyHasForEachAddress() throws Exception {
+        var listening = provider();
+        var preferences =
+                Preferences.of(STANDARD, policy(ofHours(1), "connect localhost,127.0.0.1 * tcp"));
+        try (var listener = listening.openServerSocketChannel()) {
+            listener.bind(null);
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            try (var channel =
+                            FabricSockets.connect("127.0.0.1", port, preferences, ofSeconds(10));
+                    var other =
+                            FabricSockets.connect("127.0.0.2", port, preferences, ofSeconds(1))) {
+                assertThat(transport(channel)).isEqualTo("tcp");
+                assertThat(transport(other)).isEqualTo("supersockets");
+            }
+        }
+    }
+}
