@@ -2,6 +2,8 @@
 module org.jrdma.sockets {
     requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.rdma;
+    requires java.management;
+    requires jdk.jfr;
     requires jdk.net;
     requires org.slf4j;
     requires static transitive org.jspecify;

@@ -7,9 +7,11 @@ import java.time.Instant;
 /**
  * How a stream is connected, at one moment.
  *
+ * @param local its address here
  * @param peer whom it leads to
+ * @param accepted whether the peer connected to us
  * @param transport the way that its bytes take, by the descriptor's own word: a preloaded library
- *     may have made it another than was asked for
+ *     may have made it another than was asked for; and SMC may go over TCP by itself
  * @param whyNotFaster the transports that were preferred to it, each with the reason why it was not
  *     taken; empty if it is the first choice
  * @param bytesReceived what the program has read
@@ -17,7 +19,9 @@ import java.time.Instant;
  * @param since when it was connected or accepted
  */
 public record Connection(
+        SocketAddress local,
         SocketAddress peer,
+        boolean accepted,
         String transport,
         String whyNotFaster,
         long bytesReceived,
@@ -36,7 +40,8 @@ public record Connection(
         return "%s %s%s".formatted(name(peer), transport, reason);
     }
 
-    private static String name(SocketAddress address) {
+    /** An address as it is printed: of the internet with the name that the program gave. */
+    static String name(SocketAddress address) {
         return address instanceof InetSocketAddress internet
                 ? internet.getHostString() + ":" + internet.getPort()
                 : address.toString();

@@ -1,15 +1,23 @@
 package org.jrdma.sockets;
 
 import java.lang.ref.WeakReference;
+import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import org.jrdma.sockets.internal.SmcSockets;
 
-/** Who is connected how: the open streams of this process, those of the selector provider too. */
+/**
+ * Who is connected how: the open streams of this process, those of the selector provider too. The
+ * same over JMX: {@link ConnectionsMXBean}. Safe for use by several threads; none of it waits for a
+ * peer.
+ */
 public final class Connections {
 
     /** Weak, for a stream that a program forgets to close is to be no greater leak than it is. */
@@ -20,10 +28,11 @@ public final class Connections {
     /** All that are open, the oldest first. */
     public static List<Connection> all() {
         OPEN.removeIf(reference -> reference.refersTo(null));
+        var smc = new SmcSockets();
         return OPEN.stream()
                 .map(WeakReference::get)
                 .filter(Objects::nonNull)
-                .flatMap(channel -> channel.connection().stream())
+                .flatMap(channel -> channel.connection(smc).stream())
                 .sorted(Comparator.comparing(Connection::since))
                 .toList();
     }
@@ -38,29 +47,108 @@ public final class Connections {
             throw new IllegalArgumentException(
                     "%s is a channel of another provider".formatted(channel));
         }
-        return stream.connection()
+        return stream.connection(new SmcSockets())
                 .orElseThrow(() ->
                         new IllegalArgumentException("%s is not connected".formatted(channel)));
     }
 
-    /** A line for each that is open. */
+    /**
+     * All that are open, by their peers, as {@code beegfs-net} has it:
+     *
+     * <pre>{@code
+     * storage01
+     *    supersockets: 4 (to 8003); 1,024 bytes received, 4,096 sent; since 2026-11-22T11:00:00Z
+     *    tcp: 1 (to 8003) [fall-back: supersockets: ...]; 0 bytes received, 64 sent; since ...
+     *    tcp: 2 (at 9000); 64 bytes received, 64 sent; since ...
+     * }</pre>
+     *
+     * "to" has the peer's port, "at" our own that the peer connected to, "since" the oldest.
+     */
     public static String report() {
-        return all().stream().map(Connections::line).collect(Collectors.joining());
+        return report(all());
     }
 
-    private static String line(Connection connection) {
-        return "%s, since %s, %,d bytes received, %,d sent%n"
+    static String report(List<Connection> connections) {
+        var peers =
+                connections.stream()
+                        .collect(
+                                Collectors.groupingBy(
+                                        Connections::host, TreeMap::new, Collectors.toList()));
+        var report = new StringBuilder();
+        peers.forEach((host, ofHost) -> {
+            report.append(host).append('\n');
+            ofHost.stream()
+                    .collect(
+                            Collectors.groupingBy(
+                                    Connections::way, TreeMap::new, Collectors.toList()))
+                    .forEach((way, alike) -> report.append(line(way, alike)));
+        });
+        return report.toString();
+    }
+
+    private static String host(Connection connection) {
+        return connection.peer() instanceof InetSocketAddress peer
+                ? peer.getHostString()
+                : "this machine";
+    }
+
+    /** What those have in common that are counted together. */
+    private record Way(String transport, String port, String whyNotFaster)
+            implements Comparable<Way> {
+        private static final Comparator<Way> ORDER =
+                Comparator.comparing(Way::transport)
+                        .thenComparing(Way::port)
+                        .thenComparing(Way::whyNotFaster);
+
+        @Override
+        public int compareTo(Way other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    private static Way way(Connection connection) {
+        var address = connection.accepted() ? connection.local() : connection.peer();
+        var place =
+                address instanceof InetSocketAddress internet
+                        ? Integer.toString(internet.getPort())
+                        : address.toString();
+        return new Way(
+                connection.transport(),
+                (connection.accepted() ? "at " : "to ") + place,
+                connection.whyNotFaster());
+    }
+
+    private static String line(Way way, List<Connection> alike) {
+        return "   %s: %d (%s)%s; %,d bytes received, %,d sent; since %s\n"
                 .formatted(
-                        connection,
-                        connection.since(),
-                        connection.bytesReceived(),
-                        connection.bytesSent());
+                        way.transport,
+                        alike.size(),
+                        way.port,
+                        way.whyNotFaster.isEmpty()
+                                ? ""
+                                : " [fall-back: %s]".formatted(way.whyNotFaster),
+                        alike.stream().mapToLong(Connection::bytesReceived).sum(),
+                        alike.stream().mapToLong(Connection::bytesSent).sum(),
+                        alike.getFirst().since());
+    }
+
+    /**
+     * What the driver of SuperSockets has counted since it was loaded, for all programs of this
+     * machine, as its own program prints it: {@code dis_ssocks_stat -G}, looked for on the path and
+     * below /opt/DIS. It tells how much really went over PCIe. Waits for the program, for five
+     * seconds at most.
+     *
+     * @return empty where there is no such program; its last words where it fails
+     */
+    public static Optional<String> superSocketsCounters() {
+        return DriverCounters.installed().read();
     }
 
     /** A stream is connected; what it gets is for {@link #remove}. */
     static WeakReference<StreamChannel> add(StreamChannel channel) {
         var reference = new WeakReference<>(channel);
         OPEN.add(reference);
+        FirstConnection.made();
         return reference;
     }
 

@@ -20,16 +20,18 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.SmcSockets;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +67,8 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private final AtomicLong sent = new AtomicLong();
     private volatile Instant since = Instant.EPOCH;
     private volatile @Nullable WeakReference<StreamChannel> listed;
+    private final ConnectionRecord events = new ConnectionRecord();
+    private final boolean accepted;
 
     /** Guarded by the input's lock. The kernel tells of a reset once; a program is told again. */
     private boolean reset;
@@ -79,7 +83,17 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
             int descriptor,
             StreamKind kind,
             @Nullable AddressChoice choice) {
+        this(provider, descriptor, kind, choice, false);
+    }
+
+    private StreamChannel(
+            SelectorProvider provider,
+            int descriptor,
+            StreamKind kind,
+            @Nullable AddressChoice choice,
+            boolean accepted) {
         super(provider);
+        this.accepted = accepted;
         this.kind = kind;
         this.choice = choice;
         this.state = State.UNCONNECTED;
@@ -95,7 +109,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
             StreamKind kind,
             SocketAddress local,
             SocketAddress remote) {
-        this(provider, descriptor, kind, null);
+        this(provider, descriptor, kind, null, true);
         this.local = local;
         this.remote = remote;
     }
@@ -105,28 +119,62 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         since = Instant.now();
         state = State.CONNECTED;
         listed = Connections.add(this);
+        events.connected(this);
     }
 
     /** How it is connected; empty if it is not. */
-    Optional<Connection> connection() {
-        var peer = remote;
-        if (!isConnected() || peer == null) {
+    Optional<Connection> connection(SmcSockets smc) {
+        if (!isConnected()) {
             return Optional.empty();
         }
         try {
-            return Optional.of(
-                    new Connection(
-                            peer,
-                            endpoint.call(() -> kind.transportOf(endpoint.descriptor())),
-                            kind.refusals().stream()
-                                    .map(Transports.Refusal::toString)
-                                    .collect(Collectors.joining("; ")),
-                            received.get(),
-                            sent.get(),
-                            since));
+            return Optional.of(endpoint.call(() -> describe(smc)));
         } catch (IOException _) {
             return Optional.empty(); // closed meanwhile
         }
+    }
+
+    private Connection describe(SmcSockets smc) throws IOException {
+        var transport = kind.transportOf(endpoint.descriptor());
+        var reasons = new ArrayList<>(kind.reasons());
+        if (transport.equals(Transport.smc().name())) {
+            var why = smc.whyOverTcp(endpoint.descriptor());
+            if (why.isPresent()) {
+                transport = Transport.tcp().name();
+                reasons.add("smc: over TCP by itself: " + why.get());
+            }
+        }
+        return new Connection(
+                Objects.requireNonNull(local),
+                Objects.requireNonNull(remote),
+                accepted,
+                transport,
+                String.join("; ", reasons),
+                received.get(),
+                sent.get(),
+                since);
+    }
+
+    /** Why no transport that was preferred was taken, when it was connected. */
+    List<String> refusals() {
+        return kind.reasons();
+    }
+
+    /** Whom it leads to, of a closed one too; empty before it is known. */
+    Optional<SocketAddress> peer() {
+        return Optional.ofNullable(remote);
+    }
+
+    boolean isAccepted() {
+        return accepted;
+    }
+
+    long bytesReceived() {
+        return received.get();
+    }
+
+    long bytesSent() {
+        return sent.get();
     }
 
     @Override
@@ -549,6 +597,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         var reference = listed;
         if (reference != null) {
             Connections.remove(reference);
+            events.closed(this);
         }
     }
 

@@ -48,6 +48,11 @@ record StreamKind(
                 FamilyTransport.UNIX, List.of(), UnixFamily.INSTANCE, ChannelOption.ofUnixStream());
     }
 
+    /** The transports that were preferred, and why each was not taken. */
+    List<String> reasons() {
+        return refusals.stream().map(Transports.Refusal::toString).toList();
+    }
+
     /** The same socket, with other transports that were preferred to it. */
     StreamKind withRefusals(List<Transports.Refusal> refusals) {
         return new StreamKind(transport, refusals, addresses, options);

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.jrdma.abi.testing.CCompiler;
 import org.jrdma.abi.testing.Command;
 import org.jrdma.abi.testing.Missing;
+import org.jrdma.sockets.internal.SmcSockets;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ class ConstantsTest {
     private static final List<Class<?>> WITH_NUMBERS =
             List.of(
                     SocketCalls.class,
+                    SmcSockets.class,
                     ChannelOption.class,
                     StreamKind.class,
                     DatagramCalls.class,
@@ -33,7 +35,12 @@ class ConstantsTest {
             Map.of(
                     "AGAIN", "-EAGAIN",
                     "GROUP", "offsetof(struct group_req, gr_group)",
-                    "SOURCE", "offsetof(struct group_source_req, gsr_source)");
+                    "SOURCE", "offsetof(struct group_source_req, gsr_source)",
+                    "HEADER_BYTES", "sizeof(struct nlmsghdr)",
+                    "REQUEST_BYTES", "sizeof(struct nlmsghdr) + sizeof(struct smc_diag_req)",
+                    "MODE", "offsetof(struct smc_diag_msg, diag_mode)",
+                    "INODE", "offsetof(struct smc_diag_msg, diag_inode)",
+                    "SOCKET_BYTES", "sizeof(struct smc_diag_msg)");
 
     @TempDir private Path folder;
 
@@ -72,6 +79,9 @@ class ConstantsTest {
                                         """
                                         #define _GNU_SOURCE
                                         #include <errno.h>
+                                        #include <linux/netlink.h>
+                                        #include <linux/smc_diag.h>
+                                        #include <linux/sock_diag.h>
                                         #include <netinet/in.h>
                                         #include <netinet/tcp.h>
                                         #include <poll.h>

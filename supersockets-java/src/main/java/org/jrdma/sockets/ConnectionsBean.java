@@ -1,0 +1,50 @@
+package org.jrdma.sockets;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/** {@link Connections} for JMX. */
+final class ConnectionsBean implements ConnectionsMXBean {
+
+    private ConnectionsBean() {}
+
+    static void register() throws JMException {
+        ManagementFactory.getPlatformMBeanServer()
+                .registerMBean(new ConnectionsBean(), new ObjectName(NAME));
+    }
+
+    @Override
+    public List<Line> getConnections() {
+        return Connections.all().stream().map(ConnectionsBean::line).toList();
+    }
+
+    private static Line line(Connection connection) {
+        return new Line(
+                Connection.name(connection.local()),
+                Connection.name(connection.peer()),
+                connection.accepted(),
+                connection.transport(),
+                connection.whyNotFaster(),
+                connection.bytesReceived(),
+                connection.bytesSent(),
+                connection.since().toString());
+    }
+
+    @Override
+    public String getReport() {
+        return Connections.report();
+    }
+
+    @Override
+    public String getSuperSocketsCounters() {
+        return Connections.superSocketsCounters().orElse("");
+    }
+
+    @Override
+    public void reloadPolicy() throws IOException {
+        FabricSockets.reloadPolicy();
+    }
+}
