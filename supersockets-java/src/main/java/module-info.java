@@ -1,6 +1,7 @@
 /** Sockets for Java on the fastest path there is, which say which one they took. */
 module org.jrdma.sockets {
     requires transitive org.jrdma.ffi;
+    requires transitive org.jrdma.sisci;
     requires org.jrdma.abi.rdma;
     requires java.management;
     requires jdk.jfr;

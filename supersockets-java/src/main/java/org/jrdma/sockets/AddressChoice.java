@@ -82,7 +82,8 @@ final class AddressChoice {
         if (wanted.equals(preferences.standard())) {
             return now;
         }
-        if (wanted.preferred().getFirst().equals(now.transport())) {
+        if (now.transport() instanceof FamilyTransport
+                && wanted.preferred().getFirst().equals(now.transport())) {
             return now.withRefusals(List.of());
         }
         if (own == null && anyFamily) {

@@ -11,6 +11,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.internal.Source;
+import org.jrdma.sockets.internal.SourceWaiting;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +48,8 @@ final class Endpoint {
     private final List<Registration> registrations = new ArrayList<>(1);
     private int inside;
     private boolean closed;
+    private @Nullable Source source;
+    private boolean sourceIsAlone;
     private volatile boolean lingers;
 
     /** With the methods that the channel inherits for itself alone. */
@@ -153,14 +157,81 @@ final class Endpoint {
             // A selector may end while a close waits, which must then know nothing of it any more.
             var known = registrations.remove(registration);
             if (known || !closed) {
-                registration.listen(descriptor, closed ? 0 : events);
+                registration.want(closed ? 0 : events);
+                ask(registration);
             }
             if (events != 0 && !closed) {
                 registrations.add(registration);
             }
+            if (source != null) {
+                source.remove(registration.told());
+                if (events != 0 && !closed) {
+                    source.add(registration.told());
+                    registration.told().run();
+                }
+            }
         } finally {
             gate.unlock();
         }
+    }
+
+    private void ask(Registration registration) throws IOException {
+        if (sourceIsAlone) {
+            registration.listenNoMore(descriptor);
+        } else {
+            registration.listen(descriptor);
+        }
+    }
+
+    /**
+     * What the source is ready for of {@code events}; if for nothing, the registered hear of it.
+     */
+    int readyBySource(int events) {
+        gate.lock();
+        try {
+            return source == null || closed ? 0 : source.readyOrArmed(events);
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    /** From now on {@code next} tells what the channel is ready for, beside the descriptor. */
+    void listenAlsoTo(Source next) throws IOException {
+        listenTo(next, false);
+    }
+
+    /** From now on {@code next} tells what the channel is ready for, and not the descriptor. */
+    void listenTo(Source next, long spinNanos) throws IOException {
+        listenTo(next, true);
+        input.waitBy(new SourceWaiting(next, SocketCalls.POLLIN, spinNanos));
+        output.waitBy(new SourceWaiting(next, SocketCalls.POLLOUT, spinNanos));
+    }
+
+    /** From now on the descriptor tells again, alone. */
+    void listenToDescriptor() throws IOException {
+        listenTo(null, false);
+        input.waitByDescriptor();
+        output.waitByDescriptor();
+    }
+
+    private void listenTo(@Nullable Source next, boolean alone) throws IOException {
+        call(() -> {
+            for (var registration : registrations) {
+                if (source != null) {
+                    source.remove(registration.told());
+                }
+            }
+            source = next;
+            sourceIsAlone = alone;
+            for (var registration : registrations) {
+                ask(registration);
+                if (next != null) {
+                    next.add(registration.told());
+                    registration.told().run();
+                }
+            }
+            return null;
+        });
     }
 
     /**
@@ -170,12 +241,12 @@ final class Endpoint {
     void replace(int other) throws IOException {
         call(() -> {
             for (var registration : registrations) {
-                registration.listen(descriptor, 0);
+                registration.listenNoMore(descriptor);
             }
             SocketFailure.check(SocketCalls.replace(other, descriptor));
             SocketCalls.close(other);
             for (var registration : registrations) {
-                registration.listenAgain(descriptor);
+                ask(registration);
             }
             return null;
         });
@@ -197,7 +268,10 @@ final class Endpoint {
             input.release();
             output.release();
             for (var registration : registrations) {
-                registration.listen(descriptor, 0);
+                registration.listenNoMore(descriptor);
+                if (source != null) {
+                    source.remove(registration.told());
+                }
             }
             registrations.clear();
         } finally {

@@ -3,6 +3,7 @@ package org.jrdma.sockets;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.spi.AbstractSelectionKey;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** What a selector is to tell of a channel, and what it has told. */
 final class FabricSelectionKey extends AbstractSelectionKey {
@@ -10,16 +11,24 @@ final class FabricSelectionKey extends AbstractSelectionKey {
     private final FabricSelector selector;
     private final Selectable channel;
     private final Registration registration;
+    private final AtomicBoolean awaitsLook = new AtomicBoolean();
     private volatile int interest;
     private volatile int ready;
+
+    /** For the thread in a selection. */
+    private long lastRound;
 
     /** Whether the selector has yet to hear of the interest. For the selector, under its lock. */
     private boolean changed;
 
-    FabricSelectionKey(FabricSelector selector, Selectable channel, Registration registration) {
+    /**
+     * @param epoll the selector's
+     * @param number by which the kernel is to tell of the channel
+     */
+    FabricSelectionKey(FabricSelector selector, Selectable channel, int epoll, long number) {
         this.selector = selector;
         this.channel = channel;
-        this.registration = registration;
+        this.registration = new Registration(epoll, number, () -> selector.told(this));
     }
 
     @Override
@@ -83,6 +92,24 @@ final class FabricSelectionKey extends AbstractSelectionKey {
     int takeInterest() {
         changed = false;
         return interest;
+    }
+
+    /** Whether it has not been asked this of that selection before. */
+    boolean isFirstIn(long round) {
+        var first = lastRound != round;
+        lastRound = round;
+        return first;
+    }
+
+    /** Marks the channel as one to be looked at; false if it was so already. */
+    boolean markToBeLookedAt() {
+        return awaitsLook.compareAndSet(false, true);
+    }
+
+    /** Looks at the channel: what of epoll's events it is ready for, where epoll does not tell. */
+    int look() {
+        awaitsLook.set(false);
+        return isValid() ? channel.endpoint().readyBySource(Selectable.events(interest)) : 0;
     }
 
     /** What of epoll's answer this key is interested in. */

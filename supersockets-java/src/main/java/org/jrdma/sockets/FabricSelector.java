@@ -13,14 +13,17 @@ import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
@@ -56,12 +59,20 @@ final class FabricSelector extends AbstractSelector {
     private final Queue<FabricSelectionKey> changes = new ArrayDeque<>();
     private long nextNumber;
 
+    /** Those of which something has been told in Java, on any thread. */
+    private final Queue<FabricSelectionKey> told = new ConcurrentLinkedQueue<>();
+
     private final Object bellLock = new Object();
     private boolean rung;
+    private boolean rungForProgram;
     private boolean bellClosed;
 
-    /** For the thread in a selection, under the selector's monitor. */
-    private boolean selecting;
+    /** For the thread in a selection, under the selector's monitor, as what follows. */
+    private volatile @Nullable Thread selecting;
+
+    private long round;
+    private boolean wokenUp;
+    private final List<Look> looks = new ArrayList<>();
 
     private @Nullable DescriptorWaiter waiter;
 
@@ -70,7 +81,7 @@ final class FabricSelector extends AbstractSelector {
         bell = EventDescriptor.open();
         try {
             epoll = Linux.epollCreate();
-            new Registration(epoll, WAKE_UP).listen(bell.number(), Linux.EPOLLIN);
+            new Registration(epoll, WAKE_UP, () -> {}).listen(bell.number(), Linux.EPOLLIN);
         } catch (FabricException e) {
             bell.close();
             throw e;
@@ -104,7 +115,7 @@ final class FabricSelector extends AbstractSelector {
         FabricSelectionKey key;
         synchronized (changes) {
             ensureOpen();
-            key = new FabricSelectionKey(this, selectable, new Registration(epoll, nextNumber++));
+            key = new FabricSelectionKey(this, selectable, epoll, nextNumber++);
             byNumber.put(key.registration().number(), key);
         }
         key.attach(attachment);
@@ -169,20 +180,87 @@ final class FabricSelector extends AbstractSelector {
             throws IOException {
         synchronized (this) {
             ensureOpen();
-            if (selecting) {
+            if (selecting != null) {
                 throw new IllegalStateException("select in progress");
             }
-            selecting = true;
+            selecting = Thread.currentThread();
             try {
                 synchronized (selectedView) {
                     dropCancelledKeys();
                     tellChanges();
-                    var count = deadline == null ? poll(0) : await(deadline);
-                    dropCancelledKeys();
-                    return tell(count, action);
+                    return waitAndTell(deadline, action);
                 }
             } finally {
-                selecting = false;
+                selecting = null;
+            }
+        }
+    }
+
+    /** A program must take no notice of a wake-up that was not its own, and told of nothing. */
+    private int waitAndTell(@Nullable Deadline deadline, @Nullable Consumer<SelectionKey> action)
+            throws IOException {
+        while (true) {
+            round++;
+            wokenUp = false;
+            look();
+            var count = deadline == null || !looks.isEmpty() ? poll(0) : await(deadline);
+            dropCancelledKeys();
+            if (looks.isEmpty()) {
+                look(); // at what was told of meanwhile
+            }
+            var isBellAlone = count == 1 && EpollEvent.data(events, 0) == WAKE_UP;
+            var updated = tell(count, action) + tellLooks(action);
+            if (updated > 0 || deadline == null || !isBellAlone || wokenUp || !isOpen()) {
+                return updated;
+            }
+        }
+    }
+
+    /** What a channel was ready for when it was looked at. */
+    private record Look(FabricSelectionKey key, int events) {}
+
+    /**
+     * Looks at the channels that were told of, and at those that were ready before, as the kernel
+     * does: who is ready stays so until it is found not to be.
+     */
+    private void look() {
+        for (var left = told.size(); left > 0; left--) {
+            var key = told.poll();
+            if (key == null) {
+                return;
+            }
+            var ready = key.look();
+            if (ready != 0) {
+                looks.add(new Look(key, ready));
+            }
+        }
+    }
+
+    private int tellLooks(@Nullable Consumer<SelectionKey> action) {
+        var updated = 0;
+        try {
+            for (var look : looks) {
+                if (look.key.isValid()) {
+                    updated += tell(look.key, look.events, action) ? 1 : 0;
+                }
+            }
+        } finally {
+            for (var look : looks) {
+                if (look.key.markToBeLookedAt()) {
+                    told.add(look.key); // in the next selection
+                }
+            }
+            looks.clear();
+        }
+        return updated;
+    }
+
+    /** Called on any thread when a channel may be ready of which the kernel does not tell. */
+    void told(FabricSelectionKey key) {
+        if (key.markToBeLookedAt()) {
+            told.add(key);
+            if (Thread.currentThread() != selecting) { // which looks before it waits
+                ring(false);
             }
         }
     }
@@ -282,6 +360,9 @@ final class FabricSelector extends AbstractSelector {
         if (action == null && selected.contains(key)) {
             return key.addReady(ready);
         }
+        if (action != null && !key.isFirstIn(round)) {
+            return false; // by the kernel and in Java
+        }
         key.replaceReady(ready);
         if (ready == 0) {
             return false;
@@ -322,18 +403,25 @@ final class FabricSelector extends AbstractSelector {
 
     @Override
     public Selector wakeup() {
+        ring(true);
+        return this;
+    }
+
+    private void ring(boolean forTheProgram) {
         synchronized (bellLock) {
+            rungForProgram |= forTheProgram;
             if (!rung && !bellClosed) {
                 rung = true;
                 bell.raise();
             }
         }
-        return this;
     }
 
     private void silence() {
         synchronized (bellLock) {
             rung = false;
+            wokenUp |= rungForProgram;
+            rungForProgram = false;
             bell.lower();
         }
     }

@@ -20,7 +20,10 @@ public abstract sealed class FabricSocketChannel extends SocketChannel permits S
         super(provider);
     }
 
-    /** The way that its bytes take, or will take once it is connected. */
+    /**
+     * The way that its bytes take. Before it is connected, the one that they take at the latest: a
+     * way past the kernel's sockets is tried first, at connect.
+     */
     public abstract Transport transport();
 
     /**

@@ -18,13 +18,18 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.sisci.SisciDoor;
 import org.jspecify.annotations.Nullable;
 
-/** What listens for streams over sockets of the kernel's. */
+/**
+ * What listens for streams over sockets of the kernel's, and beside them over a short cut that
+ * leads to the same port.
+ */
 final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
     private static final int DEFAULT_BACKLOG = 50;
@@ -36,6 +41,12 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
     private final AtomicReference<@Nullable ServerSocketAdaptor> socket = new AtomicReference<>();
     private volatile StreamKind kind;
     private volatile @Nullable SocketAddress local;
+    private volatile @Nullable SisciDoor door;
+
+    /** Why who comes by the socket has not come by the short cut. */
+    private volatile String whyNoShortCut = "the client did not come by it";
+
+    private volatile int receiveBuffer;
 
     /**
      * An unbound one.
@@ -82,10 +93,26 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
             var bound = kind.bind(descriptor, wanted);
             SocketFailure.check(
                     SocketCalls.listen(descriptor, backlog < 1 ? DEFAULT_BACKLOG : backlog));
+            openDoor(bound, backlog < 1 ? DEFAULT_BACKLOG : backlog);
             local = bound;
             return null;
         });
         return this;
+    }
+
+    private void openDoor(SocketAddress bound, int backlog) throws IOException {
+        var path = kind.shortCut();
+        if (path == null) {
+            return;
+        }
+        try {
+            var opened = path.transport().listen((InetSocketAddress) bound, backlog, receiveBuffer);
+            door = opened;
+            opened.add(input::nudge);
+            endpoint.listenAlsoTo(opened);
+        } catch (FabricException e) {
+            whyNoShortCut = String.valueOf(e.getMessage());
+        }
     }
 
     private SocketAddress anyAddress() {
@@ -127,9 +154,17 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
         private int descriptor;
         private @Nullable SocketAddress peer;
+        private SisciDoor.@Nullable Arrival arrival;
 
         @Override
         public int make() {
+            var shortCut = door;
+            if (shortCut != null) {
+                arrival = shortCut.poll();
+                if (arrival != null) {
+                    return 1;
+                }
+            }
             try (var scratch = Scratch.take()) {
                 var name = scratch.name();
                 do {
@@ -145,6 +180,31 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
         }
 
         FabricSocketChannel channel() throws IOException {
+            return arrival == null ? bySocket() : byShortCut(arrival);
+        }
+
+        private FabricSocketChannel byShortCut(SisciDoor.Arrival arrived) throws IOException {
+            int keeper; // of options
+            try {
+                keeper = FamilyTransport.TCP.open((InternetFamily) kind.addresses());
+            } catch (FabricException e) {
+                arrived.stream().close(true);
+                throw e;
+            }
+            var path = Objects.requireNonNull(kind.shortCut());
+            var channel =
+                    new StreamChannel(
+                            provider(),
+                            keeper,
+                            kind.byShortCut(path),
+                            arrived.local(),
+                            arrived.remote());
+            channel.use(arrived.stream());
+            channel.established();
+            return channel;
+        }
+
+        private FabricSocketChannel bySocket() throws IOException {
             SocketAddress here;
             try {
                 here = kind.localAddress(descriptor);
@@ -152,9 +212,14 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
                 SocketCalls.close(descriptor);
                 throw e;
             }
+            var path = kind.shortCut();
             var channel =
                     new StreamChannel(
-                            provider(), descriptor, kind, here, Objects.requireNonNull(peer));
+                            provider(),
+                            descriptor,
+                            path == null ? kind : kind.pastShortCut(path, whyNoShortCut),
+                            here,
+                            Objects.requireNonNull(peer));
             channel.established();
             return channel;
         }
@@ -174,6 +239,10 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
     @Override
     protected void implCloseSelectableChannel() throws IOException {
         endpoint.close();
+        var shortCut = door;
+        if (shortCut != null) {
+            shortCut.close();
+        }
     }
 
     /** Waits for an accept in progress, as it began in the other mode. */
@@ -195,6 +264,9 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         options.set(endpoint, name, value);
+        if (name == StandardSocketOptions.SO_RCVBUF) {
+            receiveBuffer = (Integer) value;
+        }
         if (choice != null && local == null) {
             endpoint.call(() -> {
                 choice.remember(name, value);

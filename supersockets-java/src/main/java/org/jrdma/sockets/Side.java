@@ -6,6 +6,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.DescriptorWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.Waiting;
 
@@ -23,12 +24,14 @@ final class Side {
     }
 
     private final Endpoint endpoint;
-    private final Waiting waiting;
+    private final DescriptorWaiting byDescriptor;
+    private volatile Waiting waiting;
     private final ReentrantLock lock = new ReentrantLock();
 
     Side(Endpoint endpoint, int events) {
         this.endpoint = endpoint;
-        this.waiting = new Waiting(endpoint.descriptor(), events);
+        this.byDescriptor = new DescriptorWaiting(endpoint.descriptor(), events);
+        this.waiting = byDescriptor;
     }
 
     void lock() {
@@ -123,6 +126,21 @@ final class Side {
         return result;
     }
 
+    /** How to wait from now on. For who is inside; a close that comes now sees it, or is seen. */
+    void waitBy(Waiting other) {
+        waiting = other;
+    }
+
+    /** From now on waits for the descriptor again. */
+    void waitByDescriptor() {
+        waiting = byDescriptor;
+    }
+
+    /** Ends one wait for the descriptor: something else has happened. */
+    void nudge() {
+        byDescriptor.nudge();
+    }
+
     /** Ends the wait that there is, because the channel is closed. */
     void wake() {
         waiting.end();
@@ -130,6 +148,6 @@ final class Side {
 
     /** When nobody waits here any more, and before the descriptor is closed. */
     void release() {
-        waiting.release();
+        byDescriptor.release();
     }
 }

@@ -3,11 +3,13 @@ package org.jrdma.sockets;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketOption;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
@@ -30,15 +32,21 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SmcSockets;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.sisci.SisciConnecting;
+import org.jrdma.sockets.sisci.SisciStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** A stream over sockets of the kernel's. */
+/** A stream over sockets of the kernel's, or over a short cut past them. */
 final class StreamChannel extends FabricSocketChannel implements Selectable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(StreamChannel.class);
     private static final long FULL_QUEUE_NANOS = 1_000_000;
 
     private enum State {
@@ -53,11 +61,18 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private final AtomicReference<@Nullable SocketAdaptor> socket = new AtomicReference<>();
     private final @Nullable AddressChoice choice;
 
-    /** While it is pending. Guarded by the locks of both sides. */
-    private @Nullable Connecting connecting;
+    /** While it is pending. Changed under the locks of both sides. */
+    private volatile @Nullable Connecting connecting;
 
     private volatile StreamKind kind;
     private volatile State state;
+
+    /** What is used in place of the socket, once it is connected. */
+    private volatile @Nullable SisciStream shortCut;
+
+    /** What the program has said; 0 if nothing. */
+    private volatile int receiveBuffer;
+
     private volatile @Nullable SocketAddress local;
     private volatile @Nullable SocketAddress remote;
     private volatile boolean inputShut;
@@ -114,6 +129,12 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         this.remote = remote;
     }
 
+    /** From now on, and before it is connected, its bytes go by {@code stream}. */
+    void use(SisciStream stream) throws IOException {
+        shortCut = stream; // who closes this channel closes it from now on
+        endpoint.listenTo(stream, SisciTransport.spinNanos());
+    }
+
     /** From now on it is connected; called once. */
     void established() {
         since = Instant.now();
@@ -134,8 +155,12 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         }
     }
 
+    private String transportName() throws IOException {
+        return shortCut == null ? kind.transportOf(endpoint.descriptor()) : kind.transport().name();
+    }
+
     private Connection describe(SmcSockets smc) throws IOException {
-        var transport = kind.transportOf(endpoint.descriptor());
+        var transport = transportName();
         var reasons = new ArrayList<>(kind.reasons());
         if (transport.equals(Transport.smc().name())) {
             var why = smc.whyOverTcp(endpoint.descriptor());
@@ -284,8 +309,10 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         if (result < 0) {
             throw SocketFailure.ofConnect(-result);
         }
-        local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));
-        connecting = null;
+        if (shortCut == null) {
+            local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));
+        }
+        this.connecting = null;
         established();
         return true;
     }
@@ -294,7 +321,10 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private final class Connecting implements Side.Attempt {
 
         private final SocketAddress target;
-        private boolean asked;
+        private volatile @Nullable SisciConnecting shortCutComing;
+
+        /** What the socket has answered; {@link SocketCalls#AGAIN} if it has not been asked. */
+        private volatile int answer = SocketCalls.AGAIN;
 
         Connecting(SocketAddress target) {
             this.target = target;
@@ -302,22 +332,107 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
         @Override
         public int make() throws IOException {
-            if (asked) {
+            var path = kind.shortCut();
+            if (path == null) {
+                return bySocket();
+            }
+            var coming = shortCutComing;
+            if (coming == null) {
+                return begin(path);
+            }
+            if (!coming.isDone()) {
+                return SocketCalls.AGAIN;
+            }
+            var stream = coming.take();
+            if (stream.isEmpty()) {
+                throw new ConnectException(coming.reason());
+            }
+            kind = kind.byShortCut(path);
+            use(stream.get());
+            return 1;
+        }
+
+        private int begin(Transports.ShortCut path) throws IOException {
+            SisciConnecting coming;
+            try {
+                coming =
+                        path.transport()
+                                .connect(
+                                        (InetSocketAddress) target,
+                                        receiveBuffer,
+                                        this::local,
+                                        reason -> refused(path, reason));
+            } catch (FabricException e) {
+                refused(path, String.valueOf(e.getMessage()));
+                if (path.isLast()) {
+                    throw new ConnectException(e.getMessage());
+                }
+                return bySocket();
+            }
+            shortCutComing = coming;
+            endpoint.listenTo(coming, 0);
+            coming.begin();
+            return SocketCalls.AGAIN;
+        }
+
+        /** This side's address; on another thread, as what follows. */
+        private InetSocketAddress local() throws IOException {
+            return endpoint.call(() -> {
+                var here = kind.addressTowards(endpoint.descriptor(), (InetSocketAddress) target);
+                local = here;
+                return here;
+            });
+        }
+
+        /**
+         * Goes on by the socket. At once, and not when the program asks next: it does that when the
+         * connection is there, or cannot be.
+         */
+        private void refused(Transports.ShortCut path, String reason) {
+            if (path.isLast()) {
+                return;
+            }
+            try {
+                endpoint.call(() -> {
+                    askSocket();
+                    endpoint.listenToDescriptor(); // which is not idle any more
+                    kind = kind.pastShortCut(path, reason);
+                    return null;
+                });
+            } catch (IOException e) {
+                LOG.debug("{} is closed: {}", this, e.getMessage());
+            }
+        }
+
+        void abandon() {
+            var coming = shortCutComing;
+            if (coming != null) {
+                coming.abandon();
+            }
+        }
+
+        private int bySocket() throws IOException {
+            if (answer == 0) {
                 return kind.connected(endpoint.descriptor());
             }
-            var result = kind.connect(endpoint.descriptor(), target);
-            if (result == SocketCalls.AGAIN) { // a listener's queue is full, within this machine
-                if (isBlocking()) {
+            if (answer == SocketCalls.AGAIN) {
+                askSocket();
+                if (answer == SocketCalls.AGAIN && isBlocking()) {
                     LockSupport.parkNanos(FULL_QUEUE_NANOS); // no event tells of room
                 }
-                return result;
+                return answer == 0 ? SocketCalls.AGAIN : answer;
             }
-            asked = true;
-            return switch (result) {
-                case 0 -> 1;
-                case -Errno.EINPROGRESS, -Errno.EINTR -> SocketCalls.AGAIN;
-                default -> result;
-            };
+            return answer;
+        }
+
+        private void askSocket() throws IOException {
+            var result = kind.connect(endpoint.descriptor(), target);
+            answer =
+                    switch (result) {
+                        case -Errno.EINPROGRESS, -Errno.EINTR -> 0;
+                        case 0 -> 1;
+                        default -> result; // AGAIN: a listener's queue is full, within this machine
+                    };
         }
     }
 
@@ -368,9 +483,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         return (int)
                 read(
                         target.remaining(),
-                        () ->
-                                Transfers.receive(
-                                        SocketCalls::receive, endpoint.descriptor(), target),
+                        () -> Transfers.receive(this::receive, endpoint.descriptor(), target),
                         Deadline.NEVER);
     }
 
@@ -383,9 +496,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         }
         return read(
                 Transfers.remaining(targets, offset, end),
-                () ->
-                        Transfers.receive(
-                                SocketCalls::receive, endpoint.descriptor(), targets, offset, end),
+                () -> Transfers.receive(this::receive, endpoint.descriptor(), targets, offset, end),
                 Deadline.NEVER);
     }
 
@@ -393,7 +504,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     public long read(MemorySegment target) throws IOException {
         return read(
                 target.byteSize(),
-                () -> SocketCalls.receive(endpoint.descriptor(), target, target.byteSize()),
+                () -> receive(endpoint.descriptor(), target, target.byteSize()),
                 Deadline.NEVER);
     }
 
@@ -403,9 +514,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         return (int)
                 read(
                         target.remaining(),
-                        () ->
-                                Transfers.receive(
-                                        SocketCalls::receive, endpoint.descriptor(), target),
+                        () -> Transfers.receive(this::receive, endpoint.descriptor(), target),
                         deadline);
     }
 
@@ -413,10 +522,21 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     int available() throws IOException {
         return endpoint.call(() -> {
             ensureConnected();
-            return inputShut
-                    ? 0
-                    : SocketFailure.check(SocketCalls.available(endpoint.descriptor()));
+            if (inputShut) {
+                return 0;
+            }
+            var stream = shortCut;
+            return stream == null
+                    ? SocketFailure.check(SocketCalls.available(endpoint.descriptor()))
+                    : stream.available();
         });
+    }
+
+    private int receive(int descriptor, MemorySegment target, long bytes) {
+        var stream = shortCut;
+        return stream == null
+                ? SocketCalls.receive(descriptor, target, bytes)
+                : stream.receive(target, bytes);
     }
 
     private long read(long room, Side.Attempt attempt, Deadline deadline) throws IOException {
@@ -476,7 +596,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         return (int)
                 write(
                         source.remaining(),
-                        () -> Transfers.send(StreamKind::send, endpoint.descriptor(), source));
+                        () -> Transfers.send(this::send, endpoint.descriptor(), source));
     }
 
     @Override
@@ -485,9 +605,14 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         var end = offset + length;
         return write(
                 Transfers.remaining(sources, offset, end),
-                () ->
-                        Transfers.send(
-                                StreamKind::send, endpoint.descriptor(), sources, offset, end));
+                () -> Transfers.send(this::send, endpoint.descriptor(), sources, offset, end));
+    }
+
+    private int send(int descriptor, MemorySegment source, long bytes) {
+        var stream = shortCut;
+        return stream == null
+                ? StreamKind.send(descriptor, source, bytes)
+                : stream.send(source, bytes);
     }
 
     @Override
@@ -497,7 +622,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
                 source.byteSize(),
                 () -> {
                     var rest = source.asSlice(done[0]);
-                    var count = StreamKind.send(endpoint.descriptor(), rest, rest.byteSize());
+                    var count = send(endpoint.descriptor(), rest, rest.byteSize());
                     done[0] += Math.max(0, count);
                     return count;
                 });
@@ -516,6 +641,9 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         output.lock();
         try {
             ensureConnected();
+            if (shortCut != null) {
+                throw new SocketException("Urgent data cannot go over " + kind.transport());
+            }
             var result =
                     output.attempt(() -> StreamKind.sendOutOfBand(endpoint.descriptor(), value));
             if (result == SocketCalls.AGAIN) {
@@ -564,7 +692,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         return endpoint.call(() -> {
             ensureConnected();
             if (!inputShut) {
-                StreamKind.shutdown(endpoint.descriptor(), SocketCalls.SHUT_RD);
+                shutdown(SocketCalls.SHUT_RD);
                 inputShut = true;
             }
             return this;
@@ -577,10 +705,21 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
             ensureConnected();
             if (!outputShut) {
                 outputShut = true; // first, so that a writer who fails knows why
-                StreamKind.shutdown(endpoint.descriptor(), SocketCalls.SHUT_WR);
+                shutdown(SocketCalls.SHUT_WR);
             }
             return this;
         });
+    }
+
+    private void shutdown(int how) throws IOException {
+        var stream = shortCut;
+        if (stream == null) {
+            StreamKind.shutdown(endpoint.descriptor(), how);
+        } else if (how == SocketCalls.SHUT_RD) {
+            stream.shutdownInput();
+        } else {
+            stream.shutdownOutput();
+        }
     }
 
     boolean isInputShut() {
@@ -593,12 +732,25 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
+        var resets = shortCut != null && closeIsReset();
         endpoint.close();
+        var pending = connecting;
+        if (pending != null) {
+            pending.abandon();
+        }
+        var stream = shortCut;
+        if (stream != null) {
+            stream.close(resets);
+        }
         var reference = listed;
         if (reference != null) {
             Connections.remove(reference);
             events.closed(this);
         }
+    }
+
+    private boolean closeIsReset() throws IOException {
+        return Objects.equals(ChannelOption.LINGER.read(endpoint.descriptor()), 0);
     }
 
     // Options, mode, adaptor
@@ -622,6 +774,9 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     @Override
     public <T> StreamChannel setOption(SocketOption<T> name, T value) throws IOException {
         kind.options().set(endpoint, name, value);
+        if (name == StandardSocketOptions.SO_RCVBUF) {
+            receiveBuffer = (Integer) value;
+        }
         if (choice != null && state == State.UNCONNECTED) {
             endpoint.call(() -> {
                 choice.remember(name, value);

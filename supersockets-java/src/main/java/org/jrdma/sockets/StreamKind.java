@@ -5,10 +5,15 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.Transports.Refusal;
+import org.jrdma.sockets.Transports.ShortCut;
 import org.jrdma.sockets.internal.AddressFamily;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
@@ -24,12 +29,14 @@ import org.jspecify.annotations.Nullable;
  * @param refusals the transports that were preferred
  * @param addresses what addresses look like
  * @param options the options that a stream has
+ * @param shortCut what to try first when it is connected; null if there is nothing
  */
 record StreamKind(
         Transport transport,
-        List<Transports.Refusal> refusals,
+        List<Refusal> refusals,
         AddressFamily addresses,
-        ChannelOptions options) {
+        ChannelOptions options,
+        @Nullable ShortCut shortCut) {
 
     private static final int SOL_SOCKET = 1;
     private static final int SO_ERROR = 4;
@@ -40,22 +47,40 @@ record StreamKind(
                 opened.transport(),
                 opened.refusals(),
                 opened.family(),
-                ChannelOption.ofStream(opened.family()));
+                ChannelOption.ofStream(opened.family()),
+                opened.shortCut());
     }
 
     static StreamKind unix() {
         return new StreamKind(
-                FamilyTransport.UNIX, List.of(), UnixFamily.INSTANCE, ChannelOption.ofUnixStream());
+                FamilyTransport.UNIX,
+                List.of(),
+                UnixFamily.INSTANCE,
+                ChannelOption.ofUnixStream(),
+                null);
+    }
+
+    /** The same when it has gone by the short cut. */
+    StreamKind byShortCut(ShortCut taken) {
+        return new StreamKind(taken.transport(), taken.refusals(), addresses, options, null);
+    }
+
+    /** The same when it goes by the socket, since the short cut leads nowhere. */
+    StreamKind pastShortCut(ShortCut refused, String reason) {
+        var all = new ArrayList<>(refused.refusals());
+        all.add(new Refusal(refused.transport(), reason));
+        all.addAll(refusals.subList(refused.refusals().size(), refusals.size()));
+        return new StreamKind(transport, List.copyOf(all), addresses, options, null);
     }
 
     /** The transports that were preferred, and why each was not taken. */
     List<String> reasons() {
-        return refusals.stream().map(Transports.Refusal::toString).toList();
+        return refusals.stream().map(Refusal::toString).toList();
     }
 
-    /** The same socket, with other transports that were preferred to it. */
-    StreamKind withRefusals(List<Transports.Refusal> refusals) {
-        return new StreamKind(transport, refusals, addresses, options);
+    /** The same socket, with other transports that were preferred to it, and without short cut. */
+    StreamKind withRefusals(List<Refusal> refusals) {
+        return new StreamKind(transport, refusals, addresses, options, null);
     }
 
     /** Binds what is to be connected; null for an address of the system's choice. */
@@ -88,6 +113,36 @@ record StreamKind(
         }
     }
 
+    /**
+     * The address by which the kernel would reach another.
+     *
+     * @param descriptor a socket, which is bound to that address and a port if it is not bound
+     */
+    InetSocketAddress addressTowards(int descriptor, InetSocketAddress target) throws IOException {
+        var bound = (InetSocketAddress) localAddress(descriptor);
+        if (bound.getPort() != 0 && !bound.getAddress().isAnyLocalAddress()) {
+            return bound;
+        }
+        var source = sourceTowards(target);
+        if (bound.getPort() == 0) {
+            bound = (InetSocketAddress) bind(descriptor, new InetSocketAddress(source, 0));
+        }
+        return new InetSocketAddress(source, bound.getPort());
+    }
+
+    /** A socket of datagrams that is connected sends nothing, and knows. */
+    private InetAddress sourceTowards(InetSocketAddress target) throws IOException {
+        var family =
+                ((InternetFamily) addresses).isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
+        var datagrams = SocketFailure.check(SocketCalls.socket(family, SocketCalls.SOCK_DGRAM, 0));
+        try {
+            SocketFailure.check(connect(datagrams, target));
+            return ((InetSocketAddress) localAddress(datagrams)).getAddress();
+        } finally {
+            SocketCalls.close(datagrams);
+        }
+    }
+
     /** Begins to connect. */
     int connect(int descriptor, SocketAddress address) throws IOException {
         try (var scratch = Scratch.take()) {
@@ -109,7 +164,7 @@ record StreamKind(
     String transportOf(int descriptor) throws IOException {
         var family = number(descriptor, SO_DOMAIN);
         return Stream.of(transport, Transport.supersockets(), Transport.smc(), Transport.tcp())
-                .filter(each -> ((FamilyTransport) each).isFamily(family))
+                .filter(each -> each instanceof FamilyTransport kernel && kernel.isFamily(family))
                 .findFirst()
                 .map(Transport::name)
                 .orElse("address family " + family);

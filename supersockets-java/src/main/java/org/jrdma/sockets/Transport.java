@@ -3,9 +3,11 @@ package org.jrdma.sockets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.sisci.SisciHosts;
 
 /** A way that streams of bytes can take to a peer. Immutable. */
-public sealed interface Transport permits FamilyTransport {
+public sealed interface Transport permits FamilyTransport, SisciTransport {
 
     /** The name, as programs, properties and reports have it: {@code tcp}. */
     String name();
@@ -29,6 +31,22 @@ public sealed interface Transport permits FamilyTransport {
     /** The same, with the number of the family in a file of the caller's choice. */
     static Transport supersockets(Path familyFile) {
         return FamilyTransport.supersockets(FamilyNumber.in(List.of(familyFile)));
+    }
+
+    /**
+     * Memory that is shared by SISCI, between nodes that a table in the manner of {@code
+     * dishosts.conf} names; the addresses of this machine are its own node's, if they stand in no
+     * line. The system property {@code jrdma.sockets.sisci.hosts} names another table, {@code
+     * jrdma.fabric} says which libsisci it is, and {@code jrdma.sockets.sisci.spin} for how many
+     * microseconds who waits spins before it sleeps, 30 unless said otherwise.
+     */
+    static Transport sisci() {
+        return SisciTransport.CONFIGURED;
+    }
+
+    /** The same by a libsisci and a table of the caller's choice. */
+    static Transport sisci(Sisci library, Path hostsFile) {
+        return new SisciTransport(() -> library, () -> SisciHosts.read(hostsFile));
     }
 
     /** The kernel's sockets over RDMA, which by themselves go over TCP where they must. */

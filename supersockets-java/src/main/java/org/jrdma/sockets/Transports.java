@@ -15,13 +15,14 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.InternetFamily;
+import org.jspecify.annotations.Nullable;
 
 /** Transports in the order in which they are preferred. */
 record Transports(List<Transport> preferred) {
 
     static final String PROPERTY = "jrdma.sockets.transports";
     private static final KnownRefusals KNOWN = new KnownRefusals();
-    private static final String DEFAULT = "supersockets,smc,tcp";
+    private static final String DEFAULT = "supersockets,sisci,smc,tcp";
 
     Transports {
         preferred = List.copyOf(preferred);
@@ -52,10 +53,11 @@ record Transports(List<Transport> preferred) {
         return switch (name) {
             case "tcp" -> Transport.tcp();
             case "supersockets" -> Transport.supersockets();
+            case "sisci" -> Transport.sisci();
             case "smc" -> Transport.smc();
             default ->
                     throw new IllegalArgumentException(
-                            "there is no transport \"%s\"; there are supersockets, smc, tcp"
+                            "there is no transport \"%s\"; there are supersockets, sisci, smc, tcp"
                                     .formatted(name));
         };
     }
@@ -78,9 +80,26 @@ record Transports(List<Transport> preferred) {
         }
     }
 
+    /**
+     * A way past the kernel, to be tried when a socket is connected.
+     *
+     * @param refusals what was tried before
+     * @param isLast whether the socket itself must not be connected then
+     */
+    record ShortCut(SisciTransport transport, List<Refusal> refusals, boolean isLast) {}
+
     /** A socket that was made, and what was tried before. */
     record Opened(
-            int descriptor, InternetFamily family, Transport transport, List<Refusal> refusals) {}
+            int descriptor,
+            InternetFamily family,
+            Transport transport,
+            List<Refusal> refusals,
+            @Nullable ShortCut shortCut) {
+
+        private Opened with(@Nullable ShortCut other) {
+            return new Opened(descriptor, family, transport, refusals, other);
+        }
+    }
 
     /** Makes a socket of the first transport that this machine can use for a family. */
     Opened open(InternetFamily family) throws IOException {
@@ -95,13 +114,23 @@ record Transports(List<Transport> preferred) {
 
     private Opened open(Function<FamilyTransport, InternetFamily> families) throws IOException {
         var refusals = new ArrayList<Refusal>();
+        ShortCut shortCut = null;
         for (var transport : preferred) {
-            try {
-                var family = families.apply((FamilyTransport) transport);
-                return open(transport, family, List.copyOf(refusals));
-            } catch (FabricException e) {
-                refusals.add(new Refusal(transport, e.getMessage()));
+            switch (transport) {
+                case SisciTransport sisci ->
+                        shortCut = new ShortCut(sisci, List.copyOf(refusals), false);
+                case FamilyTransport kernel -> {
+                    try {
+                        return openKernel(kernel, families.apply(kernel), List.copyOf(refusals))
+                                .with(shortCut);
+                    } catch (FabricException e) {
+                        refusals.add(new Refusal(transport, e.getMessage()));
+                    }
+                }
             }
+        }
+        if (shortCut != null) {
+            return openShortCut(shortCut.transport, families.apply(FamilyTransport.TCP), refusals);
         }
         throw new SocketException(
                 refusals.stream()
@@ -117,13 +146,34 @@ record Transports(List<Transport> preferred) {
      */
     static Opened open(Transport transport, InternetFamily family, List<Refusal> refusals)
             throws IOException {
-        var kernel = (FamilyTransport) transport;
+        return switch (transport) {
+            case SisciTransport sisci -> openShortCut(sisci, family, refusals);
+            case FamilyTransport kernel -> openKernel(kernel, family, refusals);
+        };
+    }
+
+    /** With a socket that has its options and its port, and is never connected. */
+    private static Opened openShortCut(
+            SisciTransport sisci, InternetFamily family, List<Refusal> refusals)
+            throws IOException {
+        var before = List.copyOf(refusals);
+        return new Opened(
+                openKernel(FamilyTransport.TCP, family, before).descriptor,
+                family,
+                sisci,
+                before,
+                new ShortCut(sisci, before, true));
+    }
+
+    private static Opened openKernel(
+            FamilyTransport kernel, InternetFamily family, List<Refusal> refusals)
+            throws IOException {
         var known = KNOWN.reason(kernel, family);
         if (known.isPresent()) {
             throw new FabricException(known.get());
         }
         try {
-            return new Opened(kernel.open(family), family, transport, refusals);
+            return new Opened(kernel.open(family), family, kernel, refusals, null);
         } catch (FabricException e) {
             if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
                 throw new SocketException(e.getMessage()); // no reason to try another

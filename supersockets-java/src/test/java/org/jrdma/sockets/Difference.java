@@ -1,5 +1,6 @@
 package org.jrdma.sockets;
 
+import static org.jrdma.sockets.Implementation.SISCI;
 import static org.jrdma.sockets.Implementation.SUPERSOCKETS;
 import static org.jrdma.sockets.Implementation.TCP;
 
@@ -14,13 +15,19 @@ enum Difference {
      * The JDK keeps the descriptor of a closed channel until its selector selects again, and a
      * listener's port with it; these channels end at once.
      */
-    CLOSED_LISTENER_FREES_ITS_PORT_AT_ONCE(TCP, SUPERSOCKETS),
+    CLOSED_LISTENER_FREES_ITS_PORT_AT_ONCE(TCP, SUPERSOCKETS, SISCI),
 
     /** SuperSockets are for IPv4; a listener that is opened without a family hears that alone. */
     LISTENS_ON_IPV4_ALONE(SUPERSOCKETS),
 
     /** The credentials of a peer within this machine, SO_PEERCRED, are not offered. */
-    NO_PEER_CREDENTIALS(TCP, SUPERSOCKETS);
+    NO_PEER_CREDENTIALS(TCP, SUPERSOCKETS, SISCI),
+
+    /**
+     * A ring in memory has no byte that overtakes others, and whether the peer wants it among them
+     * is the peer's option, which is not known here.
+     */
+    NO_URGENT_DATA(SISCI);
 
     @SuppressWarnings("ImmutableEnumChecker") // it is one of Set.of
     private final Set<Implementation> transports;

@@ -18,7 +18,7 @@ class EndpointTest {
         var epoll = Linux.epollCreate();
         try (var channel = SocketChannel.open()) {
             var endpoint = new Endpoint(channel, descriptor, () -> {}, _ -> {});
-            var registration = new Registration(epoll, 1);
+            var registration = new Registration(epoll, 1, () -> {});
             endpoint.listen(registration, Linux.EPOLLIN);
             assertThat(endpoint.enter()).isTrue();
             var closing =

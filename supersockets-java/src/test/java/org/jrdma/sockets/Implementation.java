@@ -18,7 +18,12 @@ enum Implementation {
     /** The transport as a whole, without the driver: its family has the number of IPv4. */
     SUPERSOCKETS(
             new FabricSelectorProvider(
-                    List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp())));
+                    List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp()))),
+
+    /** Both ends in this process, on one node of the software fabric. */
+    SISCI(
+            new FabricSelectorProvider(
+                    List.of(SisciNodes.anyOfItsOwn().transport(""), Transport.tcp())));
 
     @SuppressWarnings("ImmutableEnumChecker") // nothing that a test sees of it changes
     private final SelectorProvider provider;

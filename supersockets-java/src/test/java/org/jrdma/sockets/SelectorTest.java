@@ -87,6 +87,21 @@ class SelectorTest {
     }
 
     @Test
+    void shouldTellOfWhatComesAfterAReadThatItWasNotAskedBefore() throws Exception {
+        pair.client().register(selector, SelectionKey.OP_READ);
+        for (var i = 0; i < 100; i++) {
+            assertThat(selector.selectNow()).isZero();
+            pair.server().write(Bytes.of("a"));
+            Bytes.read(pair.client(), 1);
+        }
+        assertThat(selector.selectNow()).isZero();
+
+        pair.server().write(Bytes.of("b"));
+
+        assertThat(selector.select()).isEqualTo(1);
+    }
+
+    @Test
     void shouldKeepTheSelectedKeysFromBeingAddedTo() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_WRITE);
         selector.select();

@@ -67,7 +67,7 @@ class HttpServerTest {
         }
         awaitServer();
         synchronized (atTheServer) {
-            Travelled.overTheTransport(atTheServer, 80_000);
+            Travelled.fromAPlainSocket(atTheServer, 80_000);
         }
     }
 

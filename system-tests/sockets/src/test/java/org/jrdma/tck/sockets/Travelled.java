@@ -22,13 +22,21 @@ final class Travelled {
         assertThat(clientsOf(port)).isNotEmpty().allSatisfy(each -> travelled(each, bytes));
     }
 
-    /** The same of the server's end alone, where the client is no channel. */
-    static void overTheTransport(List<Connection> connections, long bytes) {
-        assertThat(connections).isNotEmpty().allSatisfy(each -> travelled(each, bytes));
+    /**
+     * The same of the server's end where the client is a plain socket, which knows the kernel's
+     * sockets alone.
+     */
+    static void fromAPlainSocket(List<Connection> connections, long bytes) {
+        var transport = TRANSPORT.equals("sisci") ? "tcp" : TRANSPORT;
+        assertThat(connections).isNotEmpty().allSatisfy(each -> travelled(each, transport, bytes));
     }
 
     private static void travelled(Connection connection, long bytes) {
-        assertThat(connection.transport()).isEqualTo(TRANSPORT);
+        travelled(connection, TRANSPORT, bytes);
+    }
+
+    private static void travelled(Connection connection, String transport, long bytes) {
+        assertThat(connection.transport()).isEqualTo(transport);
         assertThat(connection.bytesReceived()).isGreaterThanOrEqualTo(bytes);
         assertThat(connection.bytesSent()).isGreaterThanOrEqualTo(bytes);
     }

@@ -1,0 +1,166 @@
+package org.jrdma.sockets.sisci;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.Source;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream that is being connected, on a thread of the fabric's. Ready when there is an outcome: a
+ * stream, or a reason why there is none.
+ */
+public final class SisciConnecting extends Source {
+
+    /** How long to wait for what a listener that is there does at once. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    private final SisciFabric fabric;
+    private final Target target;
+    private final int ringBytes;
+    private final Consumer<String> refused;
+
+    private @Nullable SisciStream stream;
+    private String reason = "";
+    private boolean done;
+    private boolean abandoned;
+
+    SisciConnecting(SisciFabric fabric, Target target, int ringBytes, Consumer<String> refused) {
+        this.fabric = fabric;
+        this.target = target;
+        this.ringBytes = ringBytes;
+        this.refused = refused;
+    }
+
+    /** Where to connect to, found out on the fabric's thread, since that may block. */
+    public interface Target {
+
+        /** The address that the program has named. */
+        InetSocketAddress address();
+
+        /**
+         * The node that has it.
+         *
+         * @throws FabricException with the reason, if none is known
+         */
+        int node() throws IOException;
+
+        /** This side's address, for the peer; found out when there is a listener. */
+        InetSocketAddress local() throws IOException;
+    }
+
+    /** Begins. Does not block. */
+    public void begin() {
+        fabric.lend(() -> {
+            try {
+                done(connect(), "");
+            } catch (IOException | RuntimeException e) {
+                var why = e.getMessage() == null ? e.toString() : e.getMessage();
+                refused.accept(why);
+                done(null, why);
+            }
+        });
+    }
+
+    private void done(@Nullable SisciStream connected, String why) {
+        synchronized (this) {
+            stream = connected;
+            reason = why;
+            done = true;
+            if (abandoned) {
+                abandon();
+            }
+        }
+        changed();
+    }
+
+    private SisciStream connect() throws IOException {
+        var node = target.node();
+        var deadline = Deadline.after(TIMEOUT);
+        var port = target.address().getPort();
+        var number = doorOf(node, port);
+        var stream = SisciStream.open(fabric, ringBytes);
+        try {
+            var greeting =
+                    new Greeting(
+                            fabric.nodeId(),
+                            stream.segmentId(),
+                            fabric.bellNumber(),
+                            target.local(),
+                            target.address());
+            greet(node, number, greeting, deadline);
+            stream.awaitAnswer(deadline);
+            return stream;
+        } catch (FabricException e) {
+            stream.abandon();
+            throw new FabricException("node %d: %s".formatted(node, e.getMessage()), e.code(), e);
+        } catch (IOException | RuntimeException e) {
+            stream.abandon();
+            throw e;
+        }
+    }
+
+    /** The data interrupt that takes greetings for a port. */
+    private int doorOf(int node, int port) throws FabricException, InterruptedIOException {
+        try (var segment = fabric.node().connect(node, SisciDoor.segmentId(port), Duration.ZERO);
+                var map = segment.map()) {
+            if (map.getLongAcquire(SisciDoor.KIND) != SisciDoor.THIS_KIND) {
+                throw new FabricException(
+                        "node %d has something else at port %d".formatted(node, port));
+            }
+            return (int) map.getLong(SisciDoor.NUMBER);
+        } catch (FabricTimeoutException e) {
+            throw new FabricException(
+                    "Connection refused: nobody listens at port %d of node %d"
+                            .formatted(port, node),
+                    0,
+                    e);
+        }
+    }
+
+    private void greet(int node, int number, Greeting greeting, Deadline deadline)
+            throws FabricException, InterruptedIOException {
+        var left = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
+        try (var door = fabric.node().connectDataInterrupt(node, number, left)) {
+            door.trigger(greeting.encode(), left);
+        }
+    }
+
+    /** Whether there is an outcome. */
+    public synchronized boolean isDone() {
+        return done;
+    }
+
+    /** Why there is no stream. */
+    public synchronized String reason() {
+        return reason;
+    }
+
+    /** The stream, which is the caller's from now on; empty if there is none. */
+    public synchronized Optional<SisciStream> take() {
+        var taken = stream;
+        stream = null;
+        return Optional.ofNullable(taken);
+    }
+
+    /** Nobody wants the outcome any more. */
+    public synchronized void abandon() {
+        abandoned = true;
+        take().ifPresent(unwanted -> unwanted.close(true));
+    }
+
+    @Override
+    public int ready() {
+        return isDone() ? SocketCalls.POLLOUT : 0;
+    }
+
+    @Override
+    protected void arm(int events) {} // the outcome is told in any case
+}

@@ -1,0 +1,133 @@
+package org.jrdma.sockets.sisci;
+
+import java.net.InetSocketAddress;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jrdma.sisci.Interrupt;
+import org.jrdma.sisci.Node;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.SisciException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * This process as one end of streams over SISCI. It has one interrupt, by which peers say that
+ * something has happened to some stream of this process that sleeps; then all are looked at, which
+ * takes a few loads for each. Stays for as long as the JVM runs. Safe for use by several threads.
+ */
+public final class SisciFabric {
+
+    /**
+     * How often sleepers are looked at without having been woken. Stores that cross on a link may
+     * keep an end from learning that the other has gone to sleep.
+     */
+    private static final long ROUND_NANOS = 20_000_000;
+
+    private static final long IDLE_NANOS = 200_000_000;
+    private static final Logger LOG = LoggerFactory.getLogger(SisciFabric.class);
+
+    private final Node node;
+    private final Interrupt bell;
+    private final Bells bells;
+    private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
+
+    /** For what may block: the set-up of streams, and their end. */
+    private final ExecutorService threads =
+            Executors.newCachedThreadPool(
+                    Thread.ofPlatform().daemon().name("jrdma-sisci-call-", 0).factory());
+
+    private SisciFabric(Node node, Interrupt bell) {
+        this.node = node;
+        this.bell = bell;
+        this.bells = new Bells(node);
+    }
+
+    /**
+     * Opens this node by its first adapter.
+     *
+     * @throws SisciException if there is no adapter, or the driver is not loaded
+     */
+    public static SisciFabric open(Sisci library) throws SisciException {
+        var node = library.open();
+        try {
+            var bell = node.newInterrupt();
+            var fabric = new SisciFabric(node, bell);
+            bell.onTrigger(fabric::look);
+            Thread.ofPlatform().daemon().name("jrdma-sisci-look").start(fabric::goRound);
+            LOG.info("Streams over SISCI from node {}, by {}", node.id(), library);
+            return fabric;
+        } catch (SisciException | RuntimeException e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    /** The id of this node. */
+    public int nodeId() {
+        return node.id();
+    }
+
+    /**
+     * Something that connects to a listener.
+     *
+     * @param refused told of the reason, on a thread of the fabric's, before there is an outcome
+     */
+    public SisciConnecting connecting(
+            SisciConnecting.Target target, int ringBytes, Consumer<String> refused) {
+        return new SisciConnecting(this, target, ringBytes, refused);
+    }
+
+    /**
+     * Tells peers that someone listens at a port of this node. May block for a moment.
+     *
+     * @throws SisciException if someone else does already
+     */
+    public SisciDoor listen(InetSocketAddress address, int backlog, int ringBytes)
+            throws SisciException {
+        return SisciDoor.open(this, address, backlog, ringBytes);
+    }
+
+    private void look() {
+        streams.forEach(SisciStream::look);
+    }
+
+    private void goRound() {
+        while (true) {
+            LockSupport.parkNanos(streams.isEmpty() ? IDLE_NANOS : ROUND_NANOS);
+            try {
+                look();
+            } catch (RuntimeException e) {
+                LOG.error("Streams were not looked at", e); // those that sleep rely on this thread
+            }
+        }
+    }
+
+    Node node() {
+        return node;
+    }
+
+    int bellNumber() {
+        return bell.number();
+    }
+
+    Bells bells() {
+        return bells;
+    }
+
+    void add(SisciStream stream) {
+        streams.add(stream);
+    }
+
+    void remove(SisciStream stream) {
+        streams.remove(stream);
+    }
+
+    /** Runs what may block on a thread of its own. */
+    void lend(Runnable task) {
+        threads.execute(task);
+    }
+}

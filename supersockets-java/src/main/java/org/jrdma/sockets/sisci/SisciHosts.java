@@ -1,0 +1,172 @@
+package org.jrdma.sockets.sisci;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.jrdma.ffi.FabricException;
+
+/**
+ * Which node has which address, by a table like Dolphin's dishosts.conf: a line {@code HOSTNAME:}
+ * with a name or an address, then {@code ADAPTER:} with a name, the id of the node and the number
+ * of the adapter, of which the first is taken. {@code SOCKET:} gives an adapter, by its name, one
+ * more name or address. Lines with other words are for others, and left out; so is what follows a
+ * {@code #}. An address of this machine that stands in no line is this node's.
+ *
+ * <p>Immutable.
+ */
+public final class SisciHosts {
+
+    private final Path file;
+    private final Map<String, Integer> nodes;
+
+    private SisciHosts(Path file, Map<String, Integer> nodes) {
+        this.file = file;
+        this.nodes = Map.copyOf(nodes);
+    }
+
+    /**
+     * Reads a table. One that is not there is empty.
+     *
+     * @throws FabricException if a line makes no sense, with its number
+     */
+    public static SisciHosts read(Path file) throws FabricException {
+        if (!Files.exists(file)) {
+            return new SisciHosts(file, Map.of());
+        }
+        List<String> lines;
+        try {
+            lines = Files.readAllLines(file);
+        } catch (IOException e) {
+            throw new FabricException("%s cannot be read: %s".formatted(file, e), 0, e);
+        }
+        var reader = new Reader(file);
+        for (var line : lines) {
+            reader.read(line);
+        }
+        return new SisciHosts(file, reader.nodes());
+    }
+
+    private static final class Reader {
+
+        private record Host(String name, String adapter, int line) {}
+
+        private final Path file;
+        private final Map<String, Integer> adapters = new HashMap<>();
+        private final Map<String, Integer> nodes = new HashMap<>();
+        private final List<Host> sockets = new ArrayList<>();
+        private String host = "";
+        private int number;
+
+        Reader(Path file) {
+            this.file = file;
+        }
+
+        void read(String line) throws FabricException {
+            number++;
+            var words = line.replaceFirst("#.*", "").strip().split("\\s+");
+            switch (words[0]) {
+                case "HOSTNAME:" -> {
+                    need(words, 2, "a name or an address");
+                    host = words[1];
+                }
+                case "ADAPTER:" -> {
+                    need(words, 4, "a name, a node and the number of an adapter");
+                    if (host.isEmpty()) {
+                        throw wrong("ADAPTER: before any HOSTNAME:", number);
+                    }
+                    var node = node(words[2]);
+                    adapters.put(words[1], node);
+                    nodes.putIfAbsent(host, node);
+                }
+                case "SOCKET:" -> {
+                    need(words, 3, "a name or an address, and the name of an adapter");
+                    sockets.add(new Host(words[1], words[2], number));
+                }
+                default -> {} // for others
+            }
+        }
+
+        private void need(String[] words, int count, String what) throws FabricException {
+            if (words.length < count) {
+                throw wrong("%s needs %s".formatted(words[0], what), number);
+            }
+        }
+
+        private int node(String word) throws FabricException {
+            try {
+                return Integer.parseInt(word);
+            } catch (NumberFormatException _) {
+                throw wrong("\"%s\" is no node".formatted(word), number);
+            }
+        }
+
+        private FabricException wrong(String why, int line) {
+            return new FabricException("%s:%d: %s".formatted(file, line, why));
+        }
+
+        Map<String, Integer> nodes() throws FabricException {
+            for (var socket : sockets) {
+                var node = adapters.get(socket.adapter);
+                if (node == null) {
+                    throw wrong("there is no adapter " + socket.adapter, socket.line);
+                }
+                nodes.put(socket.name, node);
+            }
+            return nodes;
+        }
+    }
+
+    /**
+     * The node that has an address. May block, to resolve the names of the table.
+     *
+     * @param own this node
+     * @throws FabricException if none is known
+     */
+    public int nodeOf(InetAddress address, int own) throws FabricException {
+        var inTable = find(address);
+        if (inTable.isPresent()) {
+            return inTable.getAsInt();
+        }
+        if (isOfThisMachine(address)) {
+            return own;
+        }
+        throw new FabricException(
+                "%s names no node for %s".formatted(file, address.getHostAddress()));
+    }
+
+    private OptionalInt find(InetAddress address) {
+        var byText = nodes.get(address.getHostAddress());
+        if (byText != null) {
+            return OptionalInt.of(byText);
+        }
+        return nodes.entrySet().stream()
+                .filter(entry -> isOneOf(address, entry.getKey()))
+                .mapToInt(Map.Entry::getValue)
+                .findFirst();
+    }
+
+    private static boolean isOneOf(InetAddress address, String name) {
+        try {
+            return List.of(InetAddress.getAllByName(name)).contains(address);
+        } catch (UnknownHostException _) {
+            return false; // a host of the table that this one knows nothing of
+        }
+    }
+
+    private static boolean isOfThisMachine(InetAddress address) {
+        try {
+            return address.isLoopbackAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (IOException _) {
+            return false;
+        }
+    }
+}

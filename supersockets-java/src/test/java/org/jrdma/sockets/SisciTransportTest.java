@@ -1,0 +1,500 @@
+package org.jrdma.sockets;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.Tasks.Kind;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.Trouble;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What is SISCI's own; what it has in common with the JDK's channels, the conformance tests show.
+ */
+@Timeout(60)
+class SisciTransportTest {
+
+    private static final FabricSelectorProvider OWN_NODE =
+            (FabricSelectorProvider) Implementation.SISCI.provider();
+
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+
+    /** All of 127.0.0.1 is node 8. */
+    private static final String SERVER_IS_NODE_8 =
+            """
+            # a table as Dolphin's tools write it
+            HOSTNAME: 127.0.0.1
+            ADAPTER: server_a0 8 0 4   # name, node, adapter
+            STRIPE: something for others
+            """;
+
+    @Test
+    void shouldCarryTheBytesPastTheKernel() throws Exception {
+        try (var pair = ChannelPair.open(OWN_NODE)) {
+            pair.client().write(Bytes.of("abc"));
+            assertThat(Bytes.read(pair.server(), 3)).isEqualTo("abc");
+
+            for (var end : List.of(pair.client(), pair.server())) {
+                var connection = Connections.of(end);
+                assertThat(((FabricSocketChannel) end).transport().name()).isEqualTo("sisci");
+                assertThat(connection.transport()).isEqualTo("sisci");
+                assertThat(connection.isFallBack()).isFalse();
+                assertThat(connection.bytesSent() + connection.bytesReceived()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void shouldGoByTcpToAListenerThatIsThereForTcpAlone() throws Exception {
+        try (var listener = ChannelPair.listener(Implementation.TCP.provider());
+                var client = OWN_NODE.openSocketChannel()) {
+            client.connect(listener.getLocalAddress());
+
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            assertThat(Connections.of(client))
+                    .hasToString(
+                            "127.0.0.1:%d tcp (sisci: Connection refused: nobody listens at port %d of node 4)"
+                                    .formatted(port, port));
+        }
+    }
+
+    /** A program asks once, when it is told that the connection is there. */
+    @Test
+    void shouldGoByTcpWithoutBlockingToo() throws Exception {
+        try (var listener = ChannelPair.listener(Implementation.TCP.provider());
+                var selector = OWN_NODE.openSelector();
+                var client = OWN_NODE.openSocketChannel()) {
+            client.configureBlocking(false);
+            var key = client.register(selector, SelectionKey.OP_CONNECT);
+
+            assertThat(client.connect(listener.getLocalAddress())).isFalse();
+
+            assertThat(selector.select()).isEqualTo(1);
+            assertThat(key.isConnectable()).isTrue();
+            assertThat(client.finishConnect()).isTrue();
+            assertThat(Connections.of(client).transport()).isEqualTo("tcp");
+        }
+    }
+
+    @Test
+    void shouldLetClientsOfBothKindsInAtOnePort() throws Exception {
+        try (var listener = ChannelPair.listener(OWN_NODE);
+                var selector = OWN_NODE.openSelector();
+                var slow = Implementation.JDK.provider().openSocketChannel();
+                var fast = OWN_NODE.openSocketChannel()) {
+            listener.configureBlocking(false);
+            var key = listener.register(selector, SelectionKey.OP_ACCEPT);
+
+            slow.connect(listener.getLocalAddress());
+            assertThat(selector.select()).isEqualTo(1);
+            try (var accepted = listener.accept()) {
+                assertThat(Connections.of(accepted).transport()).isEqualTo("tcp");
+                assertThat(Connections.of(accepted).whyNotFaster())
+                        .isEqualTo("sisci: the client did not come by it");
+            }
+            selector.selectedKeys().clear();
+            assertThat(selector.selectNow()).isZero();
+
+            fast.connect(listener.getLocalAddress());
+            assertThat(selector.select()).isEqualTo(1);
+            assertThat(key.isAcceptable()).isTrue();
+            try (var accepted = listener.accept()) {
+                assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldWakeWhoAccepts(Kind kind) throws Exception {
+        try (var listener = ChannelPair.listener(OWN_NODE);
+                var client = OWN_NODE.openSocketChannel()) {
+            var accepting = Tasks.start(kind, listener::accept).awaitWaiting();
+
+            client.connect(listener.getLocalAddress());
+
+            try (var accepted = accepting.get()) {
+                assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
+            }
+        }
+    }
+
+    @Test
+    void shouldTellWhyItLeadsNowhere() throws Exception {
+        var own = SisciNodes.anyOfItsOwn();
+        var only = List.of(own.transport(""));
+        try (var listener =
+                FabricSockets.listen(
+                        new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), only)) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+
+            assertThatThrownBy(() -> FabricSockets.connect("127.0.0.2", port, only, ofSeconds(5)))
+                    .isExactlyInstanceOf(FabricException.class)
+                    .hasMessage(
+                            "127.0.0.2:%d cannot be reached. sisci: node 4: its listener at this port is for another address"
+                                    .formatted(port));
+            assertThatThrownBy(() -> FabricSockets.connect("192.0.2.1", port, only, ofSeconds(5)))
+                    .isExactlyInstanceOf(FabricException.class)
+                    .hasMessageContaining("names no node for 192.0.2.1");
+        }
+    }
+
+    @Test
+    void shouldNotLetInMoreThanCanWait() throws Exception {
+        var only = List.of(SisciNodes.anyOfItsOwn().transport(""));
+        try (var listener = new FabricSelectorProvider(only).openServerSocketChannel()) {
+            listener.bind(ChannelPair.ANY_PORT, 1);
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            try (var _ = FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5));
+                    var _ = FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5))) {
+                assertThatThrownBy(
+                                () -> FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5)))
+                        .hasMessageContaining("too many wait to be accepted there");
+
+                listener.accept().close();
+
+                FabricSockets.connect("127.0.0.1", port, only, ofSeconds(5)).close();
+            }
+        }
+    }
+
+    @Test
+    void shouldResetWhoWasNeverAccepted() throws Exception {
+        try (var client = OWN_NODE.openSocketChannel()) {
+            try (var listener = ChannelPair.listener(OWN_NODE)) {
+                client.connect(listener.getLocalAddress());
+            }
+
+            assertThatThrownBy(() -> client.read(ByteBuffer.allocate(1)))
+                    .isExactlyInstanceOf(SocketException.class)
+                    .hasMessage("Connection reset");
+        }
+    }
+
+    @Test
+    void shouldSayWhyItCannotBeUsed() {
+        assertThat(Transport.sisci().whyNot()).get().asString().contains("libsisci");
+        var node = SisciNodes.anyOfItsOwn();
+        for (var table :
+                new String[][] {
+                    {"HOSTNAME:", ":1: HOSTNAME: needs a name or an address"},
+                    {"ADAPTER: a 4 0", ":1: ADAPTER: before any HOSTNAME:"},
+                    {"\nHOSTNAME: a\nADAPTER: a_a0 four 0", ":3: \"four\" is no node"},
+                    {
+                        "HOSTNAME: a\nADAPTER: a_a0",
+                        ":2: ADAPTER: needs a name, a node and the number of an adapter"
+                    },
+                    {"SOCKET: a b_a0", ":1: there is no adapter b_a0"}
+                }) {
+            assertThat(node.transport(table[0]).whyNot()).get().asString().endsWith(table[1]);
+        }
+    }
+
+    @Test
+    void shouldTakeTheRingForTheReceiveBuffer() throws Exception {
+        try (var listener = OWN_NODE.openServerSocketChannel();
+                var client = OWN_NODE.openSocketChannel()) {
+            listener.setOption(StandardSocketOptions.SO_RCVBUF, 16_384);
+            listener.bind(ChannelPair.ANY_PORT);
+            client.connect(listener.getLocalAddress());
+            client.configureBlocking(false);
+            try (var server = listener.accept()) {
+                var written = 0;
+                for (var more = 1; more > 0; written += more) {
+                    more = client.write(ByteBuffer.allocate(50_000));
+                }
+
+                assertThat(written).isBetween(16_384, 16_384 + 4_096);
+                assertThat(Bytes.readBytes(server, written)).hasSize(written);
+            }
+        }
+    }
+
+    @Test
+    void shouldGiveBackItsMemoryAndItsDescriptors() throws Exception {
+        var folder = SisciNodes.newFabric();
+        var provider = SisciNodes.of(SoftSisciOptions.in(folder)).provider("");
+        ChannelPair.open(provider).close();
+        var filesBefore = files(folder);
+        var descriptorsBefore = files(DESCRIPTORS);
+        for (var i = 0; i < 50; i++) {
+            try (var pair = ChannelPair.open(provider)) {
+                pair.client().write(Bytes.of("a"));
+            }
+        }
+
+        var end = System.nanoTime() + ofSeconds(10).toNanos();
+        while (files(folder) > filesBefore || files(DESCRIPTORS) > descriptorsBefore + 2) {
+            assertThat(System.nanoTime()).as("not within 10 s").isLessThan(end);
+            Thread.sleep(10);
+        }
+    }
+
+    private static long files(Path folder) throws IOException {
+        try (var files = Files.list(folder)) {
+            return files.count();
+        }
+    }
+
+    /** Two nodes of one fabric: node 8 listens, and the other finds it by the table. */
+    private record TwoNodes(SisciNodes client, SisciNodes server) {
+
+        static TwoNodes with(Trouble trouble) {
+            var options = SoftSisciOptions.in(SisciNodes.newFabric()).with(trouble);
+            return new TwoNodes(SisciNodes.of(options.asNode(4)), SisciNodes.of(options.asNode(8)));
+        }
+
+        ChannelPair connect() throws IOException {
+            try (var listener = ChannelPair.listener(server.provider(""))) {
+                var client = client().provider(SERVER_IS_NODE_8).openSocketChannel();
+                client.connect(listener.getLocalAddress());
+                var pair = new ChannelPair(client, listener.accept());
+                assertThat(Connections.of(client).toString()).contains("sisci");
+                return pair;
+            }
+        }
+    }
+
+    /** In weak memory what is not flushed does not arrive, or not in order. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCarryMuchBetweenTwoNodesBothWays(boolean weak) throws Exception {
+        var much = Bytes.many(weak ? 1_000_000 : 5_000_000);
+        try (var pair = TwoNodes.with(Trouble.NONE.withWeakMemory(weak)).connect()) {
+            var readers = new ArrayList<Tasks.Task<byte[]>>();
+            var writers = new ArrayList<Tasks.Task<Integer>>();
+            for (var end : List.of(pair.client(), pair.server())) {
+                readers.add(Tasks.start(() -> Bytes.readBytes(end, much.length + 1)));
+                writers.add(
+                        Tasks.start(() -> {
+                            var written = 0;
+                            for (var size = 1; written < much.length; size = size * 7 % 40_009) {
+                                var part = Math.min(size, much.length - written);
+                                written += end.write(ByteBuffer.wrap(much, written, part));
+                            }
+                            end.shutdownOutput();
+                            return written;
+                        }));
+            }
+            for (var writer : writers) {
+                assertThat(writer.result().get()).isEqualTo(much.length);
+            }
+            for (var reader : readers) {
+                assertThat(reader.result().get()).isEqualTo(much);
+            }
+        }
+    }
+
+    @Test
+    void shouldGiveAPrefixAndThenAnErrorWhenTheLinkIsCut() throws Exception {
+        var nodes = TwoNodes.with(Trouble.NONE);
+        var much = Bytes.many(1_000_000);
+        try (var pair = nodes.connect()) {
+            var writer =
+                    Tasks.start(() -> {
+                        var source = ByteBuffer.wrap(much);
+                        while (source.hasRemaining()) {
+                            pair.client().write(source);
+                        }
+                        return true;
+                    });
+            var begin = Bytes.readBytes(pair.server(), 100_000);
+
+            nodes.server().software().cutLink(0);
+            nodes.server().software().mendLink(0);
+
+            assertThat(writer.failure()).isInstanceOf(IOException.class);
+            var received = ByteBuffer.allocate(much.length);
+            received.put(begin);
+            assertThatThrownBy(
+                            () -> {
+                                while (pair.server().read(received) >= 0) {}
+                            })
+                    .isExactlyInstanceOf(SocketException.class)
+                    .hasMessage("Connection reset");
+            assertThat(Arrays.copyOf(received.array(), received.position()))
+                    .isEqualTo(Arrays.copyOf(much, received.position()));
+            assertThat(received.position()).isLessThan(much.length);
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> pair.server().write(Bytes.of("a")));
+        }
+    }
+
+    @Test
+    void shouldGoByTcpWhereTheLinkIsCut() throws Exception {
+        var nodes = TwoNodes.with(Trouble.NONE);
+        nodes.connect().close();
+        nodes.server().software().cutLink(0);
+        try (var listener = ChannelPair.listener(nodes.server().provider(""));
+                var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
+            client.connect(listener.getLocalAddress());
+
+            assertThat(Connections.of(client).transport()).isEqualTo("tcp");
+            assertThat(Connections.of(client).whyNotFaster()).startsWith("sisci: ");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldGiveAPrefixAndThenAnErrorWhenThePeerIsKilled(Kind kind) throws Exception {
+        assertThat(receiveFromAnotherProcess(kind, "halt"))
+                .isEqualTo(Sender.SENT + " SocketException");
+    }
+
+    /** What was sent is here: it needs nobody to be read. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldGiveAllBytesAndThenTheEndWhenThePeerHasClosedAndIsGone(Kind kind) throws Exception {
+        assertThat(receiveFromAnotherProcess(kind, "close")).isEqualTo(Sender.SENT + " end");
+    }
+
+    private static String receiveFromAnotherProcess(Kind kind, String itsEnd) throws Exception {
+        var folder = SisciNodes.newFabric();
+        var own = SisciNodes.of(SoftSisciOptions.in(folder).asNode(4));
+        try (var listener = ChannelPair.listener(own.provider(""))) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            var process = start(Sender.class, folder.toString(), String.valueOf(port), itsEnd);
+            try (var accepted = listener.accept()) {
+                assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
+                if (itsEnd.equals("close")) {
+                    process.waitFor(); // and read what is left of it
+                }
+                var result = Tasks.start(kind, () -> readToTheEnd(accepted)).result().get();
+                assertThatExceptionOfType(IOException.class)
+                        .isThrownBy(() -> accepted.write(Bytes.of("a")));
+                return result;
+            } finally {
+                process.destroyForcibly().waitFor();
+            }
+        }
+    }
+
+    private static String readToTheEnd(SocketChannel channel) throws IOException {
+        var received = 0;
+        var buffer = ByteBuffer.allocate(1_000);
+        var expected = Bytes.many(Sender.SENT);
+        try {
+            for (int more; (more = channel.read(buffer.clear())) >= 0; received += more) {
+                assertThat(Arrays.copyOf(buffer.array(), more))
+                        .isEqualTo(Arrays.copyOfRange(expected, received, received + more));
+            }
+            return received + " end";
+        } catch (SocketException e) {
+            return received + " " + e.getClass().getSimpleName();
+        }
+    }
+
+    /** Sends, and is then killed as far as anyone can see. */
+    static final class Sender {
+
+        static final int SENT = 50_000;
+
+        public static void main(String... arguments) throws Exception {
+            var hosts =
+                    Files.writeString(
+                            Files.createTempFile("hosts", ""),
+                            "HOSTNAME: 127.0.0.1\nADAPTER: a 4 0\n");
+            var library =
+                    Sisci.from(new SoftSisci(SoftSisciOptions.in(Path.of(arguments[0])).asNode(8)));
+            var channel =
+                    FabricSockets.connect(
+                            "127.0.0.1",
+                            Integer.parseInt(arguments[1]),
+                            List.of(Transport.sisci(library, hosts)),
+                            Duration.ofSeconds(20));
+            Files.delete(hosts);
+            var bytes = ByteBuffer.wrap(Bytes.many(SENT));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            if (arguments[2].equals("close")) {
+                channel.close();
+            }
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    private static Process start(Class<?> program, String... arguments) throws IOException {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(
+                List.of(
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        Stream.of(
+                                        System.getProperty("jdk.module.path", ""),
+                                        System.getProperty("java.class.path", ""))
+                                .filter(path -> !path.isEmpty())
+                                .collect(Collectors.joining(File.pathSeparator)),
+                        program.getName()));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).inheritIO().start();
+    }
+
+    @Test
+    void shouldGiveUpConnectingWhenTheChannelIsClosed() throws Exception {
+        var slow = TwoNodes.with(Trouble.NONE.withDelay(ofMillis(300)));
+        try (var listener = ChannelPair.listener(slow.server().provider(""))) {
+            var client = slow.client().provider(SERVER_IS_NODE_8).openSocketChannel();
+            var address = listener.getLocalAddress();
+            var connecting = Tasks.start(() -> client.connect(address)).awaitWaiting();
+
+            client.close();
+
+            assertThat(connecting.failure()).isInstanceOf(IOException.class);
+            try (var accepted = listener.accept()) {
+                assertThatThrownBy(() -> accepted.read(ByteBuffer.allocate(1)))
+                        .isExactlyInstanceOf(SocketException.class);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseToListenTwiceAndGoOnByTcp() throws Exception {
+        var nodes = SisciNodes.anyOfItsOwn();
+        try (var first = ChannelPair.listener(nodes.provider(""));
+                ServerSocketChannel second = nodes.provider("").openServerSocketChannel();
+                var client = Implementation.TCP.provider().openSocketChannel()) {
+            var port = ((InetSocketAddress) first.getLocalAddress()).getPort();
+            second.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.2"), port));
+
+            client.connect(second.getLocalAddress());
+
+            try (var accepted = second.accept()) {
+                assertThat(Connections.of(accepted).whyNotFaster())
+                        .startsWith("sisci: ")
+                        .contains("SEGMENT_ID_USED");
+            }
+        }
+    }
+}
