@@ -133,9 +133,24 @@ public final class FabricDirectory implements AutoCloseable {
         Host.close(create(entry, 0));
     }
 
-    /** Opens a file's memory; its descriptor. */
-    public int openMemory(Entry entry) throws FabricException {
-        return Host.openFile(path(entry));
+    /**
+     * Opens a file's memory; its descriptor. One that is shorter than it should be is another's:
+     * who touched what it lacks would get a SIGBUS.
+     */
+    public int openMemory(Entry entry, long leastBytes) throws FabricException {
+        var file = Host.openFile(path(entry));
+        try {
+            var bytes = Host.fileBytes(file);
+            if (bytes < leastBytes) {
+                throw new FabricException(
+                        "%s has %,d bytes instead of %,d"
+                                .formatted(entry.name(), bytes, leastBytes));
+            }
+            return file;
+        } catch (FabricException e) {
+            Host.close(file);
+            throw e;
+        }
     }
 
     /** Makes it unfindable. Memory lasts until the last who has it lets go. */

@@ -350,9 +350,10 @@ public final class Member implements Switchboard.Listener {
         }
     }
 
-    int openMemory(Entry entry) {
+    /** The file of a segment that is as long as its owner says. */
+    int openMemory(Entry entry, long bytes) {
         try {
-            return directory.openMemory(entry);
+            return directory.openMemory(entry, bytes);
         } catch (FabricException e) {
             throw new Refusal(sisci_h.SCI_ERR_NO_SUCH_SEGMENT(), String.valueOf(e.getMessage()));
         }

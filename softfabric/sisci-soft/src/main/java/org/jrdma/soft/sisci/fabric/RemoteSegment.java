@@ -1,6 +1,8 @@
 package org.jrdma.soft.sisci.fabric;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.control.Connection;
@@ -37,6 +39,9 @@ public final class RemoteSegment {
 
     /** Members of the group that have ended; who copies to all may still be at it. */
     private final List<Target> former = new CopyOnWriteArrayList<>();
+
+    /** What owners have said of targets before these were added, by number: whether for good. */
+    private final Map<Integer, Boolean> saidEarly = new HashMap<>();
 
     private final Object meeting = new Object();
     private long bytes;
@@ -87,7 +92,10 @@ public final class RemoteSegment {
             var segment = new RemoteSegment(descriptor, node, id, adapter, callback);
             if (toGroup) {
                 segment.meetGroup(member.entries());
-                Refusal.when(segment.targets.isEmpty(), sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
+                if (segment.targets.isEmpty()) {
+                    segment.former.forEach(Target::close);
+                    throw new Refusal(sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
+                }
             } else {
                 var entry = member.findOrRefuse(node, Entry.Kind.SEGMENT, id);
                 segment.add(Target.connect(member, segment, entry, false));
@@ -95,9 +103,7 @@ public final class RemoteSegment {
             member.add(segment);
             segment.look(); // a link may have been cut meanwhile
             for (var target : segment.targets) {
-                if (target.connection().isClosed()) {
-                    segment.lost(target.connection());
-                }
+                segment.lookWhetherClosed(target);
             }
             return segment;
         } catch (RuntimeException e) {
@@ -113,6 +119,18 @@ public final class RemoteSegment {
     private synchronized void add(Target target) {
         targets.add(target);
         bytes = bytes == 0 ? target.bytes() : Math.min(bytes, target.bytes());
+        var forGood = saidEarly.remove(target.number());
+        if (forGood != null) {
+            gone(target.number(), forGood);
+        }
+        lookWhetherClosed(target);
+    }
+
+    /** Its owner may have ended before whoever tells of that found it here. */
+    private void lookWhetherClosed(Target target) {
+        if (target.connection().isClosed()) {
+            lose(target, sisci_h.SCI_CB_LOST());
+        }
     }
 
     /** Connects to those members of the group that it is not connected to yet. */
@@ -181,24 +199,24 @@ public final class RemoteSegment {
     }
 
     /** The owner wants it back, or has taken it back. */
-    void gone(int number, boolean forGood) {
-        for (var target : targets) {
-            if (target.number() == number) {
-                if (forGood) {
-                    lose(target, sisci_h.SCI_CB_DISCONNECT());
-                } else {
-                    tell(sisci_h.SCI_CB_DISCONNECT());
-                }
-            }
+    synchronized void gone(int number, boolean forGood) {
+        var found = targets.stream().filter(target -> target.number() == number).findFirst();
+        if (found.isEmpty()) {
+            saidEarly.merge(number, forGood, Boolean::logicalOr);
+        } else if (forGood) {
+            lose(found.get(), sisci_h.SCI_CB_DISCONNECT());
+        } else {
+            tell(sisci_h.SCI_CB_DISCONNECT());
         }
     }
 
     private synchronized void lose(Target target, int reason) {
         if (isGroup()) {
-            cuts++;
-            target.lose();
-            former.add(target);
-            targets.remove(target);
+            if (targets.remove(target)) {
+                cuts++;
+                target.lose();
+                former.add(target);
+            }
         } else if (link != Link.LOST) {
             link = Link.LOST;
             cuts++;

@@ -177,6 +177,10 @@ public final class SegmentMap {
     /** Ends it. In C: {@code SCIUnmapSegment}. */
     public void unmap() {
         synchronized (this) {
+    synchronized boolean isUnmapped() {
+        return unmapped;
+    }
+
             Refusal.when(unmapped, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
             Refusal.when(sequences > 0, sisci_h.SCI_ERR_BUSY());
             unmapped = true;

@@ -1,7 +1,7 @@
 package org.jrdma.soft.sisci.fabric;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
@@ -19,12 +19,13 @@ public final class SharedSegment implements LocalSegment {
     private final Connection owner;
     private final int number;
     private final int id;
-    private final int file;
-    private final long bytes;
-    private final Mapping memory;
     private final Outlet<SegmentEvent> events;
-    private final List<SegmentMap> maps = new CopyOnWriteArrayList<>();
+    private final List<SegmentMap> maps = new ArrayList<>();
+    private int file;
+    private long bytes;
+    private @Nullable Mapping memory;
     private int users;
+    private boolean lost;
     private boolean removed;
 
     private SharedSegment(
@@ -32,18 +33,12 @@ public final class SharedSegment implements LocalSegment {
             Connection owner,
             int number,
             int id,
-            int file,
-            long bytes,
-            Mapping memory,
             Outlet<SegmentEvent> events) {
         this.descriptor = descriptor;
         this.member = descriptor.member();
         this.owner = owner;
         this.number = number;
         this.id = id;
-        this.file = file;
-        this.bytes = bytes;
-        this.memory = memory;
         this.events = events;
     }
 
@@ -60,38 +55,39 @@ public final class SharedSegment implements LocalSegment {
                 member.find(member.node(), Entry.Kind.SEGMENT, id)
                         .orElseThrow(() -> new Refusal(sisci_h.SCI_ERR_NO_SUCH_SEGMENT()));
         var owner = member.connect(entry);
-        var file = member.openMemory(entry);
         var number = member.newNumber();
         descriptor.add();
+        var segment = new SharedSegment(descriptor, owner, number, id, member.newOutlet(callback));
+        member.add(number, segment); // what its owner says next must find it
         try {
             var answer =
                     member.ask(owner, Message.of(Message.Kind.ATTACH_SEGMENT, id, number, 0, 0));
-            var bytes = answer.value();
-            var segment =
-                    new SharedSegment(
-                            descriptor,
-                            owner,
-                            number,
-                            id,
-                            file,
-                            bytes,
-                            Mapping.of(file, 0, bytes, true),
-                            member.newOutlet(callback));
-            member.add(number, segment);
+            segment.take(member.openMemory(entry, answer.value()), answer.value());
+            if (owner.isClosed()) { // and whoever told of that did not find the segment yet
+                segment.lost();
+            }
             return segment;
-        } catch (FabricException e) {
-            giveUp(descriptor, owner, number, file);
-            throw Refusal.of(e);
         } catch (RuntimeException e) {
-            giveUp(descriptor, owner, number, file);
+            owner.send(Message.about(Message.Kind.DETACH_SEGMENT, number));
+            member.removeShare(number);
+            descriptor.remove();
             throw e;
         }
     }
 
-    private static void giveUp(Descriptor descriptor, Connection owner, int number, int file) {
-        owner.send(Message.about(Message.Kind.DETACH_SEGMENT, number));
-        Host.close(file);
-        descriptor.remove();
+    /** Its memory, opened when the owner had agreed: before, it could have been another's. */
+    private synchronized void take(int openFile, long length) {
+        try {
+            memory = Mapping.of(openFile, 0, length, true);
+            file = openFile;
+            bytes = length;
+            if (lost) {
+                memory.cut();
+            }
+        } catch (FabricException e) {
+            Host.close(openFile);
+            throw Refusal.of(e);
+        }
     }
 
     Connection owner() {
@@ -104,7 +100,7 @@ public final class SharedSegment implements LocalSegment {
     }
 
     @Override
-    public long bytes() {
+    public synchronized long bytes() {
         return bytes;
     }
 
@@ -114,9 +110,17 @@ public final class SharedSegment implements LocalSegment {
     }
 
     @Override
-    public SegmentMap map(long offset, long length, int flags) {
+    public synchronized SegmentMap map(long offset, long length, int flags) {
         var map = SegmentMap.ofLocal(this, file, offset, length, flags);
+        maps.removeIf(SegmentMap::isUnmapped);
         maps.add(map);
+        if (lost) {
+            try {
+                map.cut();
+            } catch (FabricException e) {
+                throw Refusal.of(e);
+            }
+        }
         return map;
     }
 
@@ -127,7 +131,7 @@ public final class SharedSegment implements LocalSegment {
 
     @Override
     public synchronized long hold() {
-        Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        Refusal.when(removed || memory == null, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
         users++;
         return memory.address();
     }
@@ -138,9 +142,15 @@ public final class SharedSegment implements LocalSegment {
     }
 
     /** The owner has removed it by force, or has ended. What is mapped of it reads as all ones. */
-    void lost() {
+    synchronized void lost() {
+        if (lost) {
+            return;
+        }
+        lost = true;
         try {
-            memory.cut();
+            if (memory != null) {
+                memory.cut();
+            }
             for (var map : maps) {
                 map.cut();
             }
@@ -166,8 +176,10 @@ public final class SharedSegment implements LocalSegment {
         descriptor.remove();
     }
 
-    void letGo() {
-        memory.close();
-        Host.close(file);
+    private synchronized void letGo() {
+        if (memory != null) {
+            memory.close();
+            Host.close(file);
+        }
     }
 }

@@ -51,11 +51,13 @@ final class Target {
         mappings.add(window);
     }
 
-    /** Asks its owner. */
+    /**
+     * Asks its owner, and opens the file only when the owner has agreed, who cannot remove it from
+     * then on without a word: before, it could be that of an earlier segment with the same id.
+     */
     static Target connect(Member member, RemoteSegment segment, Entry entry, boolean toGroup) {
         var connection = member.connect(entry);
         var number = member.newNumber();
-        var file = member.openMemory(entry);
         member.add(number, segment); // what its owner says next must find it
         try {
             var answer =
@@ -67,20 +69,18 @@ final class Target {
                                     segment.adapter(),
                                     number,
                                     toGroup ? 1 : 0));
-            return new Target(segment, entry, connection, number, file, answer.value());
-        } catch (FabricException e) {
-            giveUp(member, connection, number, file);
-            throw Refusal.of(e);
+            var file = member.openMemory(entry, answer.value());
+            try {
+                return new Target(segment, entry, connection, number, file, answer.value());
+            } catch (FabricException e) {
+                Host.close(file);
+                throw Refusal.of(e);
+            }
         } catch (RuntimeException e) {
-            giveUp(member, connection, number, file);
+            connection.send(Message.about(Message.Kind.DISCONNECT_SEGMENT, number));
+            member.removeTarget(number);
             throw e;
         }
-    }
-
-    private static void giveUp(Member member, Connection connection, int number, int file) {
-        connection.send(Message.about(Message.Kind.DISCONNECT_SEGMENT, number));
-        member.removeTarget(number);
-        Host.close(file);
     }
 
     Entry entry() {

@@ -35,6 +35,7 @@ public final class Host {
     private static final int LOCK_EX = 2;
     private static final int LOCK_NB = 4;
     private static final int LOCK_UN = 8;
+    private static final int SEEK_END = 2;
     private static final int PROT_READ = 1;
     private static final int PROT_WRITE = 2;
     private static final int MAP_SHARED = 1;
@@ -47,6 +48,7 @@ public final class Host {
     private static final MemorySegment OPEN = symbol("open");
     private static final MemorySegment CLOSE = symbol("close");
     private static final MemorySegment FALLOCATE = symbol("fallocate");
+    private static final MemorySegment LSEEK = symbol("lseek");
     private static final MemorySegment FLOCK = symbol("flock");
     private static final MemorySegment MMAP = symbol("mmap");
     private static final MemorySegment MUNMAP = symbol("munmap");
@@ -63,6 +65,9 @@ public final class Host {
     private static final MethodHandle RESERVE =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle SEEK =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle MAP =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(
@@ -117,6 +122,16 @@ public final class Host {
                 "fallocate of %,d bytes".formatted(bytes),
                 call(() ->
                         (int) RESERVE.invokeExact(FALLOCATE, segment(), descriptor, 0, 0L, bytes)));
+    }
+
+    /** How long an open file is. */
+    public static long fileBytes(int descriptor) throws FabricException {
+        long bytes =
+                call(() -> (long) SEEK.invokeExact(LSEEK, segment(), descriptor, 0L, SEEK_END));
+        if (bytes < 0) {
+            throw failed("lseek");
+        }
+        return bytes;
     }
 
     /** Locks an open file for itself. False if another has it; ends with the process at last. */

@@ -1,0 +1,192 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.Trouble;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What an owner does while others are about to connect, again and again. */
+class ConnectRacesTest {
+
+    private static final int ID = 7;
+    private static final int ROUNDS = 100;
+
+    private ThreeNodes nodes;
+
+    @BeforeEach
+    void join() throws Exception {
+        nodes = new ThreeNodes(Trouble.NONE);
+    }
+
+    @AfterEach
+    void leave() throws Exception {
+        nodes.close();
+    }
+
+    /** Runs until told to end, beside a test. */
+    private static CompletableFuture<Void> beside(AtomicBoolean running, Runnable turn) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    while (running.get()) {
+                        turn.run();
+                    }
+                },
+                task -> Thread.ofPlatform().daemon().start(task));
+    }
+
+    @Test
+    void shouldNeverMapWhatIsLeftOfASegmentThatWasMadeAnewMeanwhile() throws Exception {
+        var running = new AtomicBoolean(true);
+        var large = new AtomicBoolean();
+        var owner = beside(running, () -> offerForAMoment(large.getAndSet(!large.get())));
+
+        for (var stamp = 1L; stamp <= ROUNDS; stamp++) {
+            var remote = connect();
+            var bytes = nodes.second.plain("SCIGetRemoteSegmentSize", remote);
+            var map = nodes.second.mapRemote(remote, bytes);
+            map.memory().set(JAVA_LONG, bytes - 8, stamp); // no SIGBUS
+            assertThat(ownersMemory(bytes).get(JAVA_LONG, bytes - 8)).isEqualTo(stamp);
+            nodes.second.ok("SCIUnmapSegment", map.handle(), 0);
+            nodes.second.ok("SCIDisconnectSegment", remote, 0);
+        }
+
+        running.set(false);
+        owner.join();
+    }
+
+    private volatile MemorySegment offered = MemorySegment.NULL;
+
+    /** The owner's: a segment that cannot be removed while somebody is connected. */
+    private void offerForAMoment(boolean isLarge) {
+        var bytes = isLarge ? BYTES : 4096;
+        var segment = nodes.first.create(nodes.firstDescriptor, ID, bytes, 0);
+        var map = nodes.first.mapLocal(segment, bytes);
+        offered = map.memory();
+        nodes.first.ok("SCIPrepareSegment", segment, 0, 0);
+        nodes.first.ok("SCISetSegmentAvailable", segment, 0, 0);
+        while (!nodes.first.attempt("SCISetSegmentUnavailable", segment, 0, 0).equals("OK")) {
+            Thread.onSpinWait();
+        }
+        while (nodes.first.call("SCIWaitForLocalSegmentEvent", segment, 0, 0, 0, 0)
+                == sisci_h.SCI_CB_CONNECT()) {
+            nodes.first.localEvent(segment); // until it has gone again
+        }
+        nodes.first.ok("SCIUnmapSegment", map.handle(), 0);
+        while (!nodes.first.attempt("SCIRemoveSegment", segment, 0).equals("OK")) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private MemorySegment ownersMemory(long bytes) {
+        var memory = offered;
+        assertThat(memory.byteSize()).isEqualTo(bytes);
+        return memory;
+    }
+
+    private long connect() throws Exception {
+        var place = nodes.second.place();
+        ThreeNodes.eventually(() ->
+                nodes.second
+                        .attempt(
+                                "SCIConnectSegment",
+                                nodes.secondDescriptor,
+                                place.address(),
+                                nodes.first.node(),
+                                ID,
+                                0,
+                                0,
+                                0,
+                                -1,
+                                0)
+                        .equals("OK"));
+        return C.handle(place);
+    }
+
+    @Test
+    void shouldTellOfAnEndThatComesRightAfterTheConnection() throws Exception {
+        var segment = nodes.first.offer(nodes.firstDescriptor, ID, BYTES);
+        var force = nodes.first.constant("SCI_FLAG_FORCE_DISCONNECT");
+        var running = new AtomicBoolean(true);
+        var owner =
+                beside(
+                        running,
+                        () -> {
+                            nodes.first.attempt("SCISetSegmentUnavailable", segment, 0, force);
+                            nodes.first.attempt("SCISetSegmentAvailable", segment, 0, 0);
+                        });
+
+        for (var round = 0; round < ROUNDS; round++) {
+            var remote = connect();
+
+            assertThat(nodes.second.remoteEvent(remote)).isEqualTo(sisci_h.SCI_CB_DISCONNECT());
+            assertThat(
+                            nodes.second.attempt(
+                                    "SCIMapRemoteSegment",
+                                    remote,
+                                    nodes.second.place().address(),
+                                    0,
+                                    BYTES,
+                                    0,
+                                    0))
+                    .isEqualTo("SEGMENT_NOT_CONNECTED");
+            nodes.second.ok("SCIDisconnectSegment", remote, 0);
+        }
+
+        running.set(false);
+        owner.join();
+    }
+
+    @Test
+    void shouldTellOfAnEndThatComesRightAfterASegmentWasAttached() throws Exception {
+        var running = new AtomicBoolean(true);
+        var owner = beside(running, this::shareForAMoment);
+        try (var colleague = C.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
+            var descriptor = colleague.open();
+            var bytes = colleague.place();
+
+            for (var round = 0; round < ROUNDS; round++) {
+                var place = colleague.place();
+                var end = System.nanoTime() + 5_000_000_000L;
+                while (!colleague
+                        .attempt(
+                                "SCIAttachLocalSegment",
+                                descriptor,
+                                place.address(),
+                                ID,
+                                bytes.address(),
+                                0,
+                                0,
+                                0)
+                        .equals("OK")) {
+                    assertThat(System.nanoTime()).as("not within 5 s").isLessThan(end);
+                }
+                var map = colleague.mapLocal(C.handle(place), BYTES);
+
+                assertThat(colleague.localEvent(C.handle(place))).isEqualTo(sisci_h.SCI_CB_LOST());
+                assertThat(map.memory().get(JAVA_LONG, 0)).isEqualTo(-1);
+                colleague.ok("SCIUnmapSegment", map.handle(), 0);
+                colleague.ok("SCIRemoveSegment", C.handle(place), 0);
+            }
+        }
+
+        running.set(false);
+        owner.join();
+    }
+
+    private void shareForAMoment() {
+        var segment = nodes.first.create(nodes.firstDescriptor, ID, BYTES, 0);
+        nodes.first.ok("SCIShareSegment", segment, 0);
+        LockSupport.parkNanos(50_000); // about as long as who attaches is at it
+        nodes.first.ok("SCIRemoveSegment", segment, sisci_h.SCI_FLAG_FORCE_REMOVE());
+    }
+}
