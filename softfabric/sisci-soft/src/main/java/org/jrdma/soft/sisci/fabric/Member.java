@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jrdma.abi.sisci.sisci_h;
@@ -37,6 +38,9 @@ public final class Member implements Switchboard.Listener {
     private static final int NODE_STEP = 4;
     private static final int BEYOND_NODES = 252;
     private static final int ADAPTER_NUMBERS = 4;
+    private static final int MOST_EVENTS = 4096;
+    private static final int MOST_SWEEPS = 100;
+    private static final long SWEEP_PAUSE_NANOS = 20_000_000;
 
     private final SoftSisciOptions options;
     private final FabricDirectory directory;
@@ -527,11 +531,22 @@ public final class Member implements Switchboard.Listener {
         shares.values().stream()
                 .filter(share -> share.owner() == connection)
                 .forEach(SharedSegment::lost);
-        workers.execute(() -> {
-            try {
-                directory.sweep(); // it may have been killed
-            } catch (FabricException e) {
-                LOG.debug("{} was not swept: {}", directory, e.getMessage());
+        workers.execute(() -> sweepAfter(connection));
+    }
+
+    /**
+     * A process that was killed may hang up a moment before the socket by which it is known is
+     * closed: the system closes what it had open one by one.
+     */
+    private void sweepAfter(Connection lost) {
+        var gone = new Entry(lost.node(), Entry.Kind.MEMBER, lost.member(), lost.member());
+        try {
+            for (var sweeps = 0; sweeps < MOST_SWEEPS; sweeps++) {
+                directory.sweep();
+                if (!directory.entries().contains(gone) || Thread.interrupted()) {
+                    return;
+                }
+                LockSupport.parkNanos(SWEEP_PAUSE_NANOS);
             }
         });
     }
