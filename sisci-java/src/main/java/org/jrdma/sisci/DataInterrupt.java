@@ -11,10 +11,19 @@ import org.jrdma.sisci.internal.Callbacks;
 /**
  * An interrupt of this node by which peers send small messages.
  *
+ * <p>The library hands over each message as it comes, and counts it as taken. Up to 16 MiB wait
+ * here for whoever receives or listens; beyond that the oldest are lost, of which {@link #receive}
+ * tells. Who must lose nothing takes them as fast as they come, or has the sender wait for answers.
+ *
  * <p>Owned by its {@link Node}; safe for use by several threads. In C: {@code
  * sci_local_data_interrupt_t}; {@link #close()} is {@code SCIRemoveDataInterrupt}.
  */
 public final class DataInterrupt extends SisciObject {
+
+    private static final long MOST_WAITING_BYTES = 16 << 20;
+
+    /** What keeping one costs beside its data, about. */
+    private static final int MESSAGE_BYTES = 64;
 
     private final int number;
     private final Events<byte[]> events;
@@ -36,6 +45,11 @@ public final class DataInterrupt extends SisciObject {
                         node,
                         options,
                         true,
+                        name ->
+                                new Events<>(
+                                        name,
+                                        data -> MESSAGE_BYTES + data.length,
+                                        MOST_WAITING_BYTES),
                         events -> (Callbacks.DataListener) (data, _) -> events.put(data)));
     }
 
@@ -49,6 +63,8 @@ public final class DataInterrupt extends SisciObject {
      * came.
      *
      * @throws FabricTimeoutException if none came in time
+     * @throws FabricException once for messages that were lost because nobody took them; the next
+     *     call goes on with those that came after
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if it is closed, before or meanwhile
      */
@@ -58,7 +74,8 @@ public final class DataInterrupt extends SisciObject {
 
     /**
      * Calls {@code listener} for each message from now until the interrupt is closed, one after the
-     * other, on a virtual thread of its own. It may close the interrupt. What it throws is logged.
+     * other, on a virtual thread of its own. It may close the interrupt. What it throws is logged,
+     * and so are messages that were lost because it was too slow.
      */
     public void onMessage(Consumer<byte[]> listener) {
         events.listen(listener);

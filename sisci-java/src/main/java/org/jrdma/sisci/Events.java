@@ -2,10 +2,10 @@ package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.slf4j.Logger;
@@ -19,21 +19,58 @@ final class Events<E> {
 
     private static final Logger LOG = LoggerFactory.getLogger(Events.class);
 
-    /** When nobody takes them, the oldest go. */
     private static final int CAPACITY = 65_536;
 
     private volatile String name;
+    private final ToIntFunction<? super E> weight;
+    private final long capacity;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Queue<E> events = new ArrayDeque<>();
+
+    /** What comes several times in a row is counted. */
+    private final ArrayDeque<Waiting<E>> events = new ArrayDeque<>();
+
+    private long waitingWeight;
+    private long lost;
     private boolean closed;
     private boolean overflowed;
+
+    /** Some were lost before the next. */
+    private static final class LossException extends FabricException {
+
+        private static final long serialVersionUID = 1L;
+
+        LossException(long number, String name) {
+            super("%,d events of %s are lost: nobody took them".formatted(number, name));
+        }
+    }
+
+    private static final class Waiting<E> {
+
+        final E event;
+        long times = 1;
+
+        Waiting(E event) {
+            this.event = event;
+        }
+    }
 
     /**
      * @param name of the object
      */
     Events(String name) {
+        this(name, _ -> 1, CAPACITY);
+    }
+
+    /**
+     * @param name of the object
+     * @param weight of an event
+     * @param capacity the weight of all that wait to be taken; beyond it the oldest are lost
+     */
+    Events(String name, ToIntFunction<? super E> weight, long capacity) {
         this.name = name;
+        this.weight = weight;
+        this.capacity = capacity;
     }
 
     /** What the object is called from now on. */
@@ -48,17 +85,28 @@ final class Events<E> {
             if (closed) {
                 return;
             }
-            if (events.size() == CAPACITY) {
-                events.remove();
-                if (!overflowed) {
-                    LOG.warn("Nobody takes the events of {}: the oldest are lost", name);
-                    overflowed = true;
+            var last = events.peekLast();
+            if (last != null && last.event.equals(event)) {
+                last.times++;
+            } else {
+                waitingWeight += weight.applyAsInt(event);
+                while (waitingWeight > capacity && !events.isEmpty()) {
+                    lose(events.remove());
                 }
+                events.add(new Waiting<>(event));
             }
-            events.add(event);
             changed.signal();
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void lose(Waiting<E> oldest) {
+        waitingWeight -= weight.applyAsInt(oldest.event);
+        lost += oldest.times;
+        if (!overflowed) {
+            LOG.warn("Nobody takes the events of {}: the oldest are lost", name);
+            overflowed = true;
         }
     }
 
@@ -66,6 +114,7 @@ final class Events<E> {
      * Waits for an event.
      *
      * @param missed what to say has not happened, if it does not in time
+     * @throws FabricException once, in the place of those that were lost because nobody took them
      * @throws IllegalStateException if the object is closed, before or meanwhile
      */
     E take(Deadline deadline, String missed) throws FabricException, InterruptedIOException {
@@ -81,7 +130,18 @@ final class Events<E> {
                 }
                 changed.awaitNanos(remaining);
             }
-            return events.remove();
+            if (lost > 0) {
+                var number = lost;
+                lost = 0;
+                throw new LossException(number, name);
+            }
+            var first = events.element();
+            first.times--;
+            if (first.times == 0) {
+                events.remove();
+                waitingWeight -= weight.applyAsInt(first.event);
+            }
+            return first.event;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for " + name);
@@ -100,7 +160,11 @@ final class Events<E> {
                 .start(() -> {
                     try {
                         while (true) {
-                            tell(listener, take(Deadline.NEVER, name));
+                            try {
+                                tell(listener, take(Deadline.NEVER, name));
+                            } catch (LossException e) {
+                                LOG.warn("A listener is too slow: {}", e.getMessage());
+                            }
                         }
                     } catch (IllegalStateException e) {
                         LOG.debug("No more events: {}", e.getMessage());

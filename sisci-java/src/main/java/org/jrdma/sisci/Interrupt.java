@@ -28,7 +28,11 @@ public final class Interrupt extends SisciObject {
     static Interrupt create(Node node, InterruptOptions options) throws SisciException {
         return new Interrupt(
                 LocalInterrupt.create(
-                        node, options, false, events -> (Callbacks.StatusListener) events::put));
+                        node,
+                        options,
+                        false,
+                        Events::new,
+                        events -> (Callbacks.StatusListener) events::put));
     }
 
     /** The number by which peers connect to it. */

@@ -19,18 +19,20 @@ record LocalInterrupt<E>(Created created, Lifetime lifetime, Patience patience, 
     /**
      * The node must be held.
      *
-     * @param listener makes the listener that puts what comes
+     * @param eventsOf makes the place where what comes waits
+     * @param listener makes the listener that puts it there
      */
     static <E> LocalInterrupt<E> create(
             Node node,
             InterruptOptions options,
             boolean withData,
+            Function<String, Events<E>> eventsOf,
             Function<Events<E>, Object> listener)
             throws SisciException {
         var functions = node.functions();
         var kind = withData ? "data interrupt" : "interrupt";
         var flags = functions.library().bits(options.flags());
-        var events = new Events<E>("%s of %s".formatted(kind, node));
+        var events = eventsOf.apply("%s of %s".formatted(kind, node));
         var key = Callbacks.register(listener.apply(events));
         Created created;
         try {

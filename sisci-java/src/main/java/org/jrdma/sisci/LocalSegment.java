@@ -289,6 +289,8 @@ public final class LocalSegment extends SisciObject {
      * Waits for something to happen to it. Each event goes to one caller, or to one listener.
      *
      * @throws FabricTimeoutException if nothing happened in time
+     * @throws FabricException once for events that were lost because nobody took them; the next
+     *     call goes on with those that came after
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if it is closed, before or meanwhile
      */

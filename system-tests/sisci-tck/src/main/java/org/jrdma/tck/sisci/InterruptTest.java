@@ -8,11 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.jrdma.tck.sisci.Refusals.refuses;
 
 import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.DataInterrupt;
 import org.jrdma.sisci.Interrupt;
@@ -28,6 +30,10 @@ class InterruptTest extends NodesTest {
 
     private static final int NUMBER = 30;
     private static final int TRIGGERS = 500;
+    private static final int MANY_TRIGGERS = 80_000; // more than are kept one by one
+
+    /** Of 4 KiB each, more than are kept. */
+    private static final int MANY_MESSAGES = 5_000;
 
     /** The peer connects to an interrupt of this node. */
     private void meet(int number) throws Exception {
@@ -96,6 +102,49 @@ class InterruptTest extends NodesTest {
         }
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> interrupt.await(ofMillis(20)));
+    }
+
+    @Test
+    void shouldCountMoreTriggersThanAnyoneTakes() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asCounting());
+        meet(interrupt.number());
+
+        trigger(MANY_TRIGGERS);
+
+        for (var i = 0; i < MANY_TRIGGERS; i++) {
+            interrupt.await(SOON);
+        }
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> interrupt.await(ofMillis(20)));
+    }
+
+    @Test
+    void shouldSayHowManyMessagesAreLostThatNobodyTookAndGoOnWithTheRest() throws Exception {
+        var interrupt = node.newDataInterrupt();
+        var here = node.id();
+        var number = interrupt.number();
+        peer.tell(party -> {
+            var remote = party.node().connectDataInterrupt(here, number, SOON);
+            for (var i = 0; i < MANY_MESSAGES; i++) {
+                remote.trigger(ByteBuffer.allocate(4096).putInt(i).array(), SOON);
+            }
+        });
+
+        var next = 0;
+        var lost = 0;
+        while (next < MANY_MESSAGES) {
+            try {
+                assertThat(ByteBuffer.wrap(interrupt.receive(SOON)).getInt()).isEqualTo(next);
+                next++;
+            } catch (FabricException e) {
+                assertThat(e)
+                        .hasMessageEndingWith("events of %s are lost: nobody took them", interrupt);
+                var more = Integer.parseInt(e.getMessage().split(" ", 2)[0].replaceAll("\\D", ""));
+                lost += more;
+                next += more;
+            }
+        }
+        assertThat(lost).isPositive();
     }
 
     @Test

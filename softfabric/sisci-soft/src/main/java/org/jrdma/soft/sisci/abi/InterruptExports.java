@@ -202,7 +202,7 @@ final class InterruptExports {
     @Exported("SCITriggerInterrupt")
     void trigger(long interrupt, int flags) {
         LibraryExports.noFlags(flags);
-        remote(interrupt, false).trigger(NO_DATA);
+        remote(interrupt, false).trigger();
     }
 
     @Exported("SCITriggerDataInterrupt")

@@ -3,6 +3,8 @@ package org.jrdma.soft.sisci.control;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
@@ -16,6 +18,10 @@ public final class Connection {
     private final int socket;
     private final MemorySegment buffer = Arena.ofAuto().allocate(Message.MOST_BYTES, 8);
     private final ArrayDeque<Message> waiting = new ArrayDeque<>();
+
+    /** How often the triggers that wait are to trigger, by their subject. */
+    private final Map<Integer, Integer> triggers = new HashMap<>();
+
     private boolean closed;
     private volatile int node;
     private volatile int member = -1;
@@ -46,9 +52,27 @@ public final class Connection {
 
     /** Sends a message, as soon as there is room. To a process that has gone it sends nothing. */
     public synchronized void send(Message message) {
-        if (closed) {
+        if (!closed) {
+            add(message);
+        }
+    }
+
+    /**
+     * Sends a trigger; one that finds another of the same subject still waiting goes with that, so
+     * that whoever triggers a process that has stopped neither waits nor fills this one's memory.
+     */
+    public synchronized void trigger(int subject) {
+        var times = triggers.getOrDefault(subject, 0);
+        if (closed || times == Integer.MAX_VALUE) {
             return;
         }
+        triggers.put(subject, times + 1);
+        if (times == 0) {
+            add(Message.about(Message.Kind.TRIGGER, subject));
+        }
+    }
+
+    private void add(Message message) {
         waiting.addLast(message);
         if (waiting.size() == 1 && !sendWaiting()) {
             switchboard.wake();
@@ -73,11 +97,18 @@ public final class Connection {
     /** False if some could not be sent for want of room. */
     synchronized boolean sendWaiting() {
         while (!waiting.isEmpty()) {
-            var length = waiting.getFirst().write(buffer);
+            var message = waiting.getFirst();
+            if (message.kind() == Message.Kind.TRIGGER) {
+                message = message.withFirst(triggers.get(message.subject()));
+            }
+            var length = message.write(buffer);
             if (PacketSocket.send(socket, buffer.asSlice(0, length)) == Errno.EAGAIN) {
                 return false;
             }
             waiting.removeFirst(); // sent, or the peer has gone, which its hang-up tells
+            if (message.kind() == Message.Kind.TRIGGER) {
+                triggers.remove(message.subject());
+            }
         }
         return true;
     }
@@ -86,5 +117,6 @@ public final class Connection {
     synchronized void close() {
         closed = true;
         waiting.clear();
+        triggers.clear();
     }
 }

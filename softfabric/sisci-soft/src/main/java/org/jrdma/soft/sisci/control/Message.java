@@ -59,8 +59,10 @@ public record Message(
         DISCONNECT_INTERRUPT,
         /** subject: connection. */
         INTERRUPT_GONE,
-        /** subject: connection. */
+        /** subject: connection. first: how often. */
         TRIGGER,
+        /** subject: connection. data: what goes with it. */
+        TRIGGER_WITH_DATA,
         /** The data of a trigger was taken. subject: connection. */
         TAKEN,
         /** Asks to look at the directory anew. */
@@ -80,6 +82,10 @@ public record Message(
     /** One with data. */
     public static Message carrying(Kind kind, int connection, byte[] data) {
         return new Message(kind, 0, connection, 0, 0, 0, data);
+    }
+
+    Message withFirst(int newFirst) {
+        return new Message(kind, correlation, subject, newFirst, second, value, data);
     }
 
     Message numbered(int newCorrelation) {

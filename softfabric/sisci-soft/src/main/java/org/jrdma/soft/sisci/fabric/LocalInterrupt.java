@@ -9,8 +9,12 @@ import org.jrdma.abi.sisci.sisci_h;
 public final class LocalInterrupt {
 
     /** A trigger: its data, and whoever wants to know that it was taken. */
-    @SuppressWarnings("ArrayRecordComponent") // triggers are never compared
-    public record Triggered(byte[] data, Runnable taken) {}
+    @SuppressWarnings("ArrayRecordComponent") // the same data is meant, not the like
+    public record Triggered(byte[] data, Runnable taken) {
+
+        /** One without data, which is like any other. */
+        private static final Triggered PLAIN = new Triggered(new byte[0], () -> {});
+    }
 
     private final LocalInterrupts all;
     private final Descriptor descriptor;
@@ -46,12 +50,18 @@ public final class LocalInterrupt {
         return number;
     }
 
-    void trigger(Triggered triggered) {
-        if (counts || number.carriesData()) {
-            triggers.put(triggered);
+    /** So often, or once where it does not count. */
+    void trigger(int times) {
+        if (counts) {
+            triggers.put(Triggered.PLAIN, times);
         } else {
-            triggers.putUnlessWaiting(triggered);
+            triggers.putUnlessWaiting(Triggered.PLAIN);
         }
+    }
+
+    /** With data, which no one loses: senders are held back by what is not taken. */
+    void trigger(Triggered triggered) {
+        triggers.put(triggered);
     }
 
     /** Waits for a trigger, which is one less then. */

@@ -66,7 +66,7 @@ public final class LocalInterrupts {
                                         descriptor,
                                         number,
                                         OwnSegment.has(flags, sisci_h.SCI_FLAG_COUNTING_INT()),
-                                        member.newOutlet(callback));
+                                        member.newTriggerOutlet(callback));
                         add(interrupt, adapter, shared);
                         return interrupt;
                     });
@@ -163,6 +163,10 @@ public final class LocalInterrupts {
         var shared = callers.get(new Caller(from, message.subject()));
         if (shared == null) {
             return; // it has just been removed
+        }
+        if (message.kind() == Message.Kind.TRIGGER) {
+            shared.interrupts().forEach(interrupt -> interrupt.trigger(message.first()));
+            return;
         }
         Runnable taken = () -> from.send(Message.about(Message.Kind.TAKEN, message.subject()));
         for (var interrupt : shared.interrupts()) {

@@ -204,8 +204,15 @@ public final class Member implements Switchboard.Listener {
         return refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }
 
+    /** For what happens to a segment, or a transfer: a program need not want to know. */
     <E> Outlet<E> newOutlet(Outlet.@Nullable Callback<E> callback) {
-        return new Outlet<>(callbacks, callback);
+        return new Outlet<>(callbacks, callback, MOST_EVENTS);
+    }
+
+    /** For triggers, of which none may be lost: senders see to it that they are not too many. */
+    Outlet<LocalInterrupt.Triggered> newTriggerOutlet(
+            Outlet.@Nullable Callback<LocalInterrupt.Triggered> callback) {
+        return new Outlet<>(callbacks, callback, Integer.MAX_VALUE);
     }
 
     void takeWindow(long bytes) {
@@ -469,7 +476,7 @@ public final class Member implements Switchboard.Listener {
             case CONNECT_INTERRUPT ->
                     answer(from, message, () -> interrupts.connect(from, message));
             case DISCONNECT_INTERRUPT -> interrupts.forget(from, message.subject());
-            case TRIGGER -> interrupts.trigger(from, message);
+            case TRIGGER, TRIGGER_WITH_DATA -> interrupts.trigger(from, message);
             case INTERRUPT_GONE -> {
                 var interrupt = remoteInterrupts.get(message.subject());
                 if (interrupt != null) {
@@ -548,6 +555,8 @@ public final class Member implements Switchboard.Listener {
                 }
                 LockSupport.parkNanos(SWEEP_PAUSE_NANOS);
             }
-        });
+        } catch (FabricException e) {
+            LOG.debug("{} was not swept: {}", directory, e.getMessage());
+        }
     }
 }

@@ -4,6 +4,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a program learns of events: by a callback, or by waiting, as it has chosen. Safe for use by
@@ -18,34 +20,70 @@ public final class Outlet<E> {
         int call(E event);
     }
 
-    /** How many events wait at most for someone to take them; the oldest go first. */
-    private static final int MOST_WAITING = 4096;
+    private static final Logger LOG = LoggerFactory.getLogger(Outlet.class);
 
     private final CallbackThread callbacks;
     private final @Nullable Callback<E> callback;
-    private final ArrayDeque<E> waiting = new ArrayDeque<>();
+
+    /** How many wait at most for someone to take them; the oldest go first. */
+    private final int most;
+
+    /** The oldest first; what comes several times in a row is counted. */
+    private final ArrayDeque<Waiting<E>> waiting = new ArrayDeque<>();
+
     private boolean running;
     private boolean cancelled;
     private boolean closed;
 
-    Outlet(CallbackThread callbacks, @Nullable Callback<E> callback) {
+    private static final class Waiting<E> {
+
+        final E event;
+        long times;
+
+        Waiting(E event) {
+            this.event = event;
+        }
+    }
+
+    Outlet(CallbackThread callbacks, @Nullable Callback<E> callback, int most) {
         this.callbacks = callbacks;
         this.callback = callback;
+        this.most = most;
     }
 
     /** Tells of an event. Never waits. */
-    synchronized void put(E event) {
-        if (closed || cancelled) {
+    void put(E event) {
+        put(event, 1);
+    }
+
+    /** The same for one that has happened several times. */
+    synchronized void put(E event, int times) {
+        if (closed || cancelled || times <= 0) {
             return;
         }
-        if (waiting.size() == MOST_WAITING) {
-            waiting.removeFirst();
+        if (waiting.isEmpty() || !waiting.getLast().event.equals(event)) {
+            if (waiting.size() == most) {
+                LOG.warn("Nobody takes {}: it is lost", waiting.getFirst().event);
+                waiting.removeFirst();
+            }
+            waiting.addLast(new Waiting<>(event));
+            if (callback != null) {
+                callbacks.execute(this::deliver);
+            }
         }
-        waiting.addLast(event);
-        if (callback != null) {
+        waiting.getLast().times += times;
+        notifyAll();
+    }
+
+    private E take() {
+        var first = waiting.getFirst();
+        first.times--;
+        if (first.times == 0) {
+            waiting.removeFirst();
+        } else if (callback != null) {
             callbacks.execute(this::deliver);
         }
-        notifyAll();
+        return first.event;
     }
 
     /** The same, but as one with the last that nobody has taken, where there is one. */
@@ -58,10 +96,10 @@ public final class Outlet<E> {
     private void deliver() {
         E event;
         synchronized (this) {
-            event = waiting.pollFirst();
-            if (event == null || closed || cancelled || callback == null) {
+            if (waiting.isEmpty() || closed || cancelled || callback == null) {
                 return;
             }
+            event = take();
             running = true;
         }
         var action = sisci_h.SCI_CALLBACK_CANCEL();
@@ -94,7 +132,7 @@ public final class Outlet<E> {
             while (true) {
                 Refusal.when(closed, sisci_h.SCI_ERR_CANCELLED());
                 if (!waiting.isEmpty()) {
-                    return removes ? waiting.removeFirst() : waiting.getFirst();
+                    return removes ? take() : waiting.getFirst().event;
                 }
                 var left = forever ? Long.MAX_VALUE : end - System.nanoTime();
                 Refusal.when(left <= 0, sisci_h.SCI_ERR_TIMEOUT());

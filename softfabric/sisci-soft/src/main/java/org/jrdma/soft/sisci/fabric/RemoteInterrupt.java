@@ -1,7 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
@@ -17,9 +16,6 @@ public final class RemoteInterrupt {
 
     /** How many triggers with data can be on the way, or wait to be taken. */
     private static final int MOST_UNTAKEN = 64;
-
-    /** How many messages the way takes before who triggers has to wait for it. */
-    private static final int MOST_BACKLOG = 64;
 
     private final Descriptor descriptor;
     private final Member member;
@@ -95,20 +91,31 @@ public final class RemoteInterrupt {
         untaken.decrementAndGet();
     }
 
-    /** Triggers it. Waits only while thousands before have found no room on the way. */
+    /** Triggers it. Never waits: triggers that find no room on the way are counted. */
+    public void trigger() {
+        checkWay();
+        connection.trigger(number);
+    }
+
+    /**
+     * Triggers it with data. Never waits.
+     *
+     * @throws Refusal if the receiver has not taken enough of what came before
+     */
     public void trigger(byte[] data) {
-        Refusal.when(lost, sisci_h.SCI_ERR_NOT_CONNECTED());
-        var linkError = member.linkError(connection.node(), adapter);
-        Refusal.when(linkError != 0, linkError);
+        checkWay();
         Refusal.when(data.length > MOST_DATA, sisci_h.SCI_ERR_OUT_OF_RANGE());
-        if (carriesData && untaken.incrementAndGet() > MOST_UNTAKEN) {
+        if (untaken.incrementAndGet() > MOST_UNTAKEN) {
             untaken.decrementAndGet();
             throw new Refusal(sisci_h.SCI_ERR_NOSPC(), "The receiver is behind.");
         }
-        while (connection.backlog() > MOST_BACKLOG && !lost) {
-            LockSupport.parkNanos(50_000);
-        }
-        connection.send(Message.carrying(Message.Kind.TRIGGER, number, data));
+        connection.send(Message.carrying(Message.Kind.TRIGGER_WITH_DATA, number, data));
+    }
+
+    private void checkWay() {
+        Refusal.when(lost, sisci_h.SCI_ERR_NOT_CONNECTED());
+        var linkError = member.linkError(connection.node(), adapter);
+        Refusal.when(linkError != 0, linkError);
     }
 
     /** Ends it. */

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 class InterruptTest {
 
     private static final LinkedBlockingQueue<String> HEARD = new LinkedBlockingQueue<>();
+    private static final Semaphore COUNTED = new Semaphore(0);
     private static volatile int action = sisci_h.SCI_CALLBACK_CONTINUE();
 
     private ThreeNodes nodes;
@@ -130,6 +132,81 @@ class InterruptTest {
         nodes.first.ok("SCIWaitForInterrupt", joining.handle(), 5_000, 0);
         assertThat(nodes.first.attempt("SCIWaitForInterrupt", joining.handle(), 10, 0))
                 .isEqualTo("TIMEOUT");
+    }
+
+    @Test
+    void shouldCountMoreTriggersThanAnyoneTakes() {
+        var counting = create(false, 0, sisci_h.SCI_FLAG_COUNTING_INT());
+        var remote = connect(false, counting.number());
+
+        for (var i = 0; i < 10_000; i++) {
+            nodes.second.ok("SCITriggerInterrupt", remote, 0);
+        }
+
+        for (var i = 0; i < 10_000; i++) {
+            nodes.first.ok("SCIWaitForInterrupt", counting.handle(), 5_000, 0);
+        }
+        assertThat(nodes.first.attempt("SCIWaitForInterrupt", counting.handle(), 10, 0))
+                .isEqualTo("TIMEOUT");
+    }
+
+    @SuppressWarnings("unused") // called by the library
+    private static int counted(long argument, long interrupt, int status) {
+        COUNTED.release();
+        return action;
+    }
+
+    @Test
+    void shouldCallBackForEachTriggerThatCounts() throws Exception {
+        var callback =
+                Upcalls.stub(
+                        MethodHandles.lookup()
+                                .findStatic(
+                                        InterruptTest.class,
+                                        "counted",
+                                        MethodType.methodType(
+                                                int.class, long.class, long.class, int.class)));
+        var counting =
+                create(
+                        false,
+                        callback.address(),
+                        sisci_h.SCI_FLAG_COUNTING_INT() | sisci_h.SCI_FLAG_USE_CALLBACK());
+        var remote = connect(false, counting.number());
+
+        for (var i = 0; i < 10_000; i++) {
+            nodes.second.ok("SCITriggerInterrupt", remote, 0);
+        }
+
+        assertThat(COUNTED.tryAcquire(10_000, 10, TimeUnit.SECONDS)).isTrue();
+        assertThat(COUNTED.tryAcquire(20, TimeUnit.MILLISECONDS)).isFalse();
+    }
+
+    @Test
+    void shouldLoseNoDataHoweverManySend() {
+        var local = create(true, 0, 0);
+        var senders = 70; // times 64 messages
+        for (var i = 0; i < senders; i++) {
+            var remote = connect(true, local.number());
+            var sent = 0;
+            while (trigger(remote, i + "." + sent).equals("OK")) {
+                sent++;
+            }
+            assertThat(sent).isEqualTo(64);
+        }
+
+        var data = nodes.first.place();
+        var length = nodes.first.place();
+        for (var i = 0; i < senders * 64; i++) {
+            length.set(JAVA_INT, 0, 8);
+            nodes.first.ok(
+                    "SCIWaitForDataInterrupt",
+                    local.handle(),
+                    data.address(),
+                    length.address(),
+                    5_000,
+                    0);
+            assertThat(data.getString(0)).isEqualTo(i / 64 + "." + i % 64);
+        }
     }
 
     @Test

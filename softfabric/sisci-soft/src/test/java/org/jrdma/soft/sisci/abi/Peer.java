@@ -74,6 +74,14 @@ final class Peer implements AutoCloseable {
         process.destroyForcibly().onExit().join();
     }
 
+    /** Sends it a signal, as {@code STOP}. */
+    void signal(String name) throws IOException, InterruptedException {
+        var kill = new ProcessBuilder("sh", "-c", "kill -%s %d".formatted(name, process.pid()));
+        if (kill.inheritIO().start().waitFor() != 0) {
+            throw new AssertionError("no signal " + name);
+        }
+    }
+
     /** Lets it end as a program does that closes nothing. */
     int end() throws IOException, InterruptedException {
         process.outputWriter().close();

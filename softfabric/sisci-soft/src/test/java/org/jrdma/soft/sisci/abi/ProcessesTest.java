@@ -3,6 +3,7 @@ package org.jrdma.soft.sisci.abi;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -10,9 +11,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.host.Host;
@@ -95,6 +100,35 @@ class ProcessesTest {
             }
 
             eventually(() -> (long) WORD.getVolatile(memory, 16L) == 2_000);
+        }
+    }
+
+    @Test
+    void shouldNeverWaitForAProcessThatHasStoppedAndLoseNoTriggerByThat() throws Exception {
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            var memory = map(peer).memory();
+            var interrupt = self.place();
+            self.ok(
+                    "SCIConnectInterrupt",
+                    descriptor,
+                    interrupt.address(),
+                    peer.node(),
+                    0,
+                    Peer.INTERRUPT,
+                    -1,
+                    0);
+            peer.signal("STOP");
+
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(20),
+                    () -> {
+                        for (var i = 0; i < 20_000; i++) {
+                            self.ok("SCITriggerInterrupt", C.handle(interrupt), 0);
+                        }
+                    });
+
+            peer.signal("CONT");
+            eventually(() -> (long) WORD.getVolatile(memory, 16L) == 20_000);
         }
     }
 
@@ -261,20 +295,26 @@ class ProcessesTest {
     void shouldKeepWritersOfALostSegmentAlive() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             MemorySegment memory = map(peer).memory();
+            var running = new AtomicBoolean(true);
+            var rounds = new AtomicLong();
             var writer =
-                    Thread.ofPlatform()
-                            .start(() -> {
-                                while (!Thread.interrupted()) {
+                    CompletableFuture.runAsync(
+                            () -> {
+                                while (running.get()) {
                                     memory.fill((byte) 1);
+                                    rounds.incrementAndGet();
                                 }
-                            });
+                            },
+                            task -> Thread.ofPlatform().start(task));
+            eventually(() -> rounds.get() > 100);
 
             peer.kill();
-            Thread.sleep(100);
+            eventually(() -> mappedOf(folder).isEmpty());
+            var lost = rounds.get();
+            eventually(() -> writer.isDone() || rounds.get() > lost + 100);
 
-            writer.interrupt();
-            writer.join();
-            assertThat(mappedOf(folder)).isEmpty();
+            running.set(false);
+            writer.join(); // throws what the writer has, which a SIGBUS would be
         }
     }
 }
