@@ -170,6 +170,10 @@ public final class Node extends SisciObject {
      * Connects to a multicast group: what is stored into a map of it reaches all segments of the
      * group, as reflective memory. As {@link #connect}.
      *
+     * <p>What a load from such a map gives, and whether a store of what was last stored there
+     * reaches members that have changed it meanwhile, is up to the fabric; the one in software
+     * sends changes alone. So let a flag in a group count, and load from one's own segment.
+     *
      * @param group the id that the members gave their segments
      */
     public RemoteSegment connectGroup(int group, Duration timeout)

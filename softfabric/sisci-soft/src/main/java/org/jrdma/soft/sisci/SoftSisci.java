@@ -11,6 +11,11 @@ import org.jrdma.soft.sisci.fabric.Refusal;
  * The processes that share a directory are one fabric; what one maps of another's segment is the
  * very memory.
  *
+ * <p>Stores into a map of a multicast group are found by comparing with what the map held, up to
+ * some hundred microseconds later or at a flush: a store of what the map already holds reaches
+ * nobody, whatever the members have stored themselves, and loads from such a map give one's own
+ * stores alone. {@code SCIMemCpy} and DMA send whatever they are given.
+ *
  * <p>Each object of this class is a process as far as the fabric is concerned, so one JVM can be
  * several nodes. It stays for as long as the JVM runs; it is in the fabric while it is initialised.
  * Safe for use by several threads.

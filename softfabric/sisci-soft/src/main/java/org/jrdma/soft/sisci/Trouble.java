@@ -6,7 +6,8 @@ import java.time.Duration;
  * How much worse than plain memory a fabric is to be, for tests of those who must bear it.
  *
  * @param weakMemory whether stores through a map of a remote segment reach the peer at a flush or a
- *     barrier only, by shuffled lines of 64 bytes. A store of what the map already holds is none.
+ *     barrier only: maps, their pages and the lines of these, of 64 bytes, in no order. A store of
+ *     what the map already holds is none.
  * @param delay how long each callback and each DMA transfer is held up
  * @param refusals how many requests to connect to a segment of this process are refused before one
  *     is let in

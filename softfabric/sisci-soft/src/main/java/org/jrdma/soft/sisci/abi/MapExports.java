@@ -136,7 +136,7 @@ final class MapExports {
         if ((flags & Unpublished.BLOCK_READ) == Unpublished.BLOCK_READ) {
             AddressSpace.copy(found.address() + offset, memory, bytes);
         } else {
-            AddressSpace.copy(memory, found.address() + offset, bytes);
+            found.copyFrom(memory, offset, bytes);
             found.drain();
         }
         if (checked) {

@@ -243,6 +243,12 @@ public final class DmaQueue {
                 there.copyFrom(local);
             }
         }
+        if (!transfer.pulls()) {
+            transfer.remote()
+                    .member()
+                    .pump()
+                    .sentPast(transfer.remote(), local, piece.remoteOffset() + done);
+        }
     }
 
     private synchronized boolean isPosted() {

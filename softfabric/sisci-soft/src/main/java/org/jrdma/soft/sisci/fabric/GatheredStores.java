@@ -6,7 +6,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
@@ -65,18 +64,72 @@ final class GatheredStores {
         }
     }
 
-    /** Sends what has changed, in lines, in no order. */
+    /** Sends what has changed: pages in no order, and the lines of each in no order. */
     synchronized void drain() {
         if (closed) {
             return;
         }
-        for (var page = 0L; page < memory.byteSize(); page += PAGE_BYTES) {
-            if (differs(memory, page)) {
-                drainPage(page);
-            }
-        }
+        Disorder.visit(
+                (int) (memory.byteSize() / PAGE_BYTES),
+                number -> {
+                    var page = (long) number * PAGE_BYTES;
+                    if (differs(memory, page)) {
+                        drainPage(page);
+                    }
+                });
         if (reads) {
             refresh();
+        }
+    }
+
+    /**
+     * Sends a copy of memory as it stands, whatever was stored there before; what the program has
+     * stored goes first.
+     */
+    synchronized void copyFrom(MemorySegment source, long position) {
+        if (closed) {
+            return;
+        }
+        drain();
+        for (var target : segment.targets()) {
+            var there = target.window().memory();
+            var room = there.byteSize() - offset - position; // of a group, not all are as large
+            if (room > 0) {
+                var bytes = Math.min(room, source.byteSize());
+                MemorySegment.copy(source, 0, there, offset + position, bytes);
+            }
+        }
+        show(source, position);
+    }
+
+    /** What has gone to the segment past this memory shows here, as far as it is mapped. */
+    synchronized void sentPast(MemorySegment source, long segmentOffset) {
+        var from = Math.max(segmentOffset, offset);
+        var to = Math.min(segmentOffset + source.byteSize(), offset + memory.byteSize());
+        if (!closed && from < to) {
+            show(source.asSlice(from - segmentOffset, to - from), from - offset);
+        }
+    }
+
+    private void show(MemorySegment source, long position) {
+        var end = position + source.byteSize();
+        for (var word = position & -Long.BYTES; word < end; word += Long.BYTES) {
+            var then = before.get(JAVA_LONG, word);
+            var from = Math.max(word, position);
+            MemorySegment.copy(
+                    source, from - position, before, from, Math.min(word + Long.BYTES, end) - from);
+            showWord(word, then, before.get(JAVA_LONG, word));
+        }
+    }
+
+    /** But for the bytes that the program has stored meanwhile, which are yet to be sent. */
+    private void showWord(long position, long then, long there) {
+        while (true) {
+            var now = (long) WORD.getVolatile(memory, position);
+            var mask = changedBytes(now ^ then);
+            if (WORD.compareAndSet(memory, position, now, (there & ~mask) | (now & mask))) {
+                return;
+            }
         }
     }
 
@@ -87,14 +140,13 @@ final class GatheredStores {
     }
 
     private void drainPage(long page) {
-        var start = ThreadLocalRandom.current().nextInt(LINES);
-        var step = ThreadLocalRandom.current().nextInt(LINES) | 1; // odd, so it meets every line
-        for (var i = 0; i < LINES; i++) {
-            var line = (start + i * step) % LINES;
-            for (var word = 0; word < LINE_BYTES; word += Long.BYTES) {
-                drainWord(page + (long) line * LINE_BYTES + word);
-            }
-        }
+        Disorder.visit(
+                LINES,
+                line -> {
+                    for (var word = 0; word < LINE_BYTES; word += Long.BYTES) {
+                        drainWord(page + (long) line * LINE_BYTES + word);
+                    }
+                });
     }
 
     private void drainWord(long position) {

@@ -1,5 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
@@ -28,8 +29,18 @@ final class Pump {
     }
 
     void drainAll() {
-        if (!all.isEmpty()) { // an iterator would be garbage on the hot path
-            all.forEach(GatheredStores::drain);
+        if (!all.isEmpty()) { // what follows would be garbage on the hot path
+            var those = all.toArray(GatheredStores[]::new);
+            Disorder.visit(those.length, i -> those[i].drain());
+        }
+    }
+
+    /** Something has gone to a segment past the memory where stores to it are gathered. */
+    void sentPast(RemoteSegment segment, MemorySegment source, long offset) {
+        for (var stores : all) {
+            if (stores.isOf(segment)) {
+                stores.sentPast(source, offset);
+            }
         }
     }
 

@@ -1,7 +1,10 @@
 package org.jrdma.soft.sisci.fabric;
 
+import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
@@ -153,6 +156,15 @@ public final class SegmentMap {
         return remote;
     }
 
+    /** Copies memory of this process to it; at the peer it is after the next drain. */
+    public void copyFrom(long source, long offset, long length) {
+        if (gathered == null) {
+            AddressSpace.copy(source, mapping.address() + offset, length);
+        } else {
+            gathered.copyFrom(Downcalls.memoryAt(MemorySegment.ofAddress(source), length), offset);
+        }
+    }
+
     /** What was stored before is at the peer afterwards. */
     public void drain() {
         if (gathered != null) {
@@ -163,6 +175,10 @@ public final class SegmentMap {
     /** The segment has gone. */
     void cut() throws FabricException {
         mapping.cut();
+    }
+
+    synchronized boolean isUnmapped() {
+        return unmapped;
     }
 
     synchronized void addSequence() {
@@ -177,10 +193,6 @@ public final class SegmentMap {
     /** Ends it. In C: {@code SCIUnmapSegment}. */
     public void unmap() {
         synchronized (this) {
-    synchronized boolean isUnmapped() {
-        return unmapped;
-    }
-
             Refusal.when(unmapped, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
             Refusal.when(sequences > 0, sisci_h.SCI_ERR_BUSY());
             unmapped = true;

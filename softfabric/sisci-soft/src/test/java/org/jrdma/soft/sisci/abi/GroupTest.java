@@ -131,17 +131,76 @@ class GroupTest {
     }
 
     @Test
+    void shouldSendNoStoreOfWhatItsMapAlreadyHolds() {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var group = group(nodes.third, nodes.thirdDescriptor).memory();
+        group.set(JAVA_LONG, 8, 1);
+        nodes.third.plain("SCIFlush", 0, 0);
+        first.set(JAVA_LONG, 8, 0); // as who takes a flag
+
+        group.set(JAVA_LONG, 8, 1);
+        nodes.third.plain("SCIFlush", 0, 0);
+
+        assertThat(group.get(JAVA_LONG, 8)).isEqualTo(1); // a map of a group shows one's own stores
+        assertThat(first.get(JAVA_LONG, 8)).isZero(); // as SoftSisci says
+    }
+
+    @Test
+    void shouldSendACopyWhateverItsMapHolds() {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var second = member(nodes.second, nodes.secondDescriptor, 0);
+        var group = group(nodes.third, nodes.thirdDescriptor);
+        var one = nodes.third.place();
+        one.set(JAVA_LONG, 0, 0x0101_0101_0101_0101L);
+        for (var round = 0; round < 2; round++) {
+            first.set(JAVA_LONG, 8, 0);
+            second.set(JAVA_LONG, 8, 0);
+
+            nodes.third.ok("SCIMemCpy", 0, one.address(), group.handle(), 11, 4, 0);
+
+            assertThat(first.get(JAVA_LONG, 8)).isEqualTo(0x0001_0101_0100_0000L);
+            assertThat(second.get(JAVA_LONG, 8)).isEqualTo(0x0001_0101_0100_0000L);
+            assertThat(group.memory().get(JAVA_LONG, 8)).isEqualTo(0x0001_0101_0100_0000L);
+        }
+    }
+
+    @Test
+    void shouldSendAStoreOfWhatWasThereBeforeACopy() {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var group = group(nodes.third, nodes.thirdDescriptor);
+        group.memory().set(JAVA_LONG, 8, 1);
+        nodes.third.plain("SCIFlush", 0, 0);
+        var two = nodes.third.place();
+        two.set(JAVA_LONG, 0, 2);
+        nodes.third.ok("SCIMemCpy", 0, two.address(), group.handle(), 8, 8, 0);
+        assertThat(first.get(JAVA_LONG, 8)).isEqualTo(2);
+
+        group.memory().set(JAVA_LONG, 8, 1);
+        nodes.third.plain("SCIFlush", 0, 0);
+
+        assertThat(first.get(JAVA_LONG, 8)).isEqualTo(1);
+    }
+
+    @Test
     void shouldCopyToAllByDma() {
         var first = member(nodes.first, nodes.firstDescriptor, 0);
         var second = member(nodes.second, nodes.secondDescriptor, 0);
-        var remote =
-                nodes.third.connect(
-                        nodes.thirdDescriptor, ALL, GROUP, sisci_h.SCI_FLAG_BROADCAST());
+
+        pushToGroup(connectToGroup(), 5);
+
+        assertThat(first.get(JAVA_LONG, 8)).isEqualTo(5);
+        assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
+    }
+
+    private long connectToGroup() {
+        return nodes.third.connect(nodes.thirdDescriptor, ALL, GROUP, sisci_h.SCI_FLAG_BROADCAST());
+    }
+
+    private void pushToGroup(long remote, long value) {
         var local = nodes.third.offer(nodes.thirdDescriptor, 20, BYTES);
-        nodes.third.mapLocal(local, BYTES).memory().set(JAVA_LONG, 0, 5);
+        nodes.third.mapLocal(local, BYTES).memory().set(JAVA_LONG, 0, value);
         var queue = nodes.third.place();
         nodes.third.ok("SCICreateDMAQueue", nodes.thirdDescriptor, queue.address(), 0, 1, 0);
-
         nodes.third.ok(
                 "SCIStartDmaTransfer",
                 C.handle(queue),
@@ -149,12 +208,27 @@ class GroupTest {
                 remote,
                 0,
                 8,
-                0,
+                8,
                 0,
                 0,
                 sisci_h.SCI_FLAG_DMA_WAIT() | sisci_h.SCI_FLAG_BROADCAST());
+    }
 
-        assertThat(first.get(JAVA_LONG, 0)).isEqualTo(5);
-        assertThat(second.get(JAVA_LONG, 0)).isEqualTo(5);
+    @Test
+    void shouldSendAStoreOfWhatWasThereBeforeADmaTransfer() {
+        var first = member(nodes.first, nodes.firstDescriptor, 0);
+        var remote = connectToGroup();
+        var whole = nodes.third.mapRemote(remote, BYTES).memory();
+        var beyond = nodes.third.map("SCIMapRemoteSegment", remote, 4096, 4096, 0).memory();
+        whole.set(JAVA_LONG, 8, 1);
+        nodes.third.plain("SCIFlush", 0, 0);
+
+        pushToGroup(remote, 2);
+        assertThat(first.get(JAVA_LONG, 8)).isEqualTo(2);
+        whole.set(JAVA_LONG, 8, 1);
+        nodes.third.plain("SCIFlush", 0, 0);
+
+        assertThat(first.get(JAVA_LONG, 8)).isEqualTo(1);
+        assertThat(beyond.get(JAVA_LONG, 8)).isZero();
     }
 }

@@ -99,24 +99,55 @@ class TroubleTest {
         try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0).memory();
-            var disorder = 0;
 
-            for (var round = 1L; round <= 200; round++) {
-                var value = round << 32 | round;
-                map.set(JAVA_LONG, 0, value);
-                map.set(JAVA_LONG, 1024, value);
-                var flusher = Thread.ofPlatform().start(() -> nodes.second.plain("SCIFlush", 0, 0));
-                while ((long) WORD.getVolatile(own, 1024L) != value) {
-                    Thread.onSpinWait();
-                }
-                var earlier = (long) WORD.getVolatile(own, 0L);
-                disorder += earlier == value ? 0 : 1;
-                assertThat((int) earlier).isEqualTo((int) (earlier >>> 32));
-                flusher.join();
-            }
-
-            assertThat(disorder).isPositive();
+            assertThat(disorder(nodes, own, 1024, map, map.asSlice(1024))).isPositive();
         }
+    }
+
+    @Test
+    void shouldMixUpTheOrderOfWeakPages() throws Exception {
+        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var map = map(nodes, 0).memory();
+
+            assertThat(disorder(nodes, own, 4096, map, map.asSlice(4096))).isPositive();
+        }
+    }
+
+    @Test
+    void shouldMixUpTheOrderOfWeakMaps() throws Exception {
+        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var first = map(nodes, 0).memory();
+            var second = map(nodes, 0).memory();
+
+            assertThat(disorder(nodes, own, 4096, first, second.asSlice(4096))).isPositive();
+        }
+    }
+
+    /** How often a flag arrives before what was stored before it and not flushed. */
+    private static int disorder(
+            ThreeNodes nodes,
+            MemorySegment own,
+            long flagOffset,
+            MemorySegment payload,
+            MemorySegment flag)
+            throws InterruptedException {
+        var disorder = 0;
+        for (var round = 1L; round <= 200; round++) {
+            var value = round << 32 | round;
+            payload.set(JAVA_LONG, 0, value);
+            flag.set(JAVA_LONG, 0, value);
+            var flusher = Thread.ofPlatform().start(() -> nodes.second.plain("SCIFlush", 0, 0));
+            while ((long) WORD.getVolatile(own, flagOffset) != value) {
+                Thread.onSpinWait();
+            }
+            var earlier = (long) WORD.getVolatile(own, 0L);
+            disorder += earlier == value ? 0 : 1;
+            assertThat((int) earlier).isEqualTo((int) (earlier >>> 32));
+            flusher.join();
+        }
+        return disorder;
     }
 
     @Test
