@@ -2,231 +2,150 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.abi.sisci.sisci_h;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jrdma.soft.sisci.Trouble;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Goes through a table of what each call answers in each state. */
+/**
+ * Goes through a table of what each call answers in each state: all calls of an object in all of
+ * its states, and some more calls with other arguments.
+ */
 class StateTableTest {
 
+    private static final List<Story.Kind> KINDS =
+            List.of(
+                    SegmentStory.KIND,
+                    AttachedSegmentStory.KIND,
+                    DmaQueueStory.KIND,
+                    InterruptStory.KIND,
+                    InterruptStory.KIND_WITH_DATA);
+
+    private static ThreeNodes nodes;
+
     /** One line of it. */
-    record Row(String state, String call, String error, String certainty) {}
+    record Row(String object, String state, String call, String error, String certainty) {
 
-    static List<Row> table() throws IOException {
+        boolean isRefused() {
+            return !error.equals("OK");
+        }
+    }
+
+    @BeforeAll
+    static void join() throws IOException {
+        nodes = new ThreeNodes(Trouble.NONE);
+    }
+
+    @AfterAll
+    static void leave() throws IOException {
+        nodes.close();
+    }
+
+    private static List<Row> table() throws IOException {
+        var rows = new ArrayList<Row>();
+        var object = "";
         try (var table = StateTableTest.class.getResourceAsStream("states.txt")) {
-            return new String(table.readAllBytes(), UTF_8)
-                    .lines()
-                    .filter(line -> !line.isBlank() && !line.startsWith("#"))
-                    .map(line -> Arrays.stream(line.split("\\|")).map(String::strip).toList())
-                    .map(row -> new Row(row.get(0), row.get(1), row.get(2), row.get(3)))
-                    .toList();
+            var lines = new String(table.readAllBytes(), UTF_8).lines().toList();
+            for (var line : lines) {
+                if (line.startsWith("[")) {
+                    object = line.substring(1, line.indexOf(']'));
+                } else if (!line.isBlank() && !line.startsWith("#")) {
+                    var parts = Stream.of(line.split("\\|")).map(String::strip).toList();
+                    rows.add(
+                            new Row(
+                                    object,
+                                    parts.get(0),
+                                    parts.get(1),
+                                    parts.get(2),
+                                    parts.get(3)));
+                }
+            }
         }
+        return rows;
     }
 
-    @ParameterizedTest
-    @MethodSource("table")
-    void shouldAnswerAsTheTableSays(Row row) throws Exception {
-        assertThat(row.certainty()).isIn("known", "likely", "guess");
-        try (var nodes = new ThreeNodes(Trouble.NONE)) {
-            var story = new Story(nodes);
-            story.reach(row.state());
-
-            assertThat(story.attempt(row.call())).isEqualTo(row.error());
-        }
+    private static List<Row> rows(Story.Kind kind, String state) throws IOException {
+        return table().stream()
+                .filter(row -> row.object().equals(kind.object()) && row.state().equals(state))
+                .toList();
     }
 
-    /** The first node's segment 7, and the second as its user. */
-    private static final class Story {
-
-        private static final int ID = 7;
-
-        private final C owner;
-        private final C user;
-        private final long ownerDescriptor;
-        private final long userDescriptor;
-        private long segment;
-        private long remote;
-        private C.Mapped map;
-        private long sequence;
-
-        Story(ThreeNodes nodes) {
-            owner = nodes.first;
-            user = nodes.second;
-            ownerDescriptor = nodes.firstDescriptor;
-            userDescriptor = nodes.secondDescriptor;
+    @Test
+    void shouldHaveARowForEachCallInEachState() throws IOException {
+        var found = new TreeMap<String, Integer>();
+        for (var row : table()) {
+            assertThat(row.certainty()).isIn("known", "likely", "guess");
+            found.merge(
+                    "%s | %s | %s".formatted(row.object(), row.state(), row.call()),
+                    1,
+                    Integer::sum);
         }
+        for (var kind : KINDS) {
+            for (var state : kind.states()) {
+                for (var call : kind.calls()) {
+                    assertThat(found)
+                            .containsKey("%s | %s | %s".formatted(kind.object(), state, call));
+                }
+            }
+        }
+        assertThat(found.values()).as("each once").containsOnly(1);
+        assertThat(table())
+                .allSatisfy(row ->
+                        assertThat(KINDS)
+                                .anyMatch(kind ->
+                                        kind.object().equals(row.object())
+                                                && kind.states().contains(row.state())));
+    }
 
-        void reach(String state) {
-            switch (state) {
-                case "created" -> segment = owner.create(ownerDescriptor, ID, BYTES, 0);
-                case "private" ->
-                        segment =
-                                owner.create(
-                                        ownerDescriptor, ID, BYTES, sisci_h.SCI_FLAG_PRIVATE());
-                case "empty" ->
-                        segment = owner.create(ownerDescriptor, ID, 0, sisci_h.SCI_FLAG_EMPTY());
-                case "prepared" -> after("created", "SCIPrepareSegment", 0, 0);
-                case "private prepared" -> after("private", "SCIPrepareSegment", 0, 0);
-                case "available" -> after("prepared", "SCISetSegmentAvailable", 0, 0);
-                case "unavailable" -> after("available", "SCISetSegmentUnavailable", 0, 0);
-                case "shared" -> after("created", "SCIShareSegment", 0);
-                case "removed" -> after("created", "SCIRemoveSegment", 0);
-                case "mapped locally" -> {
-                    reach("created");
-                    owner.mapLocal(segment, BYTES);
-                }
-                case "connected" -> {
-                    reach("available");
-                    remote = user.connect(userDescriptor, owner.node(), ID);
-                }
-                case "forced out" -> {
-                    reach("connected");
-                    owner.ok(
-                            "SCISetSegmentUnavailable",
-                            segment,
-                            0,
-                            owner.constant("SCI_FLAG_FORCE_DISCONNECT"));
-                    assertThat(user.remoteEvent(remote)).isEqualTo(sisci_h.SCI_CB_DISCONNECT());
-                }
-                case "disconnected" -> {
-                    reach("connected");
-                    user.ok("SCIDisconnectSegment", remote, 0);
-                    owner.localEvent(segment); // connected
-                    owner.localEvent(segment); // disconnected
-                }
-                case "mapped" -> {
-                    reach("connected");
-                    map = user.mapRemote(remote, BYTES);
-                }
-                case "unmapped" -> {
-                    reach("mapped");
-                    user.ok("SCIUnmapSegment", map.handle(), 0);
-                }
-                case "sequenced" -> {
-                    reach("mapped");
-                    sequence = user.sequence(map);
-                }
-                default -> throw new IllegalArgumentException(state);
+    static List<Arguments> states() {
+        return KINDS.stream()
+                .flatMap(kind -> kind.states().stream().map(state -> arguments(kind, state)))
+                .toList();
+    }
+
+    @ParameterizedTest(name = "{0}, {1}")
+    @MethodSource("states")
+    void shouldAnswerEachCallAsTheTableSays(Story.Kind kind, String state) throws Exception {
+        var answers = new ArrayList<String>();
+        var expected = new ArrayList<String>();
+        for (var row : rows(kind, state)) {
+            try (var story = kind.begin(nodes)) {
+                story.reach(state);
+                answers.add(row.call() + ": " + story.attempt(row.call()));
+                expected.add(row.call() + ": " + row.error());
             }
         }
 
-        private void after(String state, String function, int... arguments) {
-            reach(state);
-            owner.ok(function, arguments(segment, arguments));
-        }
+        assertThat(answers).containsExactlyElementsOf(expected);
+    }
 
-        private static Object[] arguments(long first, int... others) {
-            var all = new Object[1 + others.length];
-            all[0] = first;
-            for (var i = 0; i < others.length; i++) {
-                all[i + 1] = others[i];
+    @ParameterizedTest(name = "{0}, {1}")
+    @MethodSource("states")
+    void shouldStayAsItIsWhereCallsAreRefused(Story.Kind kind, String state) throws Exception {
+        var rows = rows(kind, state);
+        for (var granted : rows.stream().filter(row -> !row.isRefused()).toList()) {
+            try (var story = kind.begin(nodes)) {
+                story.reach(state);
+                for (var refused : rows.stream().filter(Row::isRefused).toList()) {
+                    assertThat(story.attempt(refused.call()))
+                            .as("%s after others", refused)
+                            .isEqualTo(refused.error());
+                }
+
+                assertThat(story.attempt(granted.call()))
+                        .as("%s after all that is refused", granted)
+                        .isEqualTo("OK");
             }
-            return all;
-        }
-
-        String attempt(String call) {
-            return switch (call) {
-                case "prepare" -> owner.attempt("SCIPrepareSegment", segment, 0, 0);
-                case "prepare illegal adapter" -> owner.attempt("SCIPrepareSegment", segment, 4, 0);
-                case "prepare absent adapter" -> owner.attempt("SCIPrepareSegment", segment, 1, 0);
-                case "make available" -> owner.attempt("SCISetSegmentAvailable", segment, 0, 0);
-                case "make unavailable" -> owner.attempt("SCISetSegmentUnavailable", segment, 0, 0);
-                case "share" -> owner.attempt("SCIShareSegment", segment, 0);
-                case "remove" -> owner.attempt("SCIRemoveSegment", segment, 0);
-                case "close" -> owner.attempt("SCIClose", ownerDescriptor, 0);
-                case "close user" -> user.attempt("SCIClose", userDescriptor, 0);
-                case "create same id" -> create(owner, ownerDescriptor);
-                case "create same id elsewhere" -> create(user, userDescriptor);
-                case "attach" ->
-                        owner.attempt(
-                                "SCIAttachLocalSegment",
-                                ownerDescriptor,
-                                owner.place().address(),
-                                ID,
-                                owner.place().address(),
-                                0,
-                                0,
-                                0);
-                case "map local" ->
-                        owner.attempt(
-                                "SCIMapLocalSegment",
-                                segment,
-                                owner.place().address(),
-                                0,
-                                BYTES,
-                                0,
-                                0);
-                case "connect" -> connect(owner.node(), ID);
-                case "connect illegal node" -> connect(6, ID);
-                case "connect absent node" -> connect(80, ID);
-                case "connect other id" -> connect(owner.node(), 8);
-                case "map remote" -> map(0, BYTES, 0);
-                case "map remote beyond" -> map(4096, BYTES, 0);
-                case "map remote between pages" -> map(100, 100, 0);
-                case "map remote fixed" -> map(0, BYTES, sisci_h.SCI_FLAG_FIXED_MAP_ADDR());
-                case "map remote illegally" -> map(0, BYTES, 0x4000_0000);
-                case "disconnect" -> user.attempt("SCIDisconnectSegment", remote, 0);
-                case "wait for event" ->
-                        user.attempt(
-                                "SCIWaitForRemoteSegmentEvent",
-                                remote,
-                                user.place().address(),
-                                1,
-                                0);
-                case "unmap" -> user.attempt("SCIUnmapSegment", map.handle(), 0);
-                case "create sequence" ->
-                        user.attempt(
-                                "SCICreateMapSequence", map.handle(), user.place().address(), 0);
-                case "remove sequence" -> user.attempt("SCIRemoveSequence", sequence, 0);
-                case "start sequence" -> user.attempt("SCIStartSequence", sequence, 0);
-                case "check sequence" -> user.attempt("SCICheckSequence", sequence, 0);
-                case "copy" -> copy(0, 0);
-                case "copy beyond" -> copy(BYTES, 0);
-                case "copy checked" -> copy(0, user.constant("SCI_FLAG_ERROR_CHECK"));
-                default -> throw new IllegalArgumentException(call);
-            };
-        }
-
-        private static String create(C process, long descriptor) {
-            return process.attempt(
-                    "SCICreateSegment", descriptor, process.place().address(), ID, BYTES, 0, 0, 0);
-        }
-
-        private String connect(int node, int id) {
-            return user.attempt(
-                    "SCIConnectSegment",
-                    userDescriptor,
-                    user.place().address(),
-                    node,
-                    id,
-                    0,
-                    0,
-                    0,
-                    -1,
-                    0);
-        }
-
-        private String map(long offset, long bytes, int flags) {
-            return user.attempt(
-                    "SCIMapRemoteSegment",
-                    remote,
-                    user.place().address(),
-                    offset,
-                    bytes,
-                    MemorySegment.NULL.address(),
-                    flags);
-        }
-
-        private String copy(long offset, int flags) {
-            return user.attempt(
-                    "SCIMemCpy", sequence, user.place().address(), map.handle(), offset, 8, flags);
         }
     }
 }
