@@ -1,0 +1,177 @@
+package org.jrdma.tck.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.jrdma.processes.Program;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The Java in documents is Java: it compiles, and the tutorial's programs run. */
+class SnippetTest {
+
+    private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+
+    /**
+     * What stands between fences. Before a part of a program, a comment that readers do not see has
+     * the members of the class that it is from.
+     */
+    private static final Pattern SNIPPET =
+            Pattern.compile("(?:<!-- beside: (.*) -->\n)?```java\n(.*?)```", Pattern.DOTALL);
+
+    private static final Pattern CLASS = Pattern.compile("(?m)^class (\\w+)");
+
+    private static final List<String> PACKAGES =
+            List.of(
+                    "org.jrdma.verbs",
+                    "org.jrdma.verbs.cm",
+                    "org.jrdma.sisci",
+                    "org.jrdma.sockets",
+                    "org.jrdma.soft.junit",
+                    "java.lang.foreign");
+
+    @TempDir private Path folder;
+
+    record Snippet(String document, int line, String beside, String code) {
+
+        /** As a source file: a program as it is, a method in a class, statements in a method. */
+        String source() {
+            if (CLASS.matcher(code).find()) {
+                return code;
+            }
+            var imports = new StringBuilder("import static java.time.Duration.*;\n");
+            PACKAGES.forEach(name -> imports.append("import %s.*;\n".formatted(name)));
+            var body =
+                    code.startsWith("@")
+                            ? code
+                            : "void snippet() throws Exception {\n" + code + "}\n";
+            return imports + "abstract class Snippet {\n" + beside + "\n" + body + "}\n";
+        }
+
+        String className() {
+            var name = CLASS.matcher(code);
+            return name.find() ? name.group(1) : "Snippet";
+        }
+
+        @Override
+        public String toString() {
+            return document + ":" + line;
+        }
+    }
+
+    static Stream<Snippet> snippets() throws Exception {
+        try (var files = Files.walk(ROOT)) {
+            var documents =
+                    files.filter(file -> file.toString().endsWith(".md"))
+                            .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
+                            .sorted()
+                            .toList();
+            var snippets = new ArrayList<Snippet>();
+            for (var document : documents) {
+                snippets.addAll(in(document));
+            }
+            return snippets.stream();
+        }
+    }
+
+    private static List<Snippet> in(Path document) throws Exception {
+        var text = Files.readString(document);
+        return SNIPPET.matcher(text)
+                .results()
+                .map(found -> {
+                    var line = 1 + (int) text.substring(0, found.start(2)).lines().count();
+                    var beside = found.group(1) == null ? "" : found.group(1);
+                    return new Snippet(
+                            ROOT.relativize(document).toString(), line, beside, found.group(2));
+                })
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("snippets")
+    void shouldCompile(Snippet snippet) throws Exception {
+        var file = write(snippet);
+        var messages = new StringWriter();
+        var compiler = ToolProvider.getSystemJavaCompiler();
+        try (var files = compiler.getStandardFileManager(null, null, null)) {
+            var options =
+                    List.of(
+                            "-proc:none",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            "-d",
+                            folder.toString());
+            var compiled =
+                    compiler.getTask(
+                                    messages,
+                                    files,
+                                    null,
+                                    options,
+                                    null,
+                                    files.getJavaFileObjects(file))
+                            .call();
+
+            assertThat(compiled).as("%s%n%s", snippet, messages).isTrue();
+        }
+    }
+
+    private Path write(Snippet snippet) throws Exception {
+        return Files.writeString(folder.resolve(snippet.className() + ".java"), snippet.source());
+    }
+
+    @Test
+    void shouldRunTheTutorial() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/tutorial.md"))) {
+            write(snippet);
+        }
+        int port;
+        try (var free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+
+        try (var server = start("127.0.74.1", "StoreServer", "0.0.0.0", port + "")) {
+            server.awaitOutput("serving at ");
+            assertThat(answer(port, "greeting", "Saluton, mondo")).isEqualTo("Saluton, mondo\n");
+            assertThat(answer(port, "other", "Adiau")).isEqualTo("Adiau\n");
+
+            assertThat(answer(port, "greeting")).isEqualTo("Saluton, mondo\n");
+            assertThat(answer(port, "other")).isEqualTo("Adiau\n");
+            assertThat(server.isRunning()).as(server.output()).isTrue();
+        }
+    }
+
+    private String answer(int port, String... file) throws Exception {
+        var arguments = new ArrayList<>(List.of("127.0.74.1", port + ""));
+        arguments.addAll(List.of(file));
+        try (var client = start("127.0.74.2", "StoreClient", arguments.toArray(String[]::new))) {
+            assertThat(client.await()).as(client.output()).isZero();
+            return client.output();
+        }
+    }
+
+    private Program start(String device, String name, String... arguments) throws Exception {
+        var command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-Djrdma.fabric=software",
+                                "-Djrdma.soft.devices=" + device,
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                folder.resolve(name + ".java").toString()));
+        command.addAll(List.of(arguments));
+        return Program.start(command);
+    }
+}
