@@ -12,6 +12,9 @@ module org.jrdma.ffi {
     requires static transitive org.jspecify;
 
     exports org.jrdma.ffi;
+    exports org.jrdma.ffi.doctor to
+            org.jrdma.cli,
+            org.jrdma.sockets;
     exports org.jrdma.ffi.linkage to
             org.jrdma.verbs,
             org.jrdma.soft.roce,

@@ -168,6 +168,7 @@ record Transports(List<Transport> preferred) {
     private static Opened openKernel(
             FamilyTransport kernel, InternetFamily family, List<Refusal> refusals)
             throws IOException {
+        FastPathCheck.before(kernel);
         var known = KNOWN.reason(kernel, family);
         if (known.isPresent()) {
             throw new FabricException(known.get());

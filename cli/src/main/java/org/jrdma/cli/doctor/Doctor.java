@@ -1,9 +1,13 @@
 package org.jrdma.cli.doctor;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jrdma.ffi.doctor.ConnectionChecks;
+import org.jrdma.ffi.doctor.DeviceChecks;
+import org.jrdma.ffi.doctor.Finding;
+import org.jrdma.ffi.doctor.LimitChecks;
+import org.jrdma.ffi.doctor.Machine;
 
 /** Looks for what commonly breaks RDMA, SISCI and SuperSockets. */
 public final class Doctor {
@@ -21,7 +25,7 @@ public final class Doctor {
 
     /** Of this machine, as this process sees it. */
     public static List<Finding> examine() {
-        return examine(new Machine(Path.of("/")));
+        return examine(Machine.THIS);
     }
 
     static List<Finding> examine(Machine machine) {

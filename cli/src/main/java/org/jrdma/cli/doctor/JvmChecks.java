@@ -2,6 +2,8 @@ package org.jrdma.cli.doctor;
 
 import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.doctor.Finding;
+import org.jrdma.ffi.doctor.Machine;
 
 /** The JVM that programs run on. */
 final class JvmChecks {

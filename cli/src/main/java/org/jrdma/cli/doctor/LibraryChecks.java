@@ -2,6 +2,9 @@ package org.jrdma.cli.doctor;
 
 import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.doctor.DeviceChecks;
+import org.jrdma.ffi.doctor.Finding;
+import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 

@@ -2,6 +2,8 @@ package org.jrdma.cli.doctor;
 
 import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.doctor.Finding;
+import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.sisci.Sisci;
 
 /** Memory shared across PCIe: SISCI, and SuperSockets on top of it. */

@@ -1,16 +1,22 @@
 package org.jrdma.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.cli.doctor.Verdict.ABSENT;
-import static org.jrdma.cli.doctor.Verdict.BROKEN;
-import static org.jrdma.cli.doctor.Verdict.DOUBTFUL;
-import static org.jrdma.cli.doctor.Verdict.FINE;
+import static org.jrdma.ffi.doctor.Verdict.ABSENT;
+import static org.jrdma.ffi.doctor.Verdict.BROKEN;
+import static org.jrdma.ffi.doctor.Verdict.DOUBTFUL;
+import static org.jrdma.ffi.doctor.Verdict.FINE;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.doctor.ConnectionChecks;
+import org.jrdma.ffi.doctor.DeviceChecks;
+import org.jrdma.ffi.doctor.Finding;
+import org.jrdma.ffi.doctor.LimitChecks;
+import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.Verdict;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

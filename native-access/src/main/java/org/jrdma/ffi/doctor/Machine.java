@@ -1,4 +1,4 @@
-package org.jrdma.cli.doctor;
+package org.jrdma.ffi.doctor;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -7,30 +7,34 @@ import java.util.List;
 import java.util.Optional;
 
 /** What the files of a machine tell of it: those below a folder, / for this machine. */
-final class Machine {
+public final class Machine {
+
+    /** The one that this runs on. */
+    public static final Machine THIS = new Machine(Path.of("/"));
 
     private final Path root;
 
-    Machine(Path root) {
+    /** The one whose files are below {@code root}. */
+    public Machine(Path root) {
         this.root = root;
     }
 
     /** Whether it is the machine that this runs on. */
-    boolean isThisOne() {
+    public boolean isThisOne() {
         return root.equals(Path.of("/"));
     }
 
     /** A file by its path from the root, without a slash at its beginning. */
-    Path file(String path) {
+    public Path file(String path) {
         return root.resolve(path);
     }
 
-    boolean has(String path) {
+    public boolean has(String path) {
         return Files.exists(file(path));
     }
 
     /** The lines of a file; none if it is not there, or not for this user. */
-    List<String> lines(String path) {
+    public List<String> lines(String path) {
         try {
             return Files.readAllLines(file(path));
         } catch (IOException e) {
@@ -39,12 +43,12 @@ final class Machine {
     }
 
     /** The first line of a file, without space around it; empty if there is none. */
-    Optional<String> line(String path) {
+    public Optional<String> line(String path) {
         return lines(path).stream().map(String::strip).findFirst();
     }
 
     /** The names in a folder, in order; none if it is not there. */
-    List<String> names(String folder) {
+    public List<String> names(String folder) {
         try (var entries = Files.list(file(folder))) {
             return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
         } catch (IOException e) {

@@ -1,4 +1,4 @@
-package org.jrdma.cli.doctor;
+package org.jrdma.ffi.doctor;
 
 /** What a finding means. */
 public enum Verdict {

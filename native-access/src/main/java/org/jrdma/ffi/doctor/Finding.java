@@ -1,4 +1,4 @@
-package org.jrdma.cli.doctor;
+package org.jrdma.ffi.doctor;
 
 /**
  * What a check has found.
@@ -11,23 +11,28 @@ package org.jrdma.cli.doctor;
  */
 public record Finding(String subject, Verdict verdict, String seen, String breaks, String remedy) {
 
-    static Finding fine(String subject, String seen) {
+    /** As it should be. */
+    public static Finding fine(String subject, String seen) {
         return new Finding(subject, Verdict.FINE, seen, "", "");
     }
 
-    static Finding doubtful(String subject, String seen, String breaks, String remedy) {
+    /** Works, and may disappoint. */
+    public static Finding doubtful(String subject, String seen, String breaks, String remedy) {
         return new Finding(subject, Verdict.DOUBTFUL, seen, breaks, remedy);
     }
 
-    static Finding broken(String subject, String seen, String breaks, String remedy) {
+    /** Does not work. */
+    public static Finding broken(String subject, String seen, String breaks, String remedy) {
         return new Finding(subject, Verdict.BROKEN, seen, breaks, remedy);
     }
 
-    static Finding absent(String subject, String seen, String remedy) {
+    /** Is not there, and need not be. */
+    public static Finding absent(String subject, String seen, String remedy) {
         return new Finding(subject, Verdict.ABSENT, seen, "", remedy);
     }
 
-    static Finding hidden(String subject, String why) {
+    /** Cannot be seen from here. */
+    public static Finding hidden(String subject, String why) {
         return new Finding(subject, Verdict.HIDDEN, why, "", "");
     }
 }

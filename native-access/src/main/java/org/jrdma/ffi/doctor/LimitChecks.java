@@ -1,4 +1,4 @@
-package org.jrdma.cli.doctor;
+package org.jrdma.ffi.doctor;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** How much of what this process may have. */
-final class LimitChecks {
+public final class LimitChecks {
 
     /** CAP_IPC_LOCK, which no limit of locked memory holds for. */
     private static final int LOCKS_MEMORY = 14;
@@ -17,11 +17,13 @@ final class LimitChecks {
 
     private LimitChecks() {}
 
-    static Stream<Finding> on(Machine machine) {
+    /** All of them. */
+    public static Stream<Finding> on(Machine machine) {
         return Stream.of(lockedMemory(machine), descriptors(machine), sharedMemory(machine));
     }
 
-    private static Finding lockedMemory(Machine machine) {
+    /** The memory that this process may lock, as adapters need it. */
+    public static Finding lockedMemory(Machine machine) {
         var subject = "locked memory";
         if (mayLock(machine)) {
             return Finding.fine(subject, "no limit for this user, who has CAP_IPC_LOCK");
@@ -82,7 +84,8 @@ final class LimitChecks {
         }
     }
 
-    static Finding sharedMemory(long total, long free) {
+    /** Of so many bytes in all, and so many of them free. */
+    public static Finding sharedMemory(long total, long free) {
         var seen = "%,d bytes, %,d of them free".formatted(total, free);
         return total <= LITTLE_SHARED
                 ? Finding.doubtful(

@@ -1,4 +1,4 @@
-package org.jrdma.cli.doctor;
+package org.jrdma.ffi.doctor;
 
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The kernel's RDMA devices: their files in /dev, their ports and addresses. */
-final class DeviceChecks {
+public final class DeviceChecks {
 
     private static final String DEVICES = "sys/class/infiniband";
     private static final String VERBS = "sys/class/infiniband_verbs";
@@ -21,11 +21,13 @@ final class DeviceChecks {
 
     private DeviceChecks() {}
 
-    static boolean hasDevices(Machine machine) {
+    /** Whether the kernel has any. */
+    public static boolean hasDevices(Machine machine) {
         return !machine.names(DEVICES).isEmpty();
     }
 
-    static Stream<Finding> on(Machine machine) {
+    /** All of them. */
+    public static Stream<Finding> on(Machine machine) {
         if (!hasDevices(machine)) {
             return Stream.of(
                     Finding.absent(

@@ -1,4 +1,4 @@
-package org.jrdma.cli.doctor;
+package org.jrdma.ffi.doctor;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** What stands between this machine and its peers. */
-final class ConnectionChecks {
+public final class ConnectionChecks {
 
     /** RoCE's, as the kernel's tables say it. */
     private static final String ROCE_PORT = ":12B7";
@@ -17,10 +17,10 @@ final class ConnectionChecks {
 
     private ConnectionChecks() {}
 
-    static Stream<Finding> on(Machine machine) {
+    /** All of them. */
+    public static Stream<Finding> on(Machine machine) {
         return Stream.of(
-                        Stream.of(rocePort(machine), firewall(machine)),
-                        resolver(machine),
+                        Stream.of(rocePort(machine), firewall(machine), resolver(machine)),
                         ipOverInfiniband(machine))
                 .flatMap(findings -> findings);
     }
@@ -74,7 +74,7 @@ final class ConnectionChecks {
     }
 
     /** Of nft's rules, as it lists them. */
-    static Finding firewall(List<String> rules) {
+    public static Finding firewall(List<String> rules) {
         var drops =
                 rules.stream()
                         .anyMatch(rule ->
@@ -91,7 +91,8 @@ final class ConnectionChecks {
                 : Finding.fine("firewall", "nft's rules do not speak against UDP port 4791");
     }
 
-    private static Stream<Finding> resolver(Machine machine) {
+    /** The address resolver ibacm, which stalls connections. */
+    public static Finding resolver(Machine machine) {
         var runs =
                 machine.names("proc").stream()
                         .filter(name -> Character.isDigit(name.charAt(0)))
@@ -100,16 +101,16 @@ final class ConnectionChecks {
                                         .map(name -> name.equals("ibacm"))
                                         .orElse(false));
         return runs
-                ? Stream.of(
-                        Finding.doubtful(
-                                "ibacm",
-                                "it runs",
-                                "librdmacm asks it before each connection by name or address, and waits where it knows no answer",
-                                "systemctl stop ibacm.socket ibacm.service"))
-                : Stream.of(Finding.fine("ibacm", "does not run"));
+                ? Finding.doubtful(
+                        "ibacm",
+                        "it runs",
+                        "librdmacm asks it before each connection by name or address, and waits where it knows no answer",
+                        "systemctl stop ibacm.socket ibacm.service")
+                : Finding.fine("ibacm", "does not run");
     }
 
-    private static Stream<Finding> ipOverInfiniband(Machine machine) {
+    /** The mode of each interface that carries IP over InfiniBand. */
+    public static Stream<Finding> ipOverInfiniband(Machine machine) {
         return machine.names("sys/class/net").stream()
                 .filter(name ->
                         machine.line("sys/class/net/" + name + "/type")

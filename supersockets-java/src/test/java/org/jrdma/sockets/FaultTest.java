@@ -1,0 +1,307 @@
+package org.jrdma.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import org.jrdma.sockets.Tasks.Kind;
+import org.jrdma.sockets.Tasks.Task;
+import org.jrdma.sockets.Transfer.Pace;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Faults by the hundred, 520 for each implementation, in streams whose every byte is known:
+ * whatever happens, a reader gets all that was written and then the end, or the beginning of it and
+ * then an exception. {@code -Djrdma.sockets.seed=} repeats a run, as far as threads do.
+ */
+@ParameterizedClass
+@EnumSource(Implementation.class)
+@Timeout(180)
+class FaultTest {
+
+    private static final long SEED = Long.getLong("jrdma.sockets.seed", System.nanoTime());
+
+    private static final int HALF_CLOSES = 120;
+    private static final int RESETS = 120;
+    private static final int SLOW_READERS = 100;
+    private static final int LOST_READERS = 80;
+    private static final int KILLS = 4;
+    private static final int STREAMS_OF_A_KILL = 25;
+
+    private static final int MOST_BYTES = 512 * 1024;
+
+    @Parameter private Implementation implementation;
+    @TempDir private Path folder;
+
+    private SelectorProvider provider;
+
+    @BeforeAll
+    static void tellSeed() {
+        System.out.println("-Djrdma.sockets.seed=" + SEED);
+    }
+
+    @BeforeEach
+    void takeProvider() {
+        provider = implementation.provider();
+    }
+
+    @FunctionalInterface
+    private interface Fault {
+        void happen(ChannelPair pair, Content content, int bytes, Random random) throws Exception;
+    }
+
+    /** Each with a pair of its own, whose ends block or do not. */
+    private void times(int count, Fault fault) throws Exception {
+        for (var i = 0; i < count; i++) {
+            var random = new Random(SEED + i);
+            try (var pair = ChannelPair.open(provider)) {
+                pair.client().configureBlocking(random.nextBoolean());
+                pair.server().configureBlocking(random.nextBoolean());
+                fault.happen(
+                        pair, new Content(random.nextLong()), random.nextInt(MOST_BYTES), random);
+            } catch (Throwable e) {
+                throw new AssertionError("fault %d of seed %d".formatted(i, SEED), e);
+            }
+        }
+    }
+
+    private static Kind anyKind(Random random) {
+        return random.nextBoolean() ? Kind.PLATFORM : Kind.VIRTUAL;
+    }
+
+    private static Task<Transfer> writing(
+            SocketChannel channel, Content content, long bytes, Random random) {
+        var own = new Random(random.nextLong());
+        return Tasks.start(anyKind(random), () -> Transfer.write(channel, content, bytes, own));
+    }
+
+    private static Transfer readToTheEnd(
+            SocketChannel channel, Content content, Pace pace, Random random) {
+        return Transfer.read(channel, content, Long.MAX_VALUE, pace, random);
+    }
+
+    @Test
+    void shouldEndOneDirectionWithAllItsBytesAndLeaveTheOther() throws Exception {
+        times(
+                HALF_CLOSES,
+                (pair, content, bytes, random) -> {
+                    var writer =
+                            Tasks.start(
+                                    anyKind(random),
+                                    () -> {
+                                        var own = new Random(content.seed());
+                                        var written =
+                                                Transfer.write(pair.client(), content, bytes, own);
+                                        pair.client().shutdownOutput();
+                                        return written;
+                                    });
+
+                    var read = readToTheEnd(pair.server(), content, Pace.QUICK, random);
+                    assertThat(read).isEqualTo(new Transfer(bytes, null));
+                    assertThat(writer.get()).isEqualTo(read);
+
+                    var answer = new Content(content.seed() + 1);
+                    var answering = writing(pair.server(), answer, bytes, random);
+                    var back = Transfer.read(pair.client(), answer, bytes, Pace.QUICK, random);
+                    assertThat(answering.get()).isEqualTo(back);
+                    pair.server().close();
+                    var end = readToTheEnd(pair.client(), answer, Pace.QUICK, random);
+                    assertThat(end).isEqualTo(new Transfer(0, null));
+                });
+    }
+
+    @Test
+    void shouldEndWithAPrefixAndAnExceptionAfterAReset() throws Exception {
+        times(
+                RESETS,
+                (pair, content, bytes, random) -> {
+                    var client = pair.client();
+                    var gone = new CountDownLatch(1);
+                    var writer =
+                            Tasks.start(
+                                    anyKind(random),
+                                    () -> {
+                                        var own = new Random(content.seed());
+                                        var written = Transfer.write(client, content, bytes, own);
+                                        reset(client);
+                                        gone.countDown();
+                                        return written;
+                                    });
+                    var pace = random.nextBoolean() ? Pace.QUICK : Pace.SLOW;
+
+                    var read = readToTheEnd(pair.server(), content, pace, random);
+
+                    read.assertAllOrAPrefixOf(writer.get());
+                    gone.await();
+                    var late = writing(pair.server(), content, MOST_BYTES * 64L, random).get();
+                    assertThat(late.failure()).as("writing to who is gone").isNotNull();
+                });
+    }
+
+    private static void reset(SocketChannel channel) throws Exception {
+        if (channel.supportedOptions().contains(StandardSocketOptions.SO_LINGER)) {
+            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+        }
+        channel.close();
+    }
+
+    @Test
+    void shouldKeepAllBytesForASlowReader() throws Exception {
+        times(
+                SLOW_READERS,
+                (pair, content, bytes, random) -> {
+                    pair.server().setOption(StandardSocketOptions.SO_RCVBUF, 4096);
+                    pair.client().setOption(StandardSocketOptions.SO_SNDBUF, 4096);
+                    var some = bytes / 4;
+                    var writer =
+                            Tasks.start(
+                                    anyKind(random),
+                                    () -> {
+                                        var own = new Random(content.seed());
+                                        var written =
+                                                Transfer.write(pair.client(), content, some, own);
+                                        pair.client().close();
+                                        return written;
+                                    });
+
+                    var read = readToTheEnd(pair.server(), content, Pace.SLOW, random);
+
+                    assertThat(read).isEqualTo(new Transfer(some, null));
+                    assertThat(writer.get()).isEqualTo(read);
+                });
+    }
+
+    @Test
+    void shouldTellAWriterThatItsReaderIsGone() throws Exception {
+        times(
+                LOST_READERS,
+                (pair, content, bytes, random) -> {
+                    var writer = writing(pair.client(), content, Long.MAX_VALUE, random);
+
+                    var read = Transfer.read(pair.server(), content, bytes, Pace.QUICK, random);
+                    pair.server().close();
+
+                    var written = writer.get();
+                    assertThat(read).isEqualTo(new Transfer(bytes, null));
+                    assertThat(written.bytes()).isGreaterThanOrEqualTo(bytes);
+                    assertThat(written.failure()).isNotNull();
+                });
+    }
+
+    @Test
+    void shouldEndTheStreamsOfAWriterThatIsKilled() throws Exception {
+        for (var kill = 0; kill < KILLS / 2; kill++) {
+            var seed = SEED + kill;
+            var file = folder.resolve("written" + kill);
+            var readers = new ArrayList<Task<Transfer>>();
+            try (var streams = killed("writes", seed, file)) {
+                for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
+                    var channel = streams.channels.get(i);
+                    var content = new Content(seed + i);
+                    var random = new Random(seed + i);
+                    var pace = random.nextBoolean() ? Pace.QUICK : Pace.SLOW;
+                    readers.add(
+                            Tasks.start(
+                                    anyKind(random),
+                                    () -> readToTheEnd(channel, content, pace, random)));
+                }
+                Thread.sleep(new Random(seed).nextInt(100, 500));
+                streams.process.destroyForcibly().waitFor();
+
+                var ends = new ArrayList<Transfer>();
+                for (var reader : readers) {
+                    ends.add(reader.get());
+                }
+                var written = FaultProcess.read(file, STREAMS_OF_A_KILL);
+                for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
+                    var end = ends.get(i);
+                    assertThat(end.bytes())
+                            .as("stream %d of seed %d: %s, %s", i, seed, end, written.get(i))
+                            .isBetween(
+                                    end.failure() == null ? written.get(i).taken() : 0,
+                                    written.get(i).begun());
+                }
+                assertThat(ends).anyMatch(end -> end.bytes() > 0);
+            }
+        }
+    }
+
+    @Test
+    void shouldTellWritersThatTheirReaderIsKilled() throws Exception {
+        for (var kill = 0; kill < KILLS / 2; kill++) {
+            var seed = SEED + kill;
+            var writers = new ArrayList<Task<Transfer>>();
+            try (var streams = killed("reads", seed, folder.resolve("unused"))) {
+                for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
+                    writers.add(
+                            writing(
+                                    streams.channels.get(i),
+                                    new Content(seed + i),
+                                    Long.MAX_VALUE,
+                                    new Random(seed + i)));
+                }
+                Thread.sleep(new Random(seed).nextInt(100, 500));
+                streams.process.destroyForcibly().waitFor();
+
+                for (var writer : writers) {
+                    assertThat(writer.get().failure()).isNotNull();
+                }
+            }
+        }
+    }
+
+    /** The streams to a process, by their numbers there. */
+    private record Streams(Process process, List<SocketChannel> channels) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            process.destroyForcibly();
+            for (var channel : channels) {
+                channel.close();
+            }
+        }
+    }
+
+    /** A process to be killed, connected. */
+    private Streams killed(String does, long seed, Path file) throws Exception {
+        try (var listener = ChannelPair.listener(provider)) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            var process =
+                    ChildJvm.of(
+                                    FaultProcess.class,
+                                    List.of("--enable-native-access=ALL-UNNAMED"),
+                                    implementation.name(),
+                                    Integer.toString(port),
+                                    Integer.toString(STREAMS_OF_A_KILL),
+                                    Long.toString(seed),
+                                    does,
+                                    file.toString())
+                            .redirectOutput(folder.resolve("output").toFile())
+                            .start();
+            var channels = new SocketChannel[STREAMS_OF_A_KILL];
+            for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
+                var channel = listener.accept();
+                var number = ByteBuffer.allocate(1);
+                channel.read(number);
+                channels[number.get(0)] = Objects.requireNonNull(channel);
+            }
+            return new Streams(process, List.of(channels));
+        }
+    }
+}
