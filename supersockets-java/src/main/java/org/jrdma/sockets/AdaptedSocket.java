@@ -2,9 +2,11 @@ package org.jrdma.sockets;
 
 import java.io.IOException;
 import java.net.SocketException;
+import java.net.SocketOption;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NetworkChannel;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
@@ -12,10 +14,59 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 
-/** What the adaptors of channels to {@code java.net} have in common. */
+/**
+ * What the adaptors of channels to {@code java.net} have in common: options, a time-out, and
+ * refusals as sockets have them. Safe for use by several threads.
+ */
 final class AdaptedSocket {
 
-    private AdaptedSocket() {}
+    private final NetworkChannel channel;
+    private volatile int timeout;
+
+    AdaptedSocket(NetworkChannel channel) {
+        this.channel = channel;
+    }
+
+    void ensureOpen() throws SocketException {
+        if (!channel.isOpen()) {
+            throw new SocketException("Socket is closed");
+        }
+    }
+
+    /** In milliseconds; 0 for none. */
+    void setTimeout(int timeout) throws SocketException {
+        ensureOpen();
+        if (timeout < 0) {
+            throw new IllegalArgumentException("timeout < 0");
+        }
+        this.timeout = timeout;
+    }
+
+    int timeout() throws SocketException {
+        ensureOpen();
+        return timeout;
+    }
+
+    /** The end of the time-out, of what begins now. */
+    Deadline deadline() {
+        return deadline(timeout);
+    }
+
+    <T> void set(SocketOption<T> name, T value) throws SocketException {
+        setUp(() -> channel.setOption(name, value));
+    }
+
+    <T> T get(SocketOption<T> name) throws SocketException {
+        return setUp(() -> channel.getOption(name));
+    }
+
+    /** Sets a size, or says {@code refusal} of one that is none. */
+    void setSize(SocketOption<Integer> name, int size, String refusal) throws SocketException {
+        if (size <= 0) {
+            throw new IllegalArgumentException(refusal);
+        }
+        set(name, size);
+    }
 
     /** A call on a channel. */
     @FunctionalInterface

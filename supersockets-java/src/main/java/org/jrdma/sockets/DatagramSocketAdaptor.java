@@ -27,7 +27,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     private final FabricDatagramChannel channel;
     private final Map<Group, MembershipKey> memberships = new ConcurrentHashMap<>();
-    private volatile int timeout;
+    private final AdaptedSocket adapted;
 
     /** Of packets that are used again and again. */
     private final Map<DatagramPacket, Received> received =
@@ -40,6 +40,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     private DatagramSocketAdaptor(FabricDatagramChannel channel) {
         super(new NoDatagramImplementation());
         this.channel = channel;
+        adapted = new AdaptedSocket(channel);
     }
 
     static DatagramSocketAdaptor of(FabricDatagramChannel channel) {
@@ -162,7 +163,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
             synchronized (packet) {
                 var room = room(packet);
                 var target = ByteBuffer.wrap(packet.getData(), packet.getOffset(), room);
-                var sender = channel.receiveBlocking(target, AdaptedSocket.deadline(timeout));
+                var sender = channel.receiveBlocking(target, adapted.deadline());
                 packet.setSocketAddress(Objects.requireNonNull(sender));
                 packet.setLength(target.position() - packet.getOffset());
                 received.put(packet, new Received(packet.getLength(), room));
@@ -186,87 +187,62 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        ensureOpen();
-        if (timeout < 0) {
-            throw new IllegalArgumentException("timeout < 0");
-        }
-        this.timeout = timeout;
+        adapted.setTimeout(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        ensureOpen();
-        return timeout;
-    }
-
-    private void ensureOpen() throws SocketException {
-        if (isClosed()) {
-            throw new SocketException("Socket is closed");
-        }
-    }
-
-    private <T> void set(SocketOption<T> name, T value) throws SocketException {
-        AdaptedSocket.setUp(() -> channel.setOption(name, value));
-    }
-
-    private <T> T get(SocketOption<T> name) throws SocketException {
-        return AdaptedSocket.setUp(() -> channel.getOption(name));
+        return adapted.timeout();
     }
 
     @Override
     public void setSendBufferSize(int size) throws SocketException {
-        if (size <= 0) {
-            throw new IllegalArgumentException("Invalid send size");
-        }
-        set(StandardSocketOptions.SO_SNDBUF, size);
+        adapted.setSize(StandardSocketOptions.SO_SNDBUF, size, "Invalid send size");
     }
 
     @Override
     public int getSendBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_SNDBUF);
+        return adapted.get(StandardSocketOptions.SO_SNDBUF);
     }
 
     @Override
     public void setReceiveBufferSize(int size) throws SocketException {
-        if (size <= 0) {
-            throw new IllegalArgumentException("Invalid receive size");
-        }
-        set(StandardSocketOptions.SO_RCVBUF, size);
+        adapted.setSize(StandardSocketOptions.SO_RCVBUF, size, "Invalid receive size");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_RCVBUF);
+        return adapted.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
     public void setReuseAddress(boolean on) throws SocketException {
-        set(StandardSocketOptions.SO_REUSEADDR, on);
+        adapted.set(StandardSocketOptions.SO_REUSEADDR, on);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return get(StandardSocketOptions.SO_REUSEADDR);
+        return adapted.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override
     public void setBroadcast(boolean on) throws SocketException {
-        set(StandardSocketOptions.SO_BROADCAST, on);
+        adapted.set(StandardSocketOptions.SO_BROADCAST, on);
     }
 
     @Override
     public boolean getBroadcast() throws SocketException {
-        return get(StandardSocketOptions.SO_BROADCAST);
+        return adapted.get(StandardSocketOptions.SO_BROADCAST);
     }
 
     @Override
     public void setTrafficClass(int trafficClass) throws SocketException {
-        set(StandardSocketOptions.IP_TOS, trafficClass);
+        adapted.set(StandardSocketOptions.IP_TOS, trafficClass);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        return get(StandardSocketOptions.IP_TOS);
+        return adapted.get(StandardSocketOptions.IP_TOS);
     }
 
     @Override

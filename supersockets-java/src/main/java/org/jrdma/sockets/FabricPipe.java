@@ -69,12 +69,7 @@ final class FabricPipe extends Pipe {
 
         @Override
         public int read(ByteBuffer target) throws IOException {
-            return (int)
-                    read(
-                            target.remaining(),
-                            () ->
-                                    Transfers.receive(
-                                            SocketCalls::read, endpoint.descriptor(), target));
+            return (int) read(new ByteBuffer[] {target});
         }
 
         @Override
@@ -85,26 +80,22 @@ final class FabricPipe extends Pipe {
         @Override
         public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, targets.length);
-            return read(
-                    Transfers.remaining(targets, offset, offset + length),
-                    () ->
-                            Transfers.receive(
-                                    SocketCalls::read,
-                                    endpoint.descriptor(),
-                                    targets,
-                                    offset,
-                                    offset + length));
-        }
-
-        private long read(long room, Side.Attempt attempt) throws IOException {
+            var end = offset + length;
             var input = endpoint.input();
             input.lock();
             try {
                 endpoint.ensureOpen();
-                if (room == 0) {
+                if (Transfers.remaining(targets, offset, end) == 0) {
                     return 0;
                 }
-                var count = input.attempt(attempt);
+                var count =
+                        input.attempt(() ->
+                                Transfers.receive(
+                                        SocketCalls::read,
+                                        endpoint.descriptor(),
+                                        targets,
+                                        offset,
+                                        end));
                 return count == 0 ? -1 : transferred(count);
             } finally {
                 input.unlock();
@@ -139,12 +130,7 @@ final class FabricPipe extends Pipe {
 
         @Override
         public int write(ByteBuffer source) throws IOException {
-            return (int)
-                    write(
-                            source.remaining(),
-                            () ->
-                                    Transfers.send(
-                                            SocketCalls::write, endpoint.descriptor(), source));
+            return (int) write(new ByteBuffer[] {source});
         }
 
         @Override
@@ -155,23 +141,21 @@ final class FabricPipe extends Pipe {
         @Override
         public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, sources.length);
-            return write(
-                    Transfers.remaining(sources, offset, offset + length),
-                    () ->
-                            Transfers.send(
-                                    SocketCalls::write,
-                                    endpoint.descriptor(),
-                                    sources,
-                                    offset,
-                                    offset + length));
-        }
-
-        private long write(long bytes, Side.Attempt attempt) throws IOException {
+            var end = offset + length;
             var output = endpoint.output();
             output.lock();
             try {
                 endpoint.ensureOpen();
-                return transferred(output.attemptAll(bytes, attempt));
+                return transferred(
+                        output.attemptAll(
+                                Transfers.remaining(sources, offset, end),
+                                () ->
+                                        Transfers.send(
+                                                SocketCalls::write,
+                                                endpoint.descriptor(),
+                                                sources,
+                                                offset,
+                                                end)));
             } finally {
                 output.unlock();
             }

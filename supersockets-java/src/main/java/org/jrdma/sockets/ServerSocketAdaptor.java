@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
 final class ServerSocketAdaptor extends ServerSocket {
 
     private final ListenerChannel channel;
-    private volatile int timeout;
+    private final AdaptedSocket adapted;
 
     private ServerSocketAdaptor(ListenerChannel channel) {
         super(new NoSocketImplementation());
         this.channel = channel;
+        adapted = new AdaptedSocket(channel);
     }
 
     static ServerSocketAdaptor of(ListenerChannel channel) {
@@ -52,7 +53,7 @@ final class ServerSocketAdaptor extends ServerSocket {
             if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            var accepted = channel.accept(AdaptedSocket.deadline(timeout));
+            var accepted = channel.accept(adapted.deadline());
             return Objects.requireNonNull(accepted).socket();
         });
     }
@@ -89,48 +90,34 @@ final class ServerSocketAdaptor extends ServerSocket {
         channel.close();
     }
 
-    private void ensureOpen() throws SocketException {
-        if (isClosed()) {
-            throw new SocketException("Socket is closed");
-        }
-    }
-
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        ensureOpen();
-        if (timeout < 0) {
-            throw new IllegalArgumentException("timeout < 0");
-        }
-        this.timeout = timeout;
+        adapted.setTimeout(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        ensureOpen();
-        return timeout;
+        return adapted.timeout();
     }
 
     @Override
     public void setReuseAddress(boolean on) throws SocketException {
-        AdaptedSocket.setUp(() -> channel.setOption(StandardSocketOptions.SO_REUSEADDR, on));
+        adapted.set(StandardSocketOptions.SO_REUSEADDR, on);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return AdaptedSocket.setUp(() -> channel.getOption(StandardSocketOptions.SO_REUSEADDR));
+        return adapted.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override
     public void setReceiveBufferSize(int size) throws SocketException {
-        if (size <= 0) {
-            throw new IllegalArgumentException("size cannot be 0 or negative");
-        }
-        AdaptedSocket.setUp(() -> channel.setOption(StandardSocketOptions.SO_RCVBUF, size));
+        adapted.setSize(StandardSocketOptions.SO_RCVBUF, size, "size cannot be 0 or negative");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return AdaptedSocket.setUp(() -> channel.getOption(StandardSocketOptions.SO_RCVBUF));
+        return adapted.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override

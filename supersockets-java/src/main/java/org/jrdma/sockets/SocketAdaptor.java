@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
 final class SocketAdaptor extends Socket {
 
     private final StreamChannel channel;
-    private volatile int timeout;
+    private final AdaptedSocket adapted;
 
     private SocketAdaptor(StreamChannel channel) throws SocketException {
         super(new NoSocketImplementation());
         this.channel = channel;
+        adapted = new AdaptedSocket(channel);
     }
 
     static SocketAdaptor of(StreamChannel channel) {
@@ -54,7 +55,7 @@ final class SocketAdaptor extends Socket {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
         if (address instanceof InetSocketAddress internet && internet.isUnresolved()) {
-            ensureOpen();
+            adapted.ensureOpen();
             if (isConnected()) {
                 throw new SocketException("Already connected");
             }
@@ -114,7 +115,7 @@ final class SocketAdaptor extends Socket {
         if (isInputShutdown()) {
             throw new SocketException("Socket input is shutdown");
         }
-        return new SocketInput(channel, () -> timeout);
+        return new SocketInput(channel, adapted::deadline);
     }
 
     @Override
@@ -127,59 +128,40 @@ final class SocketAdaptor extends Socket {
     }
 
     private void ensureConnected() throws SocketException {
-        ensureOpen();
+        adapted.ensureOpen();
         if (!isConnected()) {
             throw new SocketException("Socket is not connected");
         }
     }
 
-    private void ensureOpen() throws SocketException {
-        if (isClosed()) {
-            throw new SocketException("Socket is closed");
-        }
-    }
-
     @Override
     public void setSoTimeout(int timeout) throws SocketException {
-        ensureOpen();
-        if (timeout < 0) {
-            throw new IllegalArgumentException("timeout < 0");
-        }
-        this.timeout = timeout;
+        adapted.setTimeout(timeout);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        ensureOpen();
-        return timeout;
-    }
-
-    private <T> void set(SocketOption<T> name, T value) throws SocketException {
-        AdaptedSocket.setUp(() -> channel.setOption(name, value));
-    }
-
-    private <T> T get(SocketOption<T> name) throws SocketException {
-        return AdaptedSocket.setUp(() -> channel.getOption(name));
+        return adapted.timeout();
     }
 
     @Override
     public void setTcpNoDelay(boolean on) throws SocketException {
-        set(StandardSocketOptions.TCP_NODELAY, on);
+        adapted.set(StandardSocketOptions.TCP_NODELAY, on);
     }
 
     @Override
     public boolean getTcpNoDelay() throws SocketException {
-        return get(StandardSocketOptions.TCP_NODELAY);
+        return adapted.get(StandardSocketOptions.TCP_NODELAY);
     }
 
     @Override
     public void setSoLinger(boolean on, int seconds) throws SocketException {
-        set(StandardSocketOptions.SO_LINGER, on ? seconds : -1);
+        adapted.set(StandardSocketOptions.SO_LINGER, on ? seconds : -1);
     }
 
     @Override
     public int getSoLinger() throws SocketException {
-        return get(StandardSocketOptions.SO_LINGER);
+        return adapted.get(StandardSocketOptions.SO_LINGER);
     }
 
     @Override
@@ -189,68 +171,62 @@ final class SocketAdaptor extends Socket {
 
     @Override
     public void setOOBInline(boolean on) throws SocketException {
-        set(ChannelOption.URGENT_INLINE, on);
+        adapted.set(ChannelOption.URGENT_INLINE, on);
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
-        return get(ChannelOption.URGENT_INLINE);
+        return adapted.get(ChannelOption.URGENT_INLINE);
     }
 
     @Override
     public void setSendBufferSize(int size) throws SocketException {
-        if (size <= 0) {
-            throw new IllegalArgumentException("Invalid send size");
-        }
-        set(StandardSocketOptions.SO_SNDBUF, size);
+        adapted.setSize(StandardSocketOptions.SO_SNDBUF, size, "Invalid send size");
     }
 
     @Override
     public int getSendBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_SNDBUF);
+        return adapted.get(StandardSocketOptions.SO_SNDBUF);
     }
 
     @Override
     public void setReceiveBufferSize(int size) throws SocketException {
-        if (size <= 0) {
-            throw new IllegalArgumentException("Invalid receive size");
-        }
-        set(StandardSocketOptions.SO_RCVBUF, size);
+        adapted.setSize(StandardSocketOptions.SO_RCVBUF, size, "Invalid receive size");
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return get(StandardSocketOptions.SO_RCVBUF);
+        return adapted.get(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
     public void setKeepAlive(boolean on) throws SocketException {
-        set(StandardSocketOptions.SO_KEEPALIVE, on);
+        adapted.set(StandardSocketOptions.SO_KEEPALIVE, on);
     }
 
     @Override
     public boolean getKeepAlive() throws SocketException {
-        return get(StandardSocketOptions.SO_KEEPALIVE);
+        return adapted.get(StandardSocketOptions.SO_KEEPALIVE);
     }
 
     @Override
     public void setTrafficClass(int trafficClass) throws SocketException {
-        set(StandardSocketOptions.IP_TOS, trafficClass);
+        adapted.set(StandardSocketOptions.IP_TOS, trafficClass);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        return get(StandardSocketOptions.IP_TOS);
+        return adapted.get(StandardSocketOptions.IP_TOS);
     }
 
     @Override
     public void setReuseAddress(boolean on) throws SocketException {
-        set(StandardSocketOptions.SO_REUSEADDR, on);
+        adapted.set(StandardSocketOptions.SO_REUSEADDR, on);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return get(StandardSocketOptions.SO_REUSEADDR);
+        return adapted.get(StandardSocketOptions.SO_REUSEADDR);
     }
 
     @Override

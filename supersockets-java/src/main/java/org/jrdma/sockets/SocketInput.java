@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import org.jrdma.ffi.Deadline;
 
 /**
  * What an adaptor's socket reads; a writer of the same socket never waits for it. It refuses in the
@@ -13,12 +14,12 @@ import java.util.function.IntSupplier;
 final class SocketInput extends InputStream {
 
     private final StreamChannel channel;
-    private final IntSupplier timeout;
+    private final Supplier<Deadline> deadline;
 
-    /** With the socket's time-out in milliseconds, which may change at any time. */
-    SocketInput(StreamChannel channel, IntSupplier timeout) {
+    /** With when a read that begins now is to end, which may change at any time. */
+    SocketInput(StreamChannel channel, Supplier<Deadline> deadline) {
         this.channel = channel;
-        this.timeout = timeout;
+        this.deadline = deadline;
     }
 
     @Override
@@ -33,8 +34,7 @@ final class SocketInput extends InputStream {
         if (length == 0) {
             return 0;
         }
-        return channel.read(
-                ByteBuffer.wrap(bytes, offset, length), AdaptedSocket.deadline(timeout.getAsInt()));
+        return channel.read(ByteBuffer.wrap(bytes, offset, length), deadline.get());
     }
 
     @Override
