@@ -162,10 +162,10 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private Connection describe(SmcSockets smc) throws IOException {
         var transport = transportName();
         var reasons = new ArrayList<>(kind.reasons());
-        if (transport.equals(Transport.smc().name())) {
+        if (kind.transport() == Transport.smc()) {
             var why = smc.whyOverTcp(endpoint.descriptor());
             if (why.isPresent()) {
-                transport = Transport.tcp().name();
+                transport = Transport.tcp().name(); // as newer kernels say of the descriptor too
                 reasons.add("smc: over TCP by itself: " + why.get());
             }
         }
