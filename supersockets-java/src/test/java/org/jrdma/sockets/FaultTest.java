@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import org.jrdma.sockets.Tasks.Kind;
 import org.jrdma.sockets.Tasks.Task;
 import org.jrdma.sockets.Transfer.Pace;
@@ -86,10 +85,27 @@ class FaultTest {
         return random.nextBoolean() ? Kind.PLATFORM : Kind.VIRTUAL;
     }
 
+    /** What a writer does when it has written. */
+    @FunctionalInterface
+    private interface Ending {
+        void end(SocketChannel channel) throws Exception;
+    }
+
+    private static Task<Transfer> writing(
+            SocketChannel channel, Content content, long bytes, Random random, Ending ending) {
+        var own = new Random(random.nextLong());
+        return Tasks.start(
+                anyKind(random),
+                () -> {
+                    var written = Transfer.write(channel, content, bytes, own);
+                    ending.end(channel);
+                    return written;
+                });
+    }
+
     private static Task<Transfer> writing(
             SocketChannel channel, Content content, long bytes, Random random) {
-        var own = new Random(random.nextLong());
-        return Tasks.start(anyKind(random), () -> Transfer.write(channel, content, bytes, own));
+        return writing(channel, content, bytes, random, _ -> {});
     }
 
     private static Transfer readToTheEnd(
@@ -103,15 +119,12 @@ class FaultTest {
                 HALF_CLOSES,
                 (pair, content, bytes, random) -> {
                     var writer =
-                            Tasks.start(
-                                    anyKind(random),
-                                    () -> {
-                                        var own = new Random(content.seed());
-                                        var written =
-                                                Transfer.write(pair.client(), content, bytes, own);
-                                        pair.client().shutdownOutput();
-                                        return written;
-                                    });
+                            writing(
+                                    pair.client(),
+                                    content,
+                                    bytes,
+                                    random,
+                                    SocketChannel::shutdownOutput);
 
                     var read = readToTheEnd(pair.server(), content, Pace.QUICK, random);
                     assertThat(read).isEqualTo(new Transfer(bytes, null));
@@ -132,24 +145,12 @@ class FaultTest {
         times(
                 RESETS,
                 (pair, content, bytes, random) -> {
-                    var client = pair.client();
-                    var gone = new CountDownLatch(1);
-                    var writer =
-                            Tasks.start(
-                                    anyKind(random),
-                                    () -> {
-                                        var own = new Random(content.seed());
-                                        var written = Transfer.write(client, content, bytes, own);
-                                        reset(client);
-                                        gone.countDown();
-                                        return written;
-                                    });
+                    var writer = writing(pair.client(), content, bytes, random, FaultTest::reset);
                     var pace = random.nextBoolean() ? Pace.QUICK : Pace.SLOW;
 
                     var read = readToTheEnd(pair.server(), content, pace, random);
 
                     read.assertAllOrAPrefixOf(writer.get());
-                    gone.await();
                     var late = writing(pair.server(), content, MOST_BYTES * 64L, random).get();
                     assertThat(late.failure()).as("writing to who is gone").isNotNull();
                 });
@@ -167,23 +168,15 @@ class FaultTest {
         times(
                 SLOW_READERS,
                 (pair, content, bytes, random) -> {
-                    pair.server().setOption(StandardSocketOptions.SO_RCVBUF, 4096);
-                    pair.client().setOption(StandardSocketOptions.SO_SNDBUF, 4096);
-                    var some = bytes / 4;
+                    // Smaller ones, and TCP waits for its timers between loopback's large segments.
+                    pair.server().setOption(StandardSocketOptions.SO_RCVBUF, 128 * 1024);
+                    pair.client().setOption(StandardSocketOptions.SO_SNDBUF, 128 * 1024);
                     var writer =
-                            Tasks.start(
-                                    anyKind(random),
-                                    () -> {
-                                        var own = new Random(content.seed());
-                                        var written =
-                                                Transfer.write(pair.client(), content, some, own);
-                                        pair.client().close();
-                                        return written;
-                                    });
+                            writing(pair.client(), content, bytes, random, SocketChannel::close);
 
                     var read = readToTheEnd(pair.server(), content, Pace.SLOW, random);
 
-                    assertThat(read).isEqualTo(new Transfer(some, null));
+                    assertThat(read).isEqualTo(new Transfer(bytes, null));
                     assertThat(writer.get()).isEqualTo(read);
                 });
     }

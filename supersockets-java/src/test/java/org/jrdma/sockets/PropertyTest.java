@@ -3,7 +3,6 @@ package org.jrdma.sockets;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.DatagramChannel;
@@ -14,7 +13,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -87,21 +85,7 @@ class PropertyTest {
     }
 
     private static String run(String... options) throws Exception {
-        var command = new ArrayList<String>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
-        command.addAll(List.of(options));
-        command.add("-cp");
-        command.add(
-                Stream.of(
-                                Path.of("target/classes").toString(),
-                                Path.of("target/test-classes").toString(),
-                                System.getProperty("jdk.module.path", ""),
-                                System.getProperty("java.class.path", ""))
-                        .filter(path -> !path.isEmpty())
-                        .collect(Collectors.joining(File.pathSeparator)));
-        command.add(Program.class.getName());
-        var process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        var process = ChildJvm.of(Program.class, List.of(options)).start();
         return new String(process.getInputStream().readAllBytes(), UTF_8);
     }
 
