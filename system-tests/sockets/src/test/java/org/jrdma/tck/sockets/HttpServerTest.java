@@ -67,7 +67,7 @@ class HttpServerTest {
         }
         awaitServer();
         synchronized (atTheServer) {
-            Travelled.fromAPlainSocket(atTheServer, 80_000);
+            Travelled.fromAPlainSocket("HttpServer", atTheServer, 80_000);
         }
     }
 
@@ -83,7 +83,8 @@ class HttpServerTest {
                 assertThat(client.send(request, HttpResponse.BodyHandlers.ofString()).body())
                         .isEqualTo(text);
             }
-            Travelled.overTheTransport(server.getAddress().getPort(), 800_000);
+            Travelled.overTheTransport(
+                    "HttpServer and HttpClient", server.getAddress().getPort(), 800_000);
         }
     }
 

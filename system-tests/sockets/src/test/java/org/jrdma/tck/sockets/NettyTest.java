@@ -76,7 +76,7 @@ class NettyTest {
             assertThat(echoes.get(i).get(30, TimeUnit.SECONDS)).isEqualTo(messages.get(i));
         }
 
-        Travelled.overTheTransport(port(server), 500_000);
+        Travelled.overTheTransport("Netty", port(server), 500_000);
         for (var client : clients) {
             client.close().sync();
         }
@@ -139,7 +139,7 @@ class NettyTest {
         client.writeAndFlush(request);
 
         assertThat(answer.get(10, TimeUnit.SECONDS)).isEqualTo("saluton ".repeat(1_000));
-        Travelled.overTheTransport(port(server), 8_000);
+        Travelled.overTheTransport("Netty", port(server), 8_000);
         client.close().sync();
         server.close().sync();
     }

@@ -2,50 +2,97 @@ package org.jrdma.tck.sockets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import org.jrdma.sockets.Connection;
 import org.jrdma.sockets.Connections;
 
-/** What the registry says of a program's connections. A program that never came by is a failure. */
+/**
+ * What the registry says of a program's connections. A program that never came by is a failure.
+ * Leaves a table of them all, {@code target/travelled-TRANSPORT.md}.
+ */
 final class Travelled {
 
     private static final String TRANSPORT = System.getProperty("jrdma.sockets.transports");
+    private static final Path TABLE = Path.of("target", "travelled-%s.md".formatted(TRANSPORT));
+
+    static {
+        try {
+            Files.writeString(
+                    TABLE,
+                    """
+                    | program | connections | transport | bytes received | bytes sent |
+                    |---|---|---|---|---|
+                    """);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 
     private Travelled() {}
 
     /**
-     * Whoever is connected to or from {@code port} is so over the transport of this run, and both
-     * ends have sent or received so many bytes at least.
+     * Whoever is connected to {@code port} is so over the transport of this run, and has sent and
+     * received so many bytes at least.
      */
-    static void overTheTransport(int port, long bytes) {
-        assertThat(clientsOf(port)).isNotEmpty().allSatisfy(each -> travelled(each, bytes));
+    static void overTheTransport(String program, int port, long bytes) {
+        overTheTransportToAnyOf(program, Set.of(port), bytes);
+    }
+
+    /** The same of several ports, to one of which there is a connection at least. */
+    static void overTheTransportToAnyOf(String program, Collection<Integer> ports, long bytes) {
+        travelled(program, clientsOf(ports), TRANSPORT, bytes);
     }
 
     /**
      * The same of the server's end where the client is a plain socket, which knows the kernel's
      * sockets alone.
      */
-    static void fromAPlainSocket(List<Connection> connections, long bytes) {
-        var transport = TRANSPORT.equals("sisci") ? "tcp" : TRANSPORT;
-        assertThat(connections).isNotEmpty().allSatisfy(each -> travelled(each, transport, bytes));
+    static void fromAPlainSocket(String program, List<Connection> connections, long bytes) {
+        travelled(program, connections, TRANSPORT.equals("sisci") ? "tcp" : TRANSPORT, bytes);
     }
 
-    private static void travelled(Connection connection, long bytes) {
-        travelled(connection, TRANSPORT, bytes);
+    private static void travelled(
+            String program, List<Connection> connections, String transport, long bytes) {
+        assertThat(connections)
+                .isNotEmpty()
+                .allSatisfy(connection -> {
+                    assertThat(connection.transport()).isEqualTo(transport);
+                    assertThat(connection.bytesReceived()).isGreaterThanOrEqualTo(bytes);
+                    assertThat(connection.bytesSent()).isGreaterThanOrEqualTo(bytes);
+                });
+        addToTable(program, connections);
     }
 
-    private static void travelled(Connection connection, String transport, long bytes) {
-        assertThat(connection.transport()).isEqualTo(transport);
-        assertThat(connection.bytesReceived()).isGreaterThanOrEqualTo(bytes);
-        assertThat(connection.bytesSent()).isGreaterThanOrEqualTo(bytes);
+    private static void addToTable(String program, List<Connection> connections) {
+        try {
+            Files.writeString(
+                    TABLE,
+                    "| %s | %d | %s | %,d | %,d |%n"
+                            .formatted(
+                                    program,
+                                    connections.size(),
+                                    connections.getFirst().transport(),
+                                    connections.stream().mapToLong(Connection::bytesReceived).sum(),
+                                    connections.stream().mapToLong(Connection::bytesSent).sum()),
+                    StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
-    private static List<Connection> clientsOf(int port) {
+    private static List<Connection> clientsOf(Collection<Integer> ports) {
         return Connections.all().stream()
                 .filter(connection ->
                         connection.peer() instanceof InetSocketAddress peer
-                                && peer.getPort() == port)
+                                && ports.contains(peer.getPort()))
                 .toList();
     }
 }

@@ -70,7 +70,7 @@ class ZooKeeperTest {
             assertThat(reader.getData("/greeting", false, null))
                     .asString(UTF_8)
                     .isEqualTo("mondo 199".repeat(50));
-            Travelled.overTheTransport(connections.getLocalPort(), 100);
+            Travelled.overTheTransport("ZooKeeper", connections.getLocalPort(), 100);
         }
     }
 
