@@ -278,7 +278,9 @@ class FaultTest {
             var process =
                     ChildJvm.of(
                                     FaultProcess.class,
-                                    List.of("--enable-native-access=ALL-UNNAMED"),
+                                    List.of(
+                                            "--enable-native-access=ALL-UNNAMED",
+                                            SisciNodes.optionForChild()),
                                     implementation.name(),
                                     Integer.toString(port),
                                     Integer.toString(STREAMS_OF_A_KILL),

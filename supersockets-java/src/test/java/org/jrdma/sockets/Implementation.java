@@ -20,10 +20,10 @@ enum Implementation {
             new FabricSelectorProvider(
                     List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp()))),
 
-    /** Both ends in this process, on one node of the software fabric. */
+    /** Both ends on one node of the software fabric, in this process or in a child of it. */
     SISCI(
             new FabricSelectorProvider(
-                    List.of(SisciNodes.anyOfItsOwn().transport(""), Transport.tcp())));
+                    List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp())));
 
     @SuppressWarnings("ImmutableEnumChecker") // nothing that a test sees of it changes
     private final SelectorProvider provider;

@@ -13,6 +13,8 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 /** A node of a software fabric in this JVM. */
 record SisciNodes(SoftSisci software, Sisci library) {
 
+    private static final String PROPERTY = "jrdma.test.fabric";
+
     static SisciNodes of(SoftSisciOptions options) {
         try {
             var software = new SoftSisci(options);
@@ -25,6 +27,23 @@ record SisciNodes(SoftSisci software, Sisci library) {
     /** One of a fabric that nobody else is in. */
     static SisciNodes anyOfItsOwn() {
         return of(SoftSisciOptions.in(newFabric()));
+    }
+
+    /** Node 4 of a fabric that this process shares with those that it starts. */
+    static SisciNodes oneForAllProcesses() {
+        return of(SoftSisciOptions.in(Shared.FABRIC).asNode(4));
+    }
+
+    /** What tells a process that this one starts of the fabric. */
+    static String optionForChild() {
+        return "-D%s=%s".formatted(PROPERTY, Shared.FABRIC);
+    }
+
+    private static final class Shared {
+        static final Path FABRIC =
+                System.getProperty(PROPERTY) == null
+                        ? newFabric()
+                        : Path.of(System.getProperty(PROPERTY));
     }
 
     static Path newFabric() {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,8 +21,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Tasks.Kind;
@@ -443,22 +440,9 @@ class SisciTransportTest {
     }
 
     private static Process start(Class<?> program, String... arguments) throws IOException {
-        var command = new ArrayList<String>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(
-                List.of(
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        Stream.of(
-                                        System.getProperty("jdk.module.path", ""),
-                                        System.getProperty("java.class.path", ""))
-                                .filter(path -> !path.isEmpty())
-                                .collect(Collectors.joining(File.pathSeparator)),
-                        program.getName()));
-        command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).inheritIO().start();
+        return ChildJvm.of(program, List.of("--enable-native-access=ALL-UNNAMED"), arguments)
+                .inheritIO()
+                .start();
     }
 
     @Test
