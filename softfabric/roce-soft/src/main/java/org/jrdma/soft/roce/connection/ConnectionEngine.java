@@ -34,6 +34,9 @@ public final class ConnectionEngine implements Management {
     /** Those whose peer's number is known. */
     private final Map<PeerId, Timed> byPeer = new HashMap<>();
 
+    /** The last of each queue pair of a peer's. */
+    private final Map<PeerQueuePair, Conversation> byQueuePair = new HashMap<>();
+
     private final Map<Long, Service> services = new HashMap<>();
 
     private final TreeSet<Timed> waiting =
@@ -43,6 +46,8 @@ public final class ConnectionEngine implements Management {
 
     /** A number that a peer has given. Questions about datagrams have numbers of their own. */
     private record PeerId(Address peer, int id, boolean ofDatagrams) {}
+
+    private record PeerQueuePair(Address peer, int number) {}
 
     /**
      * @param address the device's
@@ -152,9 +157,19 @@ public final class ConnectionEngine implements Management {
     /** The peer's number is known. */
     void know(Conversation conversation) {
         byPeer.put(new PeerId(conversation.remote(), conversation.remoteId(), false), conversation);
+        var peers = conversation.peers();
+        if (peers != null) {
+            byQueuePair.put(
+                    new PeerQueuePair(conversation.remote(), peers.queuePair()), conversation);
+        }
     }
 
     void forget(Conversation conversation) {
+        var peers = conversation.peers();
+        if (peers != null) {
+            byQueuePair.remove(
+                    new PeerQueuePair(conversation.remote(), peers.queuePair()), conversation);
+        }
         forget(conversation, new PeerId(conversation.remote(), conversation.remoteId(), false));
     }
 
@@ -295,7 +310,7 @@ public final class ConnectionEngine implements Management {
                         conversation, header, request.privateData().asSlice(PeerHeader.BYTES));
         if (receiver != null) {
             byId.put(conversation.localId, conversation);
-            byPeer.put(peer, conversation);
+            know(conversation);
             conversation.receiver(receiver);
         }
     }
@@ -326,25 +341,20 @@ public final class ConnectionEngine implements Management {
 
     /** A connection with a queue pair of a peer's that has not ended. */
     private @Nullable Conversation findByQueuePair(Address peer, int queuePair) {
-        for (var known : byPeer.values()) {
-            if (known instanceof Conversation conversation
-                    && conversation.remote().equals(peer)
-                    && conversation.holds(queuePair)) {
-                return conversation;
-            }
-        }
-        return null;
+        var last = byQueuePair.get(new PeerQueuePair(peer, queuePair));
+        return last != null && last.holdsQueuePair() ? last : null;
     }
 
     private void replied(Address source, ConnectReply reply) {
         var found = find(source, reply.remoteId());
         if (found == null || reply.localId() == 0) {
-            // Else the peer would repeat it for a minute, and its program wait.
+            // Else the peer would repeat it for a minute, and its program wait. The kernel looks
+            // for both numbers.
             send(
                     source,
                     new Rejection(
                             reply.transaction(),
-                            0,
+                            /* localId= */ reply.remoteId(),
                             reply.localId(),
                             Answered.REPLY,
                             Reason.INVALID_COMMUNICATION_ID,

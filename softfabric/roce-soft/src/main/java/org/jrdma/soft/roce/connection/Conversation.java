@@ -190,12 +190,9 @@ public final class Conversation extends Timed {
         return acknowledgeTimeout;
     }
 
-    /** Whether a queue pair of the peer's is in a connection that has not ended. */
-    boolean holds(int queuePair) {
-        return peers != null
-                && peers.queuePair() == queuePair
-                && state != State.TIME_WAIT
-                && state != State.ENDED;
+    /** Whether the peer's queue pair is in a connection that has not ended. */
+    boolean holdsQueuePair() {
+        return state != State.TIME_WAIT && state != State.ENDED;
     }
 
     boolean asks() {
@@ -210,7 +207,7 @@ public final class Conversation extends Timed {
     }
 
     private static long responseWait(int responseTimeout) {
-        return nanos(responseTimeout) + 2 * nanos(PACKET_LIFETIME);
+        return nanosAtMost(responseTimeout) + 2 * nanos(PACKET_LIFETIME);
     }
 
     /**
@@ -293,7 +290,13 @@ public final class Conversation extends Timed {
         engine.send(
                 remote,
                 new Rejection(
-                        request.transaction(), localId, remoteId, answered, reason, privateData));
+                        request.transaction(),
+                        localId,
+                        remoteId,
+                        answered,
+                        reason,
+                        reason == Reason.TIMEOUT ? engine.adapter() : 0,
+                        privateData));
     }
 
     /** Ends the connection, or answers the peer that has. */
@@ -414,20 +417,23 @@ public final class Conversation extends Timed {
 
     void receipt(Receipt receipt) {
         if (state == State.ASKING || state == State.REPLYING) {
-            putOff(nanos(receipt.serviceTimeout()));
+            putOff(nanosAtMost(receipt.serviceTimeout()));
         }
     }
 
     void rejected(Rejection rejection) {
+        var told = new ConversationEvent.Rejected(rejection.reason(), rejection.privateData());
         switch (state) {
             case ASKING, ASKED, REPLYING, REPLIED -> {
-                var told =
-                        new ConversationEvent.Rejected(rejection.reason(), rejection.privateData());
                 end();
                 tell(told);
             }
             // The peer knows no such connection, whatever was agreed upon.
-            case ESTABLISHED, DISCONNECTING -> ended();
+            case ESTABLISHED, DISCONNECTING -> {
+                waitOut();
+                toldOfEnd = true;
+                tell(told);
+            }
             case DISCONNECT_REQUESTED, TIME_WAIT, ENDED -> {}
         }
     }

@@ -11,7 +11,10 @@ public sealed interface ConversationEvent {
     /** The peer knows that it is accepted. */
     record Established() implements ConversationEvent {}
 
-    /** The peer refuses, or has given up. Nothing follows. */
+    /**
+     * The peer refuses, or has given up. Of a connection that was made, it is the end, as {@link
+     * Disconnected} is: a peer whose confirmation was lost may have given up on it since.
+     */
     record Rejected(int reason, MemorySegment privateData) implements ConversationEvent {}
 
     /** The peer does not answer. Nothing follows. */

@@ -8,6 +8,9 @@ abstract sealed class Timed permits Conversation, Question, Inquiry {
     /** The unit of all timeouts, which are powers of two of it. */
     private static final long UNIT_NANOS = 4_096;
 
+    /** 69 seconds, which is what the kernel has for its programs. */
+    private static final int LONGEST = 24;
+
     /** How often a wait is halved at first: what gets lost does so at once, not after seconds. */
     private static final int HALVINGS = 4;
 
@@ -28,6 +31,11 @@ abstract sealed class Timed permits Conversation, Question, Inquiry {
 
     static long nanos(int exponent) {
         return UNIT_NANOS << exponent;
+    }
+
+    /** Of what a peer says: it might be hours, and keep a connection for days. */
+    static long nanosAtMost(int exponent) {
+        return nanos(Math.min(exponent, LONGEST));
     }
 
     long deadline() {

@@ -288,6 +288,14 @@ class ConversationTest {
         var asking = call(1, "");
         world.deliver();
         asking.conversation().close();
+        assertThat(world.sent.getLast().message())
+                .isInstanceOfSatisfying(
+                        Rejection.class,
+                        rejection -> {
+                            assertThat(rejection.reason()).isEqualTo(Reason.TIMEOUT);
+                            assertThat(rejection.adapter())
+                                    .isEqualTo(asking.conversation().request().adapter());
+                        });
         world.deliver();
         assertThat(ear.requests.get(0).told()).containsExactly("Rejected");
 
@@ -325,6 +333,22 @@ class ConversationTest {
         ear.requests.get(4).conversation().close();
         world.pass(A_WHILE);
         assertThat(ended.told()).containsExactly("Replied");
+    }
+
+    /** The confirmation is lost, and then the peer gives up: the kernel tells of it so, too. */
+    @Test
+    void shouldTellThatAConnectionIsRefusedAfterItWasMade() {
+        var caller = call(17, "");
+        world.deliver();
+        request().reply(34, "");
+        world.deliver();
+        world.lose(message -> message.name().equals("RTU"));
+        caller.conversation().confirm();
+
+        request().conversation().close();
+        world.pass(A_WHILE);
+
+        assertThat(caller.told()).containsExactly("Replied", "Rejected", "TimeWaitExited");
     }
 
     @Test
@@ -406,6 +430,7 @@ class ConversationTest {
                             assertThat(rejection.reason())
                                     .isEqualTo(Reason.INVALID_COMMUNICATION_ID);
                             assertThat(rejection.remoteId()).isEqualTo(2);
+                            assertThat(rejection.localId()).isEqualTo(3); // as the peer has it
                         });
         world.there.engine.received(peer, new DisconnectRequest(1, 2, 3, 4).encode());
         assertThat(world.sent.removeFirst().message()).isEqualTo(new DisconnectReply(1, 3, 2));

@@ -45,6 +45,7 @@ class MessageTest {
                 new ConnectReply(1, 2, 3, 4, OFFER, 11, filled(ConnectReply.PRIVATE_BYTES)),
                 new ReadyToUse(1, 2, 3),
                 new Rejection(1, 2, 3, Answered.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
+                withdrawal(),
                 new Receipt(1, 2, 3, Answered.OTHER, 24),
                 new DisconnectRequest(1, 2, 3, 0xa1b2c3),
                 new DisconnectReply(1, 2, 3),
@@ -58,6 +59,17 @@ class MessageTest {
                         0x0111_0007L,
                         0x8001_0000,
                         filled(ServiceReply.PRIVATE_BYTES)));
+    }
+
+    private static Rejection withdrawal() {
+        return new Rejection(
+                1,
+                0x0102_0304,
+                0,
+                Answered.OTHER,
+                Reason.TIMEOUT,
+                0x0a0b_0c0d_0e0f_1011L,
+                filled(Rejection.PRIVATE_BYTES));
     }
 
     private static MemorySegment filled(int bytes) {
@@ -105,6 +117,21 @@ class MessageTest {
                                 + "7f403088"
                                 + "00".repeat(44)
                                 + "5a".repeat(92));
+    }
+
+    /** Without the adapter, the kernel drops it, and its program waits for a minute. */
+    @Test
+    void shouldNameTheAdapterWhereARequestIsWithdrawn() {
+        var hex = HexFormat.of().formatHex(withdrawal().encode().toArray(ValueLayout.JAVA_BYTE));
+
+        assertThat(hex.substring(2 * Message.HEADER_BYTES))
+                .isEqualTo(
+                        "01020304"
+                                + "00000000"
+                                + "80100004"
+                                + "0a0b0c0d0e0f1011"
+                                + "00".repeat(64)
+                                + "5a".repeat(148));
     }
 
     @Test
