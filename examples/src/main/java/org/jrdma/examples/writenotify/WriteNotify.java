@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
@@ -138,13 +139,22 @@ public final class WriteNotify {
                             "%s wrote \"%s\", and told by %s"
                                     .formatted(
                                             client,
-                                            memory.segment().asSlice(0, length).getString(0),
+                                            text(memory, length),
                                             told.isPresent() ? "immediate data" : "a message"));
                     notice.set(queuePair.receive(received(messages))); // before it may write again
                     queuePair.send(sent(messages)).await(PATIENCE);
                 }
             }
         }
+    }
+
+    /** What a client wrote, as far as it says; neither may be taken on trust. */
+    private static String text(MemoryRegion memory, int length) throws IOException {
+        if (length < 0 || length > BYTES) {
+            throw new IOException("it told of %,d bytes, of %,d".formatted(length, BYTES));
+        }
+        var bytes = memory.segment().asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
+        return new String(bytes, StandardCharsets.UTF_8).replace("\0", "");
     }
 
     private void write(ConnectionManager connections, Verbs verbs) throws IOException {
