@@ -1,0 +1,160 @@
+package org.jrdma.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.processes.Program;
+import org.jrdma.soft.roce.Trouble;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.Connection;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.Listener;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Connections between the software fabric and the kernel that do not come about. */
+class HandshakeFailuresTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final int PORT = 7575;
+
+    @TempDir private Path directory;
+
+    private ConnectionManager connections;
+    private Device device;
+    private ProtectionDomain domain;
+
+    @BeforeEach
+    void open() throws IOException {
+        connections = Side.connections();
+        device = Side.openSoftware(Family.IPV4);
+        domain = device.newProtectionDomain();
+    }
+
+    @AfterEach
+    void close() {
+        Side.softDevice(Family.IPV4).trouble(Trouble.NONE);
+        device.close();
+    }
+
+    private ConnectionOptions<PolledQueuePair> options() throws IOException {
+        return ConnectionOptions.of(
+                QueuePairOptions.reliable(device.newCompletionQueue(16)).sends(1).receives(1));
+    }
+
+    private Path go() {
+        return directory.resolve("go");
+    }
+
+    private Program kernel(String role, String host) throws IOException {
+        return Program.start(
+                Wire.atKernel(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        KernelPeer.class.getName(),
+                        role,
+                        host,
+                        String.valueOf(PORT),
+                        go().toString()));
+    }
+
+    private CompletableFuture<Connection<PolledQueuePair>> asking(Duration timeout)
+            throws IOException {
+        return connections.connectAsync(
+                new InetSocketAddress(Family.IPV4.kernel(), PORT), domain, options(), timeout);
+    }
+
+    private static void assertGivesUp(CompletableFuture<?> asking) {
+        assertThatThrownBy(asking::get)
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(FabricTimeoutException.class);
+    }
+
+    private static ConnectionRequest next(Listener listener, Program kernel) throws IOException {
+        try {
+            return listener.next(Duration.ofSeconds(60));
+        } catch (FabricTimeoutException e) {
+            throw new AssertionError(kernel.output(), e);
+        }
+    }
+
+    /**
+     * Has it accept. Its own deadline is shorter than the minute that it would repeat its reply.
+     */
+    private String goOn(Program kernel) throws Exception {
+        Files.createFile(go());
+        assertThat(kernel.await()).as(kernel.output()).isZero();
+        return kernel.output();
+    }
+
+    @Test
+    void shouldTellTheKernelThatARequestIsWithdrawn() throws Exception {
+        try (var kernel = kernel("accept", Family.IPV4.kernel())) {
+            kernel.awaitOutput("listening");
+            var asking = asking(Duration.ofSeconds(3));
+            kernel.awaitOutput("asked");
+            assertGivesUp(asking);
+
+            assertThat(goOn(kernel)).contains("CmException").contains("the peer has given up");
+        }
+    }
+
+    @Test
+    void shouldTellTheKernelThatItsReplyIsOfNoConnection() throws Exception {
+        try (var kernel = kernel("accept", Family.IPV4.kernel())) {
+            kernel.awaitOutput("listening");
+            var asking = asking(Duration.ofSeconds(5));
+            kernel.awaitOutput("asked");
+            Side.softDevice(Family.IPV4).trouble(Trouble.NONE.withLoss(1));
+            assertGivesUp(asking);
+            Side.softDevice(Family.IPV4).trouble(Trouble.NONE);
+
+            assertThat(goOn(kernel))
+                    .contains("CmException")
+                    .contains("it does not know the connection's identifier");
+        }
+    }
+
+    @Test
+    void shouldTellTheKernelWhyItIsRefused() throws Exception {
+        try (var listener =
+                        connections.listen(new InetSocketAddress(Family.IPV4.software(), PORT));
+                var kernel = kernel("connect", Family.IPV4.software())) {
+            next(listener, kernel).reject("full".getBytes(StandardCharsets.UTF_8));
+
+            assertThat(kernel.await()).as(kernel.output()).isZero();
+            assertThat(kernel.output()).contains("its program refused").contains("full");
+        }
+    }
+
+    @Test
+    void shouldSayThatNobodyListensAtTheKernel() throws Exception {
+        var connecting = asking(PATIENCE);
+
+        assertThatThrownBy(connecting::get)
+                .hasCauseInstanceOf(CmException.class)
+                .hasMessageContaining("nobody listens");
+    }
+}

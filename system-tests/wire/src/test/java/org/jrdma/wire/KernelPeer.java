@@ -1,0 +1,98 @@
+package org.jrdma.wire;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionEvent;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.ConnectionParameters;
+import org.jrdma.verbs.cm.PortSpace;
+
+/**
+ * A process at the kernel's end of the wire, on the kernel's connection manager, that writes what
+ * becomes of a connection. It accepts when a file appears.
+ */
+final class KernelPeer {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    private KernelPeer() {}
+
+    /** Accepts or connects; at which address and port; the file. */
+    static void main(String... arguments) throws Exception {
+        var address = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));
+        var go = Path.of(arguments[3]);
+        if (arguments[0].equals("accept")) {
+            accept(address, go);
+        } else {
+            connect(address);
+        }
+    }
+
+    private static void await(Path file) throws InterruptedException {
+        while (!Files.exists(file)) {
+            Thread.sleep(10);
+        }
+    }
+
+    private static void accept(InetSocketAddress address, Path go) throws Exception {
+        try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
+                var listener = ConnectionManager.system().listen(address)) {
+            var domain = device.newProtectionDomain();
+            var options =
+                    ConnectionOptions.of(
+                            QueuePairOptions.reliable(device.newCompletionQueue(16))
+                                    .sends(1)
+                                    .receives(1));
+            IO.println("listening");
+            try (var request = listener.next(PATIENCE)) {
+                IO.println("asked");
+                await(go);
+                request.accept(domain, options, PATIENCE).close();
+                IO.println("accepted");
+            } catch (FabricException e) {
+                IO.println(e.getClass().getSimpleName() + ": " + e.getMessage());
+            }
+        }
+    }
+
+    /** As far as the peer's answer. */
+    private static void connect(InetSocketAddress address) throws Exception {
+        try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
+                var channel = ConnectionManager.system().newEventChannel()) {
+            var identifier = channel.newIdentifier(PortSpace.TCP);
+            identifier.resolveAddress(address, PATIENCE);
+            tell(channel.next(PATIENCE));
+            identifier.resolveRoute(PATIENCE);
+            tell(channel.next(PATIENCE));
+            var queuePair =
+                    device.newProtectionDomain()
+                            .newQueuePair(
+                                    QueuePairOptions.reliable(device.newCompletionQueue(16))
+                                            .sends(1)
+                                            .receives(1));
+            identifier.connect(ConnectionParameters.of(queuePair, 1));
+            tell(channel.next(PATIENCE));
+        }
+    }
+
+    private static void tell(ConnectionEvent event) {
+        IO.println(
+                event instanceof ConnectionEvent.Failure failure
+                                && !(event instanceof ConnectionEvent.Rejected)
+                        ? failure.reason()
+                        : event.getClass().getSimpleName());
+        if (event instanceof ConnectionEvent.Rejected rejected) {
+            IO.println(rejected.reason());
+            IO.println(
+                    new String(rejected.privateData().bytes(), StandardCharsets.UTF_8)
+                            .replace("\0", ""));
+        }
+    }
+}
