@@ -391,6 +391,57 @@ class ConnectionEventTest {
         assertThat(second.calls).endsWith("rdma_destroy_id", "rdma_destroy_event_channel");
     }
 
+    /** The kernel moves its events at once, and whoever waits at the other channel is woken. */
+    @Test
+    void shouldKnowAnIdentifierAtItsNewChannelBeforeItHasMigrated() throws Exception {
+        var second = new FakeLibrary();
+        try (var other = ConnectionManager.from(second).newEventChannel()) {
+            var address = identifier.address();
+            var meanwhile = new CompletableFuture<ConnectionEvent>();
+            second.watching(
+                    "rdma_migrate_id",
+                    _ -> {
+                        second.tell(event(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), 0, address));
+                        try {
+                            meanwhile.complete(other.next(PATIENCE));
+                        } catch (Exception e) {
+                            meanwhile.completeExceptionally(e);
+                        }
+                    });
+
+            var moved = identifier.migrateTo(other);
+
+            assertThat(meanwhile.join().identifier()).isSameAs(moved);
+        }
+    }
+
+    @Test
+    void shouldStayWhereItIsWhenItCannotMigrate() throws Exception {
+        var second = new FakeLibrary().answering("rdma_migrate_id", -1, Errno.EINVAL);
+        try (var other = ConnectionManager.from(second).newEventChannel()) {
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> identifier.migrateTo(other))
+                    .withMessageContaining("rdma_migrate_id");
+        }
+        assertThat(second.calls).doesNotContain("rdma_destroy_id");
+
+        assertThat(translated(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0).identifier())
+                .isSameAs(identifier);
+    }
+
+    @Test
+    void shouldDestroyWhatCannotLeaveItsGroups() throws Exception {
+        bound();
+        identifier.joinMulticast(InetAddress.ofLiteral("239.1.2.3"));
+        identifier.joinMulticast(InetAddress.ofLiteral("239.1.2.4"));
+        library.answering("rdma_leave_multicast", -1, Errno.ENODEV);
+
+        identifier.close();
+
+        assertThat(Collections.frequency(library.calls, "rdma_leave_multicast")).isEqualTo(2);
+        assertThat(library.calls).endsWith("rdma_destroy_id");
+    }
+
     @Test
     void shouldReadAddressesOfBothFamilies() throws Exception {
         var peer = rdma_addr.dst_storage(rdma_route.addr(rdma_cm_id.route(identifier.address())));

@@ -7,13 +7,18 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.abi.rdma.ibv_context;
+import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_addr;
 import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_conn_param;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.rdma_route;
 import org.jrdma.abi.rdma.sockaddr_in;
@@ -22,6 +27,7 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -83,37 +89,306 @@ class ConnectionManagerTest {
         assertThat(library.calls).endsWith("rdma_destroy_id");
     }
 
-    @Test
-    void shouldRefuseRequestsThatNobodyHasTakenWhenItsListenerIsClosed() throws Exception {
+    private static MemorySegment identifierAt(Object argument) {
+        return FakeLibrary.memory(argument, rdma_cm_id.layout().byteSize());
+    }
+
+    private static MemorySegment local(MemorySegment identifier) {
+        return rdma_addr.src_storage(rdma_route.addr(rdma_cm_id.route(identifier)));
+    }
+
+    private static MemorySegment peer(MemorySegment identifier) {
+        return rdma_addr.dst_storage(rdma_route.addr(rdma_cm_id.route(identifier)));
+    }
+
+    private static MemorySegment name(Object argument) {
+        return FakeLibrary.memory(argument, sockaddr_in.layout().byteSize());
+    }
+
+    /** Has what is bound know its address from now on. Returns where its identifier will be. */
+    private MemorySegment[] listening() {
         var identifier = new MemorySegment[1];
         library.watching(
                 "rdma_bind_addr",
                 arguments -> {
-                    identifier[0] =
-                            FakeLibrary.memory(arguments[0], rdma_cm_id.layout().byteSize());
-                    var local =
-                            rdma_addr.src_storage(rdma_route.addr(rdma_cm_id.route(identifier[0])));
-                    local.copyFrom(
-                            FakeLibrary.memory(arguments[1], sockaddr_in.layout().byteSize()));
+                    identifier[0] = identifierAt(arguments[0]);
+                    local(identifier[0]).copyFrom(name(arguments[1]));
                 });
+        return identifier;
+    }
+
+    private void request(MemorySegment listener) {
+        var made = rdma_cm_id.allocate(Arena.global());
+        peer(made).copyFrom(local(listener));
+        var request = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0, made);
+        rdma_cm_event.listen_id(request, listener);
+        library.tell(request);
+    }
+
+    /** Has a peer answer from now on. Returns where the identifier will be that asks. */
+    private MemorySegment[] answering() {
+        var identifier = new MemorySegment[1];
+        ibv_context.device(library.context(), library.device());
+        library.watching(
+                        "rdma_resolve_addr",
+                        arguments -> {
+                            identifier[0] = identifierAt(arguments[0]);
+                            local(identifier[0]).copyFrom(name(arguments[2]));
+                            peer(identifier[0]).copyFrom(name(arguments[2]));
+                            rdma_cm_id.verbs(identifier[0], library.context());
+                            rdma_cm_id.port_num(identifier[0], (byte) 1);
+                            rdma_cm_id.qp_type(identifier[0], rdma_h.IBV_QPT_RC());
+                            tell(rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(), 0, identifier[0]);
+                            tell(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), 0, identifier[0]);
+                        })
+                .watching(
+                        "rdma_resolve_route",
+                        _ -> tell(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), 0, identifier[0]))
+                .watching(
+                        "rdma_connect",
+                        _ -> tell(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]))
+                .watching("rdma_init_qp_attr", arguments -> bringOn(arguments[1], arguments[2]));
+        return identifier;
+    }
+
+    /** Fills in what each state needs. */
+    private static void bringOn(Object attributes, Object mask) {
+        var wanted = FakeLibrary.memory(attributes, ibv_qp_attr.layout().byteSize());
+        var state = ibv_qp_attr.qp_state(wanted);
+        ibv_qp_attr.port_num(wanted, (byte) 1);
+        ibv_qp_attr.path_mtu(wanted, rdma_h.IBV_MTU_1024());
+        var needed =
+                state == rdma_h.IBV_QPS_INIT()
+                        ? rdma_h.IBV_QP_PKEY_INDEX()
+                                | rdma_h.IBV_QP_PORT()
+                                | rdma_h.IBV_QP_ACCESS_FLAGS()
+                        : state == rdma_h.IBV_QPS_RTR()
+                                ? rdma_h.IBV_QP_AV()
+                                        | rdma_h.IBV_QP_PATH_MTU()
+                                        | rdma_h.IBV_QP_DEST_QPN()
+                                        | rdma_h.IBV_QP_RQ_PSN()
+                                        | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
+                                        | rdma_h.IBV_QP_MIN_RNR_TIMER()
+                                : rdma_h.IBV_QP_TIMEOUT()
+                                        | rdma_h.IBV_QP_RETRY_CNT()
+                                        | rdma_h.IBV_QP_RNR_RETRY()
+                                        | rdma_h.IBV_QP_SQ_PSN()
+                                        | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC();
+        FakeLibrary.memory(mask, Integer.BYTES)
+                .set(ValueLayout.JAVA_INT, 0, rdma_h.IBV_QP_STATE() | needed);
+    }
+
+    private void tell(int type, int status, MemorySegment identifier) {
+        library.tell(event(type, status, identifier));
+    }
+
+    private static ConnectionOptions<PolledQueuePair> options(Device device) throws VerbsException {
+        return ConnectionOptions.of(QueuePairOptions.reliable(device.newCompletionQueue(16)));
+    }
+
+    /** The peer's side has not heard that it is connected, and has given up. */
+    @Test
+    void shouldEndAConnectionThatIsRefusedAfterItWasMade() throws Exception {
+        var identifier = answering();
+        try (var device = Verbs.from(library).open(FakeLibrary.DEVICE);
+                var connection =
+                        connections.connect(
+                                PEER, device.newProtectionDomain(), options(device), PATIENCE)) {
+            var changes = Collections.frequency(library.calls, "ibv_modify_qp");
+
+            tell(rdma_h.RDMA_CM_EVENT_REJECTED(), 28, identifier[0]);
+
+            connection.awaitDisconnected(PATIENCE);
+            assertThat(library.calls).contains("rdma_disconnect");
+            assertThat(Collections.frequency(library.calls, "ibv_modify_qp"))
+                    .as("flushed")
+                    .isEqualTo(changes + 1);
+        }
+    }
+
+    @Test
+    void shouldLeaveAConnectionToItsOwnerWhenItsRouteIsClosed() throws Exception {
+        answering();
+        var route = connections.resolve(PEER, PATIENCE);
+        try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
+            var connection = route.connect(device.newProtectionDomain(), options(device), PATIENCE);
+
+            route.close();
+
+            assertThat(connection.identifier().isOpen()).isTrue();
+            assertThat(connection.disconnected()).isNotDone();
+            assertThat(route).hasToString("route to /127.0.0.1:7471 through fake0");
+            var changes = Collections.frequency(library.calls, "ibv_modify_qp");
+            connection.identifier().close();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> connection.awaitDisconnected(PATIENCE))
+                    .withMessageContaining("is closed");
+            assertThat(Collections.frequency(library.calls, "ibv_modify_qp"))
+                    .as("flushed")
+                    .isEqualTo(changes + 1);
+            connection.close();
+        }
+        assertThat(connections.openIdentifiers()).isEmpty();
+    }
+
+    @Test
+    void shouldSayThatThePeerHasGivenUpWhereAStepIsRefusedForIt() throws Exception {
+        var identifier = answering();
+        library.answering("rdma_establish", -1, Errno.EINVAL)
+                .watching(
+                        "rdma_establish",
+                        _ -> tell(rdma_h.RDMA_CM_EVENT_REJECTED(), 28, identifier[0]));
+        try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
+            var domain = device.newProtectionDomain();
+            assertThatExceptionOfType(CmException.class)
+                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), PATIENCE))
+                    .withMessageContaining("its program refused")
+                    .satisfies(e -> assertThat(e.event()).isPresent())
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+
+            library.watching("rdma_establish", _ -> {});
+            assertThatExceptionOfType(CmException.class)
+                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), PATIENCE))
+                    .withMessageContaining("the peer has given up, most likely: rdma_establish")
+                    .satisfies(e -> assertThat(e.event()).isEmpty())
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
+
+            library.answering("rdma_establish", -1, Errno.ENOMEM);
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> connections.connect(PEER, domain, options(device), PATIENCE))
+                    .isNotInstanceOf(CmException.class)
+                    .withMessageContaining("ENOMEM");
+        }
+        assertThat(connections.openIdentifiers()).isEmpty();
+    }
+
+    @Test
+    void shouldAskForAsManyRepeatsAsItIsTold() throws Exception {
+        var identifier = answering();
+        var asked = new int[2];
+        library.watching(
+                "rdma_connect",
+                arguments -> {
+                    var parameters =
+                            FakeLibrary.memory(arguments[1], rdma_conn_param.layout().byteSize());
+                    asked[0] = rdma_conn_param.retry_count(parameters);
+                    asked[1] = rdma_conn_param.rnr_retry_count(parameters);
+                    tell(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]);
+                });
+        try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
+            var options = options(device).retries(3).receiverNotReadyRetries(0);
+
+            connections.connect(PEER, device.newProtectionDomain(), options, PATIENCE).close();
+
+            assertThat(asked).containsExactly(3, 0);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.retries(8))
+                    .withMessageContaining("8 retries are not from 0 to 7");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.receiverNotReadyRetries(-1));
+        }
+    }
+
+    @Test
+    void shouldEndAStepWhoseDeviceIsTakenOut() {
+        library.watching(
+                "rdma_resolve_addr",
+                arguments ->
+                        tell(rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(), 0, identifierAt(arguments[0])));
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> connections.resolve(PEER, PATIENCE))
+                .withMessageContaining("the device is being taken out");
+    }
+
+    @Test
+    void shouldListenOnWhenAnAddressChangesAndEndWithItsDevice() throws Exception {
+        var identifier = listening();
+        try (var listener = connections.listen(PEER)) {
+            tell(rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(), 0, identifier[0]);
+            request(identifier[0]);
+            listener.next(PATIENCE).close();
+
+            tell(rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(), 0, identifier[0]);
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> listener.next(PATIENCE))
+                    .withMessageContaining("its device is being taken out");
+            assertThatIllegalStateException().isThrownBy(() -> listener.next(PATIENCE));
+        }
+    }
+
+    @Test
+    void shouldRefuseARequestThatCannotMigrate() throws Exception {
+        var identifier = listening();
+        try (var listener = connections.listen(PEER)) {
+            library.answering("rdma_migrate_id", -1, Errno.ENOMEM);
+            request(identifier[0]);
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(() -> listener.next(PATIENCE))
+                    .withMessageContaining("rdma_migrate_id");
+            assertThat(library.calls).endsWith("rdma_destroy_id");
+
+            library.answeringAsUsual("rdma_migrate_id");
+            request(identifier[0]);
+            listener.next(PATIENCE).close();
+        }
+        assertThat(connections.openIdentifiers()).isEmpty();
+    }
+
+    /** As for want of memory: one event that cannot be had is not the end of all. */
+    @Test
+    void shouldGoOnAfterAnEventThatCannotBeTaken() throws Exception {
+        var times = new AtomicInteger();
+        library.watching(
+                "rdma_get_cm_event",
+                _ -> {
+                    if (times.incrementAndGet() <= 2) {
+                        library.answering("rdma_get_cm_event", -1, Errno.ENOMEM);
+                    } else {
+                        library.answeringAsUsual("rdma_get_cm_event");
+                    }
+                });
+        answering();
+
+        connections.resolve(PEER, PATIENCE).close();
+
+        assertThat(times).hasValueGreaterThan(2);
+    }
+
+    /** Else all who wait would run into their deadlines, and take their peers for silent. */
+    @Test
+    void shouldTellAllWhoWaitWhenNoEventCanBeTakenAndBeginAnew() throws Exception {
+        library.answering("rdma_get_cm_event", -1, Errno.EBADF);
+        answering();
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> connections.resolve(PEER, Duration.ofSeconds(25)))
+                .withMessageContaining("rdma_get_cm_event")
+                .withMessageContaining("EBADF");
+
+        library.answeringAsUsual("rdma_get_cm_event");
+        connections.resolve(PEER, PATIENCE).close();
+        assertThat(Collections.frequency(library.calls, "rdma_create_event_channel")).isEqualTo(2);
+    }
+
+    @Test
+    void shouldLeaveRequestsToTheSystemThatNobodyHasTaken() throws Exception {
+        var identifier = listening();
         var listener = connections.listen(PEER);
         assertThat(listener.localAddress()).isEqualTo(PEER);
         for (var count = 0; count < 3; count++) {
-            var request =
-                    event(
-                            rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(),
-                            0,
-                            rdma_cm_id.allocate(Arena.global()));
-            rdma_cm_event.listen_id(request, identifier[0]);
-            library.tell(request);
+            request(identifier[0]);
         }
-        listener.next(PATIENCE).close();
+        var request = listener.next(PATIENCE);
+        request.close();
+        assertThat(request).hasToString("request from /127.0.0.1:7471");
 
         listener.close();
 
-        while (Collections.frequency(library.calls, "rdma_destroy_id") < 4) {
-            Thread.sleep(1); // as long as the polling thread is at it
-        }
+        // The others are the system's, which refuses them when the channel is destroyed.
+        assertThat(Collections.frequency(library.calls, "rdma_ack_cm_event")).isEqualTo(1);
+        assertThat(library.calls).endsWith("rdma_destroy_id", "rdma_destroy_event_channel");
+        assertThat(connections.openIdentifiers()).isEmpty();
         assertThatIllegalStateException()
                 .isThrownBy(() -> listener.next(PATIENCE))
                 .withMessageContaining("closed");
@@ -127,7 +402,8 @@ class ConnectionManagerTest {
                 .isThrownBy(() -> connections.listen(PEER))
                 .withMessageContaining("rdma_listen");
 
-        assertThat(library.calls).endsWith("rdma_destroy_id");
+        assertThat(library.calls).endsWith("rdma_destroy_id", "rdma_destroy_event_channel");
+        assertThat(connections.openIdentifiers()).isEmpty();
     }
 
     @Test

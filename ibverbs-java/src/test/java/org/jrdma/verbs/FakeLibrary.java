@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +44,7 @@ import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_srq;
 import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_cm_id;
 import org.jrdma.abi.rdma.rdma_event_channel;
 import org.jrdma.abi.rdma.rdma_h;
@@ -87,6 +89,9 @@ final class FakeLibrary implements LibraryProvider {
         }
     }
 
+    private record ConnectionChannel(
+            EventDescriptor descriptor, ConcurrentLinkedQueue<MemorySegment> events) {}
+
     private record Answer(Object value, int errno) {}
 
     /** The C functions called, in order. */
@@ -100,9 +105,14 @@ final class FakeLibrary implements LibraryProvider {
     private final ConcurrentLinkedQueue<Long> completed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger armed = new AtomicInteger();
     private final AtomicBoolean event = new AtomicBoolean();
-    private final ConcurrentLinkedQueue<MemorySegment> connectionEvents =
-            new ConcurrentLinkedQueue<>();
-    private final EventDescriptor connectionEvent = openDescriptor();
+
+    /** Its event channels by their addresses, the first first. */
+    private final Map<Long, ConnectionChannel> channels =
+            Collections.synchronizedMap(new LinkedHashMap<>());
+
+    /** Which channel an identifier's events come to, where that is not the first. */
+    private final Map<Long, ConnectionChannel> channelsOfIdentifiers = new ConcurrentHashMap<>();
+
     private final MemorySegment device = ibv_device.allocate(arena);
     private final MemorySegment context;
     private @Nullable EventDescriptor channel;
@@ -159,6 +169,12 @@ final class FakeLibrary implements LibraryProvider {
     /** From now on a function answers so, and leaves an errno. */
     FakeLibrary answering(String symbol, Object value, int errno) {
         answers.put(symbol, new Answer(value, errno));
+        return this;
+    }
+
+    /** From now on a function answers again as it would. */
+    FakeLibrary answeringAsUsual(String symbol) {
+        answers.remove(symbol);
         return this;
     }
 
@@ -220,10 +236,19 @@ final class FakeLibrary implements LibraryProvider {
         };
     }
 
-    /** An event of its connection manager. */
+    /** An event of its connection manager; a request comes where its listener is. */
     void tell(MemorySegment rdmaEvent) {
-        connectionEvents.add(rdmaEvent);
-        connectionEvent.raise();
+        var owner =
+                rdma_cm_event.listen_id(rdmaEvent).address() != 0
+                        ? rdma_cm_event.listen_id(rdmaEvent)
+                        : rdma_cm_event.id(rdmaEvent);
+        var target =
+                channelsOfIdentifiers.getOrDefault(
+                        owner.address(), channels.values().iterator().next());
+        synchronized (target) {
+            target.events.add(rdmaEvent);
+            target.descriptor.raise();
+        }
     }
 
     /** A function pointer to what answers for {@code symbol}. */
@@ -263,21 +288,36 @@ final class FakeLibrary implements LibraryProvider {
             }
             case "rdma_create_event_channel" -> {
                 var made = rdma_event_channel.allocate(arena);
-                rdma_event_channel.fd(made, connectionEvent.number());
+                var descriptor = EventDescriptor.open();
+                rdma_event_channel.fd(made, descriptor.number());
+                channels.put(
+                        made.address(),
+                        new ConnectionChannel(descriptor, new ConcurrentLinkedQueue<>()));
                 yield success(made);
             }
             case "rdma_create_id" -> {
-                memory(arguments[1], ADDRESS.byteSize())
-                        .set(ADDRESS, 0, rdma_cm_id.allocate(arena));
+                var made = rdma_cm_id.allocate(arena);
+                channelsOfIdentifiers.put(made.address(), channelAt(arguments[0]));
+                memory(arguments[1], ADDRESS.byteSize()).set(ADDRESS, 0, made);
+                yield success(0);
+            }
+            case "rdma_migrate_id" -> {
+                var other = channelAt(arguments[1]);
+                if (other != null) {
+                    channelsOfIdentifiers.put(memory(arguments[0], 1).address(), other);
+                }
                 yield success(0);
             }
             case "rdma_get_cm_event" -> {
-                var next = connectionEvents.poll();
-                if (next == null) {
-                    connectionEvent.lower();
-                    yield new Answer(-1, Errno.EAGAIN);
+                var asked = channelAt(arguments[0]);
+                synchronized (asked) {
+                    var next = asked.events.poll();
+                    if (next == null) {
+                        asked.descriptor.lower();
+                        yield new Answer(-1, Errno.EAGAIN);
+                    }
+                    memory(arguments[1], ADDRESS.byteSize()).set(ADDRESS, 0, next);
                 }
-                memory(arguments[1], ADDRESS.byteSize()).set(ADDRESS, 0, next);
                 yield success(0);
             }
             case "rdma_destroy_event_channel" -> success("");
@@ -382,12 +422,8 @@ final class FakeLibrary implements LibraryProvider {
         return count;
     }
 
-    private static EventDescriptor openDescriptor() {
-        try {
-            return EventDescriptor.open();
-        } catch (FabricException e) {
-            throw new AssertionError(e);
-        }
+    private @Nullable ConnectionChannel channelAt(Object pointer) {
+        return channels.get(memory(pointer, 1).address());
     }
 
     private static Answer success(Object value) {

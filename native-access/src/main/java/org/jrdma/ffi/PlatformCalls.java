@@ -35,6 +35,14 @@ public final class PlatformCalls {
         return outcome.join().<E>get();
     }
 
+    /**
+     * Runs what nobody waits for on a platform thread: it goes on though virtual threads of the
+     * program keep all carriers busy.
+     */
+    public static void start(Runnable task) {
+        THREADS.execute(task);
+    }
+
     private record Outcome<T>(@Nullable T value, @Nullable Throwable thrown) {
 
         static <T> Outcome<T> of(Call<T, ?> call) {

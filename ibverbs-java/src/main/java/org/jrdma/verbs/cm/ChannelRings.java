@@ -99,7 +99,12 @@ final class ChannelRings implements AutoCloseable {
                 domain.device()
                         .newCompletionQueue(
                                 CompletionQueueOptions.capacity(capacity + 1).waitable());
-        arena = domain.newArena(Access.LOCAL_WRITE);
+        try {
+            arena = domain.newArena(Access.LOCAL_WRITE);
+        } catch (RuntimeException e) {
+            completions.close();
+            throw e;
+        }
         try {
             outgoing = arena.region(sends.length * stride);
             incoming = arena.region(receives.length * stride);

@@ -22,6 +22,15 @@ public final class CmException extends VerbsException {
         this.event = event;
     }
 
+    /** A step that is refused because the peer has ended what the step was of. */
+    CmException(String attempt, VerbsException step) {
+        super(
+                step.function(),
+                "%s: the peer has given up, most likely: %s".formatted(attempt, step.getMessage()),
+                step.code());
+        this.event = null;
+    }
+
     private static String advice(ConnectionEvent.Failure event) {
         return switch (event) {
             case ConnectionEvent.Rejected rejected
@@ -35,7 +44,8 @@ public final class CmException extends VerbsException {
 
     /**
      * What the system said. Of a refusal it is {@link ConnectionEvent.Rejected}, with the peer's
-     * private data. Empty after serialization.
+     * private data. Empty after serialization, and where a request was withdrawn of which the
+     * kernel does not tell: then a step just fails.
      */
     public Optional<ConnectionEvent.Failure> event() {
         return Optional.ofNullable(event);

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairState;
@@ -53,6 +54,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         this.peerAddress = identifier.peerAddress().orElseThrow();
         this.ending = new Ending(identifier, queuePair, toString());
         identifier.inbox().handle(ending::react);
+        identifier.ownLifetime().onClose(ending::closed);
         identifier.reportIfDropped(this, toString());
     }
 
@@ -69,9 +71,21 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
         /** On the thread that takes everyone's events. */
         void react(ConnectionEvent event) {
-            if (event instanceof ConnectionEvent.Disconnected
-                    || event instanceof ConnectionEvent.DeviceRemoved) {
-                Thread.ofVirtual().name("jrdma-disconnect").start(this::answer);
+            switch (event) {
+                // A failure: the peer has not heard that it is connected, and has given up.
+                case ConnectionEvent.Disconnected _,
+                        ConnectionEvent.DeviceRemoved _,
+                        ConnectionEvent.Failure _ ->
+                        PlatformCalls.start(this::answer);
+                default -> {}
+            }
+        }
+
+        /** The identifier is being closed: nothing comes any more. */
+        void closed() {
+            if (disconnected.completeExceptionally(
+                    new IllegalStateException(name + " is closed"))) {
+                flush();
             }
         }
 
@@ -123,7 +137,10 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return privateData;
     }
 
-    /** The way down: its identifier, which the connection owns. */
+    /**
+     * The way down: its identifier, which the connection owns. Closing it, or having it migrate,
+     * ends the connection.
+     */
     public Identifier identifier() {
         return identifier;
     }

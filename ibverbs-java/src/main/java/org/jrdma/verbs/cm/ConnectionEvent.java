@@ -116,8 +116,13 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** The peer did not answer, or has no such service of datagrams. */
-    record Unreachable(Identifier identifier, int code) implements Failure {
+    /**
+     * The peer did not answer, or has no such service of datagrams.
+     *
+     * @param privateData what the service's program said with its refusal; else empty
+     */
+    record Unreachable(Identifier identifier, int code, PrivateData privateData)
+            implements Failure {
         /** What an answer about a service of datagrams says, by the specification. */
         private static final String[] SERVICE = {
             "",

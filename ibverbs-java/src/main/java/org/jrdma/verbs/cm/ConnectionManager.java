@@ -4,14 +4,18 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
@@ -36,6 +40,7 @@ public final class ConnectionManager {
     private static @Nullable ConnectionManager software;
 
     private final ConnectionLibrary library;
+    private final Set<EventChannel> listening = ConcurrentHashMap.newKeySet();
     private @Nullable EventChannel channel;
 
     private ConnectionManager(ConnectionLibrary library) {
@@ -161,10 +166,22 @@ public final class ConnectionManager {
             throws FabricException, InterruptedIOException {
         identifier.resolveAddress(address, longer(deadline));
         var noWay = "No way to the address " + address;
-        await(identifier, deadline, "rdma_resolve_addr", noWay, noWay + " was found");
+        await(
+                ConnectionEvent.AddressResolved.class,
+                identifier,
+                deadline,
+                "rdma_resolve_addr",
+                noWay,
+                noWay + " was found");
         identifier.resolveRoute(longer(deadline));
         var noRoute = "No route to " + address;
-        await(identifier, deadline, "rdma_resolve_route", noRoute, noRoute + " was found");
+        await(
+                ConnectionEvent.RouteResolved.class,
+                identifier,
+                deadline,
+                "rdma_resolve_route",
+                noRoute,
+                noRoute + " was found");
     }
 
     /** So that it is the caller's deadline that passes, and not at times the kernel's. */
@@ -176,18 +193,19 @@ public final class ConnectionManager {
      * @param attempt what to say has failed
      * @param missed what to say has not happened in time
      */
-    private static ConnectionEvent await(
+    private static <E extends ConnectionEvent> E await(
+            Class<E> expected,
             Identifier identifier,
             Deadline deadline,
             String function,
             String attempt,
             String missed)
             throws FabricException, InterruptedIOException {
-        var event = identifier.inbox().take(deadline, missed);
-        if (event instanceof ConnectionEvent.Failure failure) {
-            throw new CmException(function, attempt, failure);
+        var event = identifier.awaitAnswer(deadline, function, attempt, missed);
+        if (!expected.isInstance(event)) {
+            throw new VerbsException(function, "%s: %s".formatted(attempt, event));
         }
-        return event;
+        return expected.cast(event);
     }
 
     /**
@@ -231,7 +249,7 @@ public final class ConnectionManager {
         return future;
     }
 
-    /** Listens, with room for 128 requests that nobody has answered. */
+    /** Listens, with room for 128 requests that nobody has taken. */
     public Listener listen(InetSocketAddress address) throws VerbsException {
         return listen(address, BACKLOG);
     }
@@ -240,11 +258,14 @@ public final class ConnectionManager {
      * Listens. Port 0 is any that is free, and the wildcard address stands for all of this
      * machine's devices.
      *
-     * @param backlog how many requests may wait for an answer; others are refused
+     * @param backlog how many requests may wait for a thread to take them. On RoCE and InfiniBand
+     *     more are not heard, and their senders ask again until their deadline; on iWARP they are
+     *     refused
      * @throws VerbsException if no RDMA device has the address, or the port is taken
      */
     public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
-        return new Listener(listening(channel().newIdentifier(PortSpace.TCP), address, backlog));
+        return new Listener(
+                listening(requests -> requests.newIdentifier(PortSpace.TCP), address, backlog));
     }
 
     /**
@@ -256,26 +277,37 @@ public final class ConnectionManager {
         if (info.peer().isPresent()) {
             throw new IllegalArgumentException(info + " is to be connected to, not listened for");
         }
-        return new Listener(listening(channel().newIdentifier(info), null, backlog));
+        return new Listener(listening(requests -> requests.newIdentifier(info), null, backlog));
+    }
+
+    @FunctionalInterface
+    private interface Making {
+        Identifier in(EventChannel channel) throws VerbsException;
     }
 
     /**
      * @param address null for what is bound
      */
-    private static Identifier listening(
-            Identifier identifier, @Nullable InetSocketAddress address, int backlog)
+    private Requests listening(Making making, @Nullable InetSocketAddress address, int backlog)
             throws VerbsException {
+        var connections = channel();
+        var incoming = EventChannel.waitable(library);
+        // Kept, so that it is the listener that is reported if a program forgets that.
+        listening.add(incoming);
+        incoming.ownLifetime().onClose(() -> listening.remove(incoming));
         var done = false;
         try {
+            var identifier = making.in(incoming);
             if (address != null) {
                 identifier.bind(address);
             }
             identifier.listen(backlog);
+            var requests = new Requests(incoming, connections, identifier);
             done = true;
-            return identifier;
+            return requests;
         } finally {
             if (!done) {
-                identifier.close();
+                incoming.close();
             }
         }
     }
@@ -297,14 +329,18 @@ public final class ConnectionManager {
             resolve(identifier, service, deadline);
             identifier.connect(DatagramParameters.toTell(0), privateData);
             var missed = "No answer from the service at " + service;
-            var event = await(identifier, deadline, "rdma_connect", missed, missed + " has come");
-            if (event instanceof ConnectionEvent.DatagramEstablished established) {
-                return new DatagramService(
-                        identifier.deviceName().orElseThrow(),
-                        established.parameters(),
-                        established.privateData());
-            }
-            throw new VerbsException("rdma_connect", "%s: %s".formatted(missed, event));
+            var established =
+                    await(
+                            ConnectionEvent.DatagramEstablished.class,
+                            identifier,
+                            deadline,
+                            "rdma_connect",
+                            missed,
+                            missed + " has come");
+            return new DatagramService(
+                    identifier.deviceName().orElseThrow(),
+                    established.parameters(),
+                    established.privateData());
         }
     }
 
@@ -317,7 +353,7 @@ public final class ConnectionManager {
      */
     public DatagramListener listenForDatagrams(InetSocketAddress address) throws VerbsException {
         return new DatagramListener(
-                listening(channel().newIdentifier(PortSpace.UDP), address, BACKLOG));
+                listening(requests -> requests.newIdentifier(PortSpace.UDP), address, BACKLOG));
     }
 
     /**
@@ -373,10 +409,20 @@ public final class ConnectionManager {
 
     /** Made when it is first needed: there may be no device. */
     private synchronized EventChannel channel() throws VerbsException {
-        if (channel == null) {
+        if (channel == null || channel.isBroken()) {
             channel = EventChannel.dispatching(library);
         }
         return channel;
+    }
+
+    /**
+     * The lifetimes of the native identifiers of what was made here and is not closed: of routes,
+     * requests, listeners and connections. For tests that look for what a program has left open.
+     */
+    public synchronized List<Lifetime> openIdentifiers() {
+        return Stream.concat(Stream.ofNullable(channel), listening.stream())
+                .flatMap(one -> one.ownLifetime().dependents().stream())
+                .toList();
     }
 
     /** Where the library was found. */

@@ -24,6 +24,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
     private int maxReads = 16;
     private int maxDestinationReads = 16;
     private int receiverNotReadyTimer = 12;
+    private int retries = 7;
+    private int receiverNotReadyRetries = 7;
 
     private ConnectionOptions(QueuePairOptions<Q> queuePair) {
         this.queuePair = queuePair;
@@ -80,6 +82,39 @@ public final class ConnectionOptions<Q extends QueuePair> {
     public ConnectionOptions<Q> receiverNotReadyTimer(int code) {
         this.receiverNotReadyTimer = code;
         return this;
+    }
+
+    /**
+     * How often to repeat what the peer does not acknowledge, until the queue pair fails: 0 to 7,
+     * which is the default. Of the side that connects; the other one's queue pair takes it over.
+     */
+    public ConnectionOptions<Q> retries(int count) {
+        this.retries = checkedRetries(count);
+        return this;
+    }
+
+    /**
+     * How often the peer is to send again what finds no receive here, until its queue pair fails: 0
+     * to 6, or 7 for without end, which is the default. Fewer keep a sender from waiting for ever.
+     */
+    public ConnectionOptions<Q> receiverNotReadyRetries(int count) {
+        this.receiverNotReadyRetries = checkedRetries(count);
+        return this;
+    }
+
+    private static int checkedRetries(int count) {
+        if (count < 0 || count > 7) {
+            throw new IllegalArgumentException("%d retries are not from 0 to 7".formatted(count));
+        }
+        return count;
+    }
+
+    int retries() {
+        return retries;
+    }
+
+    int receiverNotReadyRetries() {
+        return receiverNotReadyRetries;
     }
 
     QueuePairOptions<Q> queuePair() {

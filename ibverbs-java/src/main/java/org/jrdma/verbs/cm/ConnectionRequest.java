@@ -1,6 +1,7 @@
 package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jrdma.ffi.Deadline;
@@ -13,15 +14,19 @@ import org.jrdma.verbs.VerbsException;
 public final class ConnectionRequest implements AutoCloseable {
 
     private final ConnectionEvent.ConnectRequest request;
-    private volatile boolean accepted;
+    private final InetSocketAddress peerAddress;
+    private final Custody custody;
 
+    @SuppressWarnings("this-escape") // all is set
     ConnectionRequest(ConnectionEvent.ConnectRequest request) {
         this.request = request;
+        this.peerAddress = request.identifier().peerAddress().orElseThrow();
+        this.custody = new Custody(request.identifier(), this, toString());
     }
 
     /** The peer's address. */
     public InetSocketAddress peerAddress() {
-        return request.identifier().peerAddress().orElseThrow();
+        return peerAddress;
     }
 
     /** What the peer's program sent along, with its padding. */
@@ -58,10 +63,11 @@ public final class ConnectionRequest implements AutoCloseable {
     <Q extends QueuePair> Connection<Q> accept(
             ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
             throws FabricException, InterruptedIOException {
-        var connection =
-                new Handshake<>(request.identifier(), domain, options).accept(request, deadline);
-        accepted = true;
-        return connection;
+        try {
+            return new Handshake<>(custody, domain, options).accept(request, deadline);
+        } finally {
+            Reference.reachabilityFence(this); // it is not forgotten as long as this goes on
+        }
     }
 
     /**
@@ -70,20 +76,21 @@ public final class ConnectionRequest implements AutoCloseable {
      * @throws IllegalArgumentException if it is longer
      */
     public void reject(byte... privateData) throws VerbsException {
-        request.identifier().reject(privateData);
-        close();
+        try {
+            request.identifier().reject(privateData);
+        } finally {
+            close();
+        }
     }
 
     /** Refuses, if it was not accepted. */
     @Override
     public void close() {
-        if (!accepted) {
-            request.identifier().close();
-        }
+        custody.close();
     }
 
     @Override
     public String toString() {
-        return "request from " + request.identifier().peerAddress().orElse(null);
+        return "request from " + peerAddress;
     }
 }

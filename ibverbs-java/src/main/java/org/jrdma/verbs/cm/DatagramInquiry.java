@@ -8,14 +8,19 @@ import org.jrdma.verbs.VerbsException;
 public final class DatagramInquiry implements AutoCloseable {
 
     private final ConnectionEvent.DatagramRequest request;
+    private final InetSocketAddress peerAddress;
+    private final Custody custody;
 
+    @SuppressWarnings("this-escape") // all is set
     DatagramInquiry(ConnectionEvent.DatagramRequest request) {
         this.request = request;
+        this.peerAddress = request.identifier().peerAddress().orElseThrow();
+        this.custody = new Custody(request.identifier(), this, toString());
     }
 
     /** The peer's address. */
     public InetSocketAddress peerAddress() {
-        return request.identifier().peerAddress().orElseThrow();
+        return peerAddress;
     }
 
     /** What the peer's program sent along, with its padding. */
@@ -50,18 +55,21 @@ public final class DatagramInquiry implements AutoCloseable {
      * @throws IllegalArgumentException if it is longer
      */
     public void reject(byte... privateData) throws VerbsException {
-        request.identifier().reject(privateData);
-        close();
+        try {
+            request.identifier().reject(privateData);
+        } finally {
+            close();
+        }
     }
 
     /** Refuses, if it was not answered. */
     @Override
     public void close() {
-        request.identifier().close();
+        custody.close();
     }
 
     @Override
     public String toString() {
-        return "question from " + request.identifier().peerAddress().orElse(null);
+        return "question from " + peerAddress;
     }
 }

@@ -5,7 +5,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.VerbsException;
 
 /**
  * Where peers ask where the datagrams of a service go. Any number of threads may wait for them;
@@ -13,45 +12,44 @@ import org.jrdma.verbs.VerbsException;
  */
 public final class DatagramListener implements AutoCloseable {
 
-    private final Identifier identifier;
-    private final InetSocketAddress address;
+    private final Requests requests;
 
     @SuppressWarnings("this-escape") // all is set
-    DatagramListener(Identifier identifier) {
-        this.identifier = identifier;
-        this.address = identifier.localAddress().orElseThrow();
-        identifier.reportIfDropped(this, toString());
+    DatagramListener(Requests requests) {
+        this.requests = requests;
+        requests.reportIfDropped(this, toString());
     }
 
     /** Where it listens, with the port that it was given. */
     public InetSocketAddress localAddress() {
-        return address;
+        return requests.localAddress();
     }
 
     /**
      * Waits for a question.
      *
+     * @throws org.jrdma.verbs.VerbsException if the device is being taken out
      * @throws org.jrdma.ffi.FabricTimeoutException if none comes in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this is closed, before or meanwhile
      */
     public DatagramInquiry next(Duration timeout) throws FabricException, InterruptedIOException {
-        var event = identifier.inbox().take(Deadline.after(timeout), "No question to " + this);
-        if (event instanceof ConnectionEvent.DatagramRequest request) {
-            return new DatagramInquiry(request);
-        }
-        close();
-        throw new VerbsException("rdma_listen", "%s has ended: %s".formatted(this, event));
+        return new DatagramInquiry(
+                requests.next(
+                        ConnectionEvent.DatagramRequest.class,
+                        Deadline.after(timeout),
+                        "No question to " + this,
+                        toString()));
     }
 
     /** Does not wait for anyone. */
     @Override
     public void close() {
-        identifier.closeWithRequests();
+        requests.close();
     }
 
     @Override
     public String toString() {
-        return "listener for datagrams at " + address;
+        return "listener for datagrams at " + requests.localAddress();
     }
 }

@@ -10,7 +10,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Deadline;
@@ -19,6 +22,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.verbs.VerbsException;
@@ -41,12 +45,22 @@ public final class EventChannel extends NativeObject {
     /** After so many events, the polling thread looks after others. */
     private static final int BATCH = 16;
 
+    /** How often in a row an event may be out of reach, for five seconds in all. */
+    private static final int TRIES = 8;
+
+    private static final long PAUSE_MILLIS = 10;
+
     private final ConnectionLibrary library;
     private final NativeChannel channel;
     private final DescriptorWaiter waiter;
 
     /** Those that are not closed: a program may know them from their events alone. */
     private final Map<Long, Identifier> identifiers = new ConcurrentHashMap<>();
+
+    /** How many times in a row an event was out of reach. */
+    private final AtomicInteger failures = new AtomicInteger();
+
+    private volatile boolean broken;
 
     /** A channel whose events are waited for here. */
     static EventChannel waitable(ConnectionLibrary library) throws VerbsException {
@@ -114,14 +128,11 @@ public final class EventChannel extends NativeObject {
     public Identifier newIdentifier(PortSpace portSpace) throws VerbsException {
         lifetime().hold();
         try {
+            var attempt =
+                    Attempt.to("rdma_create_id", () -> "for port space %s".formatted(portSpace));
             var address =
-                    library.identifiers()
-                            .create(
-                                    channel.address(),
-                                    portSpace,
-                                    Attempt.to(
-                                            "rdma_create_id",
-                                            () -> "for port space %s".formatted(portSpace)));
+                    PlatformCalls.call(() ->
+                            library.identifiers().create(channel.address(), portSpace, attempt));
             return adopt(address, portSpace);
         } finally {
             lifetime().release();
@@ -140,19 +151,18 @@ public final class EventChannel extends NativeObject {
         lifetime().hold();
         try {
             var address =
-                    library.addresses()
-                            .createEndpoint(
-                                    info,
-                                    local,
-                                    Attempt.to("rdma_create_ep", () -> "for %s".formatted(info)));
+                    PlatformCalls.call(() ->
+                            library.addresses()
+                                    .createEndpoint(
+                                            info,
+                                            local,
+                                            Attempt.to(
+                                                    "rdma_create_ep",
+                                                    () -> "for %s".formatted(info))));
             var made = nativeIdentifier(address);
             var done = false;
             try {
-                library.identifiers()
-                        .migrate(
-                                address,
-                                channel.address(),
-                                Attempt.to("rdma_migrate_id", () -> "for %s".formatted(info)));
+                migrate(address, Attempt.to("rdma_migrate_id", () -> "for %s".formatted(info)));
                 done = true;
             } finally {
                 if (!done) {
@@ -186,20 +196,45 @@ public final class EventChannel extends NativeObject {
         return new NativeIdentifier(library.identifiers(), channel, address, new JoinedGroups());
     }
 
-    /** Has the events of an identifier of another channel come here. */
-    Identifier takeOver(NativeIdentifier identifier, PortSpace portSpace, Attempt attempt)
+    /**
+     * Has the events of an identifier of another channel come here. The first may come before the
+     * call that asks for it is back, so it is known here before that.
+     */
+    Identifier takeOver(NativeIdentifier former, PortSpace portSpace, Attempt attempt)
             throws VerbsException {
+        var address = former.address();
+        NativeIdentifier here;
+        Identifier identifier;
         lifetime().hold();
         try {
-            var address = identifier.address();
-            library.identifiers().migrate(address, channel.address(), attempt);
-            return adopt(
-                    new NativeIdentifier(
-                            library.identifiers(), channel, address, identifier.groups()),
-                    portSpace);
+            here = new NativeIdentifier(library.identifiers(), channel, address, former.groups());
+            identifier = adopt(here, portSpace);
+            identifier.ownLifetime().hold(); // whoever gets its event may close it
         } finally {
             lifetime().release();
         }
+        var done = false;
+        try {
+            migrate(address, attempt);
+            done = true;
+        } finally {
+            if (!done) {
+                here.handOver(); // back
+            }
+            identifier.ownLifetime().release();
+            if (!done) {
+                identifier.close();
+            }
+        }
+        return identifier;
+    }
+
+    /** Waits until the events that the former channel has given out are acknowledged. */
+    private void migrate(MemorySegment identifier, Attempt attempt) throws VerbsException {
+        PlatformCalls.call(() -> {
+            library.identifiers().migrate(identifier, channel.address(), attempt);
+            return this;
+        });
     }
 
     /**
@@ -225,7 +260,14 @@ public final class EventChannel extends NativeObject {
      * @throws IllegalStateException if the channel is closed, before or meanwhile
      */
     public ConnectionEvent next(Duration timeout) throws FabricException, InterruptedIOException {
-        var deadline = Deadline.after(timeout);
+        return next(Deadline.after(timeout), "No event of " + this);
+    }
+
+    /**
+     * @param missed what to say has not happened, if it does not in time
+     */
+    ConnectionEvent next(Deadline deadline, String missed)
+            throws FabricException, InterruptedIOException {
         while (true) {
             var ticket = waiter.ticket();
             var event = take();
@@ -234,7 +276,7 @@ public final class EventChannel extends NativeObject {
             }
             try {
                 if (!waiter.await(ticket, deadline)) {
-                    throw deadline.missed("No event of " + this);
+                    throw deadline.missed(missed);
                 }
             } catch (IllegalStateException e) {
                 throw lifetime().closedException();
@@ -247,28 +289,58 @@ public final class EventChannel extends NativeObject {
         try {
             for (var count = 0; count < BATCH; count++) {
                 var event = take();
+                failures.set(0);
                 if (event.isEmpty()) {
                     waiter.arm();
                     return;
                 }
-                dispatch(event.get());
+                event.get().identifier().inbox().put(event.get());
             }
             waiter.again();
-        } catch (FabricException e) {
-            LOG.error("No more events of {}", this, e);
-        } catch (IllegalStateException _) {
-            // closed
+        } catch (FabricException | RuntimeException e) {
+            if (isOpen()) {
+                failed(e);
+            }
         }
     }
 
-    private static void dispatch(ConnectionEvent event) {
-        if (event instanceof ConnectionEvent.Request request) {
-            if (!request.listener().inbox().put(request)) {
-                Thread.ofVirtual().name("jrdma-refuse").start(request.identifier()::close);
-            }
-        } else {
-            event.identifier().inbox().put(event);
+    /**
+     * What fails for one event, as for want of memory, may not for the next: tries again after a
+     * while, but not for ever.
+     */
+    private void failed(Exception e) {
+        var inARow = failures.incrementAndGet();
+        if (inARow > TRIES) {
+            LOG.error("No more events of {}", this, e);
+            broken = true;
+            identifiers
+                    .values()
+                    .forEach(identifier ->
+                            identifier
+                                    .inbox()
+                                    .fail(
+                                            new VerbsException(
+                                                    "rdma_get_cm_event",
+                                                    "The events of connections cannot be had: "
+                                                            + e.getMessage())));
+            return;
         }
+        LOG.warn("An event of {} cannot be had; trying again", this, e);
+        CompletableFuture.delayedExecutor(PAUSE_MILLIS << inARow, TimeUnit.MILLISECONDS)
+                .execute(this::armAgain);
+    }
+
+    private void armAgain() {
+        try {
+            waiter.arm();
+        } catch (FabricException e) {
+            failed(e);
+        }
+    }
+
+    /** Whether no event comes any more. */
+    boolean isBroken() {
+        return broken;
     }
 
     /** Takes what there is; empty where that is nothing. Does not wait. */
@@ -343,7 +415,7 @@ public final class EventChannel extends NativeObject {
         } else if (type == rdma_h.RDMA_CM_EVENT_REJECTED()) {
             return new ConnectionEvent.Rejected(identifier, status, event.privateData());
         } else if (type == rdma_h.RDMA_CM_EVENT_UNREACHABLE()) {
-            return new ConnectionEvent.Unreachable(identifier, status);
+            return new ConnectionEvent.Unreachable(identifier, status, event.privateData());
         } else if (type == rdma_h.RDMA_CM_EVENT_CONNECT_ERROR()) {
             return new ConnectionEvent.ConnectError(identifier, Math.abs(status));
         } else if (type == rdma_h.RDMA_CM_EVENT_DISCONNECTED()) {

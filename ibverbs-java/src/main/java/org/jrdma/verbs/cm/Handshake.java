@@ -2,8 +2,12 @@ package org.jrdma.verbs.cm;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.Set;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.DeviceAttributes;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
@@ -18,6 +22,14 @@ final class Handshake<Q extends QueuePair> {
 
     private static final int MOST_READS = 254; // 255 means something else
 
+    /** The steps that need the peer not to have given up. */
+    private static final Set<String> STEPS =
+            Set.of("rdma_init_qp_attr", "rdma_accept", "rdma_establish");
+
+    /** How long the reason may come behind the step that fails for it. */
+    private static final Duration BEHIND = Duration.ofMillis(100);
+
+    private final Custody custody;
     private final Identifier identifier;
     private final ProtectionDomain domain;
     private final ConnectionOptions<Q> options;
@@ -25,8 +37,12 @@ final class Handshake<Q extends QueuePair> {
     private final String attempt;
     private @Nullable Q queuePair;
 
-    Handshake(Identifier identifier, ProtectionDomain domain, ConnectionOptions<Q> options) {
-        this.identifier = identifier;
+    /** Whether one side has asked the other. */
+    private boolean asked;
+
+    Handshake(Custody custody, ProtectionDomain domain, ConnectionOptions<Q> options) {
+        this.custody = custody;
+        this.identifier = custody.identifier();
         this.domain = domain;
         this.options = options;
         this.isWarp = identifier.isWarp();
@@ -49,6 +65,8 @@ final class Handshake<Q extends QueuePair> {
             var connection = steps.take();
             done = true;
             return connection;
+        } catch (VerbsException e) {
+            throw explained(e);
         } catch (FabricException | InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
@@ -61,11 +79,33 @@ final class Handshake<Q extends QueuePair> {
         }
     }
 
+    /**
+     * A step that is taken when the peer has given up is just refused; the reason is among the
+     * events. The kernel has none for a request that was withdrawn before it was accepted.
+     */
+    private VerbsException explained(VerbsException e) throws InterruptedIOException {
+        if (e instanceof CmException
+                || e.code() != Errno.EINVAL
+                || !STEPS.contains(e.function())
+                || !asked) {
+            return e;
+        }
+        try {
+            identifier.awaitAnswer(Deadline.after(BEHIND), e.function(), attempt, attempt);
+        } catch (CmException reason) {
+            reason.addSuppressed(e);
+            return reason;
+        } catch (FabricException | IllegalStateException _) {
+            // there is none
+        }
+        return new CmException(attempt, e);
+    }
+
     /** On iWARP a queue pair's end waits for that of its connection. Nobody else need wait. */
     private void abandon() {
         identifier.close();
         if (queuePair != null && isWarp) {
-            Thread.ofVirtual().name("jrdma-abandon").start(queuePair::close);
+            PlatformCalls.start(queuePair::close);
         } else if (queuePair != null) {
             queuePair.close();
         }
@@ -76,6 +116,7 @@ final class Handshake<Q extends QueuePair> {
             var made = prepare();
             var limits = domain.device().attributes();
             request(parameters(made, reads(limits), destinationReads(limits)));
+            asked = true;
             var answer = await(deadline, "rdma_connect", attempt + ": the peer has not answered");
             return switch (answer) {
                 case ConnectionEvent.ConnectResponse response -> {
@@ -96,6 +137,7 @@ final class Handshake<Q extends QueuePair> {
 
     Connection<Q> accept(ConnectionEvent.ConnectRequest request, Deadline deadline)
             throws FabricException, InterruptedIOException {
+        asked = true;
         return takeOrAbandon(() -> {
             var made = prepare();
             var limits = domain.device().attributes();
@@ -164,22 +206,25 @@ final class Handshake<Q extends QueuePair> {
             identifier.connect(parameters, options.privateData());
             return;
         }
-        Thread.ofVirtual()
-                .name("jrdma-connect")
-                .start(() -> {
-                    try {
-                        identifier.connect(parameters, options.privateData());
-                    } catch (VerbsException e) {
-                        identifier.inbox().fail(e);
-                    } catch (IllegalStateException _) {
-                        // closed: whoever waits is told
-                    }
-                });
+        PlatformCalls.start(() -> {
+            try {
+                identifier.connect(parameters, options.privateData());
+            } catch (VerbsException e) {
+                identifier.inbox().fail(e);
+            } catch (IllegalStateException _) {
+                // closed: whoever waits is told
+            }
+        });
     }
 
     private ConnectionParameters parameters(Q made, int reads, int destinationReads) {
         return new ConnectionParameters(
-                made.number(), made.sharedReceives().isPresent(), destinationReads, reads, 7, 7);
+                made.number(),
+                made.sharedReceives().isPresent(),
+                destinationReads,
+                reads,
+                options.retries(),
+                options.receiverNotReadyRetries());
     }
 
     private int reads(DeviceAttributes limits) {
@@ -199,11 +244,7 @@ final class Handshake<Q extends QueuePair> {
 
     private ConnectionEvent await(Deadline deadline, String function, String missed)
             throws FabricException, InterruptedIOException {
-        var event = identifier.inbox().take(deadline, missed);
-        if (event instanceof ConnectionEvent.Failure failure) {
-            throw new CmException(function, attempt, failure);
-        }
-        return event;
+        return identifier.awaitAnswer(deadline, function, attempt, missed);
     }
 
     private VerbsException unexpected(String function, ConnectionEvent event) {
@@ -211,6 +252,6 @@ final class Handshake<Q extends QueuePair> {
     }
 
     private Connection<Q> connection(Q made, ConnectionParameters parameters, PrivateData data) {
-        return new Connection<>(identifier, made, parameters, data, isWarp);
+        return custody.handOver(() -> new Connection<>(identifier, made, parameters, data, isWarp));
     }
 }

@@ -1,5 +1,6 @@
 package org.jrdma.verbs.cm;
 
+import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -9,7 +10,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -477,11 +480,45 @@ public final class Identifier extends NativeObject {
         Leaks.watch(user, name, lifetime());
     }
 
-    /** With the requests that nobody has taken, which it refuses. */
-    void closeWithRequests() {
-        var left = inbox.close();
-        close();
-        left.forEach(event -> event.identifier().close());
+    /** Begins to stand for an object that must close this one, or let go of it. */
+    Lifetime dependent(String name) {
+        lifetime().hold();
+        try {
+            return new Lifetime(name, List.of(lifetime()), () -> {});
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    Lifetime ownLifetime() {
+        return lifetime();
+    }
+
+    /**
+     * Waits for what comes of a step, where the channel gives events out.
+     *
+     * @param attempt what to say has failed
+     * @param missed what to say has not happened, if it does not in time
+     * @throws CmException if it failed
+     */
+    ConnectionEvent awaitAnswer(Deadline deadline, String function, String attempt, String missed)
+            throws FabricException, InterruptedIOException {
+        while (true) {
+            var event = inbox.take(deadline, missed);
+            switch (event) {
+                case ConnectionEvent.Failure failure ->
+                        throw new CmException(function, attempt, failure);
+                case ConnectionEvent.DeviceRemoved _ ->
+                        throw new VerbsException(
+                                function, attempt + ": the device is being taken out");
+                case ConnectionEvent.AddressChanged _, ConnectionEvent.TimeWaitExit _ -> {
+                    // news that ends nothing
+                }
+                default -> {
+                    return event;
+                }
+            }
+        }
     }
 
     Optional<IdentifierFunctions.BoundDevice> device() {

@@ -2,8 +2,6 @@ package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,12 +26,12 @@ final class Inbox {
         this.owner = owner;
     }
 
-    /** False if it is closed. */
-    boolean put(ConnectionEvent event) {
+    /** Drops it if this is closed. */
+    void put(ConnectionEvent event) {
         lock.lock();
         try {
             if (closed) {
-                return false;
+                return;
             }
             if (handler == null) {
                 events.add(event);
@@ -41,7 +39,6 @@ final class Inbox {
             } else {
                 handler.accept(event);
             }
-            return true;
         } finally {
             lock.unlock();
         }
@@ -105,15 +102,13 @@ final class Inbox {
         }
     }
 
-    /** Ends all waits, and gives back what nobody has taken. */
-    List<ConnectionEvent> close() {
+    /** Ends all waits. */
+    void close() {
         lock.lock();
         try {
             closed = true;
             changed.signalAll();
-            var left = new ArrayList<>(events);
             events.clear();
-            return left;
         } finally {
             lock.unlock();
         }

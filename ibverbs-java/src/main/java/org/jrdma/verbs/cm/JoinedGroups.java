@@ -58,12 +58,29 @@ final class JoinedGroups {
         return Optional.ofNullable(byNumber.get(number));
     }
 
-    /** For the end: the library would not give back what it has for them. */
+    /**
+     * For the end: the library would not give back what it has for them. Leaves what can be left,
+     * and throws what came first.
+     */
     void leaveAll(IdentifierFunctions functions, MemorySegment identifier) throws VerbsException {
+        VerbsException first = null;
         for (var group : byNumber.values()) {
-            functions.leave(
-                    identifier, group, Attempt.to("rdma_leave_multicast", () -> "for " + group));
+            try {
+                functions.leave(
+                        identifier,
+                        group,
+                        Attempt.to("rdma_leave_multicast", () -> "for " + group));
+            } catch (VerbsException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
         }
         byNumber.clear();
+        if (first != null) {
+            throw first;
+        }
     }
 }

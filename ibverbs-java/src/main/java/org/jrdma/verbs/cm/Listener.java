@@ -7,33 +7,33 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.VerbsException;
 
 /**
  * Where peers connect to. Any number of threads may wait for them; each request goes to one.
  *
- * <p>Its close refuses the requests that nobody has taken; connections live on.
+ * <p>As with TCP, requests that nobody takes wait as far as the backlog goes, and there may be some
+ * among them whose peer has given up since; whoever finds no room asks again after a while. Its
+ * close refuses the requests that nobody has taken; connections live on.
  */
 public final class Listener implements AutoCloseable {
 
-    private final Identifier identifier;
-    private final InetSocketAddress address;
+    private final Requests requests;
 
     @SuppressWarnings("this-escape") // all is set
-    Listener(Identifier identifier) {
-        this.identifier = identifier;
-        this.address = identifier.localAddress().orElseThrow();
-        identifier.reportIfDropped(this, toString());
+    Listener(Requests requests) {
+        this.requests = requests;
+        requests.reportIfDropped(this, toString());
     }
 
     /** Where it listens, with the port that it was given. */
     public InetSocketAddress localAddress() {
-        return address;
+        return requests.localAddress();
     }
 
     /**
      * Waits for a request.
      *
+     * @throws org.jrdma.verbs.VerbsException if the device is being taken out
      * @throws org.jrdma.ffi.FabricTimeoutException if none comes in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this is closed, before or meanwhile
@@ -44,12 +44,12 @@ public final class Listener implements AutoCloseable {
 
     private ConnectionRequest next(Deadline deadline)
             throws FabricException, InterruptedIOException {
-        var event = identifier.inbox().take(deadline, "No request to " + this);
-        if (event instanceof ConnectionEvent.ConnectRequest request) {
-            return new ConnectionRequest(request);
-        }
-        close();
-        throw new VerbsException("rdma_listen", "%s has ended: %s".formatted(this, event));
+        return new ConnectionRequest(
+                requests.next(
+                        ConnectionEvent.ConnectRequest.class,
+                        deadline,
+                        "No request to " + this,
+                        toString()));
     }
 
     /**
@@ -72,11 +72,11 @@ public final class Listener implements AutoCloseable {
     /** Does not wait for anyone. */
     @Override
     public void close() {
-        identifier.closeWithRequests();
+        requests.close();
     }
 
     @Override
     public String toString() {
-        return "listener at " + address;
+        return "listener at " + requests.localAddress();
     }
 }

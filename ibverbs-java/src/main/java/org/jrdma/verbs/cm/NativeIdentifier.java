@@ -104,13 +104,20 @@ final class NativeIdentifier {
     private void destroy() throws VerbsException {
         try {
             if (!handedOver) {
-                groups.leaveAll(functions, address);
-                functions.destroy(
-                        address,
-                        Attempt.to("rdma_destroy_id", () -> "for %x".formatted(address.address())));
+                leaveGroupsAndDestroy();
             }
         } finally {
             channel.release();
+        }
+    }
+
+    private void leaveGroupsAndDestroy() throws VerbsException {
+        try {
+            groups.leaveAll(functions, address);
+        } finally {
+            functions.destroy(
+                    address,
+                    Attempt.to("rdma_destroy_id", () -> "for %x".formatted(address.address())));
         }
     }
 }

@@ -120,7 +120,8 @@ public final class RdmaChannel implements AutoCloseable {
 
     /**
      * Accepts a peer that wants a channel, and refuses any other. On iWARP there is no room to send
-     * until the peer's first words have come, which come by themselves.
+     * until the peer's first words have come, which come by themselves. The request is closed by
+     * it, whatever comes of it.
      *
      * @param domain of the device that the request came through
      * @throws VerbsException if it wants something else
@@ -134,16 +135,19 @@ public final class RdmaChannel implements AutoCloseable {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
-        var greeting = ChannelGreeting.from(request.privateData());
-        if (greeting.isEmpty()) {
-            var message = "%s does not ask for a channel".formatted(request);
-            request.reject();
-            throw new VerbsException("rdma_accept", message);
+        try (request) { // whatever fails, the peer is answered
+            var greeting = ChannelGreeting.from(request.privateData());
+            if (greeting.isEmpty()) {
+                throw new VerbsException(
+                        "rdma_accept", "%s does not ask for a channel".formatted(request));
+            }
+            return make(
+                    domain,
+                    options,
+                    asked ->
+                            new Made(
+                                    request.accept(domain, asked, timeout), greeting.get(), false));
         }
-        return make(
-                domain,
-                options,
-                asked -> new Made(request.accept(domain, asked, timeout), greeting.get(), false));
     }
 
     private record Made(

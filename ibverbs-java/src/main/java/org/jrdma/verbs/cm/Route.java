@@ -1,6 +1,7 @@
 package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -11,16 +12,21 @@ import org.jrdma.verbs.QueuePair;
 
 /**
  * The way to a peer: which device leads there. For programs that open the device only then. Good
- * for one connection; closed by the attempt to make it.
+ * for one connection, which takes over what is open here; an attempt that fails closes it.
  */
 public final class Route implements AutoCloseable {
 
     private final Identifier identifier;
     private final String deviceName;
+    private final InetSocketAddress peerAddress;
+    private final Custody custody;
 
+    @SuppressWarnings("this-escape") // all is set
     Route(Identifier identifier) {
         this.identifier = identifier;
         this.deviceName = identifier.deviceName().orElseThrow();
+        this.peerAddress = identifier.peerAddress().orElseThrow();
+        this.custody = new Custody(identifier, this, toString());
     }
 
     /** The device, for {@link org.jrdma.verbs.Verbs#open}. */
@@ -40,7 +46,7 @@ public final class Route implements AutoCloseable {
 
     /** Where it leads to. */
     public InetSocketAddress peerAddress() {
-        return identifier.peerAddress().orElseThrow();
+        return peerAddress;
     }
 
     /** The ways through the fabric; none on iWARP. */
@@ -66,18 +72,21 @@ public final class Route implements AutoCloseable {
     <Q extends QueuePair> Connection<Q> connect(
             ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
             throws FabricException, InterruptedIOException {
-        return new Handshake<>(identifier, domain, options).connect(deadline);
+        try {
+            return new Handshake<>(custody, domain, options).connect(deadline);
+        } finally {
+            Reference.reachabilityFence(this); // it is not forgotten as long as this goes on
+        }
     }
 
-    /** Ends an attempt to connect of another thread, too. */
+    /** Ends an attempt to connect of another thread, too; a connection that was made lives on. */
     @Override
     public void close() {
-        identifier.close();
+        custody.close();
     }
 
     @Override
     public String toString() {
-        return "route to %s through %s"
-                .formatted(identifier.peerAddress().orElse(null), deviceName);
+        return "route to %s through %s".formatted(peerAddress, deviceName);
     }
 }

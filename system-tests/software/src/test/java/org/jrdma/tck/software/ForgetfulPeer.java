@@ -9,7 +9,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 
-/** A process that forgets a listener, and both ends of a connection. */
+/** A process that forgets a listener, both ends of a connection, a route and a request. */
 final class ForgetfulPeer {
 
     private ForgetfulPeer() {}
@@ -34,5 +34,8 @@ final class ForgetfulPeer {
         var connecting = connections.connectAsync(there, domain, options, ofSeconds(60));
         listener.accept(domain, options, ofSeconds(60));
         connecting.get();
+        connections.resolve(there, ofSeconds(60));
+        var _ = connections.connectAsync(there, domain, options, ofSeconds(60));
+        listener.next(ofSeconds(60));
     }
 }

@@ -220,15 +220,19 @@ class SoftConnectionTest {
                         List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
                         ForgetfulPeer.class)) {
             var reported = new HashSet<String>();
-            while (reported.size() < 3) {
+            while (reported.size() < 5) {
                 var line = forgetful.line();
                 if (line.matches(".* connection from \\S+ to \\S+ was never closed.*")) {
                     reported.add(line.replaceFirst(".* (connection from \\S+) .*", "$1"));
-                } else if (line.matches(".* listener at \\S+ was never closed.*")) {
-                    reported.add("listener");
+                }
+                for (var kind : List.of("listener at", "route to", "request from")) {
+                    if (line.matches(".* " + kind + " .* was never closed.*")) {
+                        reported.add(kind);
+                    }
                 }
             }
-            assertThat(reported).contains("listener"); // and each end of the connection
+            assertThat(reported) // and each end of the connection
+                    .contains("listener at", "route to", "request from");
         }
     }
 

@@ -287,6 +287,79 @@ class ConnectionTest {
         assertThat(domain.isOpen()).isTrue();
     }
 
+    /** The kernel does not tell of a request that is withdrawn: it just refuses the next step. */
+    @Test
+    void shouldSayThatThePeerHasGivenUpWhenItsRequestIsAccepted() throws Exception {
+        assertThatThrownBy(() ->
+                        connections.connect(listener.localAddress(), domain, options(), SHORT))
+                .isInstanceOf(FabricTimeoutException.class);
+        if (isWarp()) {
+            listener.accept(domain, options(), PATIENCE).close(); // there nobody confirms
+            return;
+        }
+        var objects = objects();
+
+        assertThatThrownBy(() -> listener.accept(domain, options(), Duration.ofSeconds(5)))
+                .isInstanceOf(CmException.class)
+                .hasMessageContaining("No connection from")
+                .hasMessageContaining("peer");
+
+        awaitObjects(objects);
+        assertThatThrownBy(() -> listener.next(SHORT)).isInstanceOf(FabricTimeoutException.class);
+    }
+
+    @Test
+    void shouldHearNoMoreRequestsThanTheBacklogHasRoomForUntilTheyAreTaken() throws Exception {
+        try (var small = connections.listen(new InetSocketAddress(address, 0), 2)) {
+            var before = connections.openIdentifiers().size();
+            var callers = new ArrayList<CompletableFuture<Connection<DispatchedQueuePair>>>();
+            for (var number = 0; number < 5; number++) {
+                callers.add(
+                        connections.connectAsync(
+                                small.localAddress(), domain, options(), PATIENCE));
+            }
+            if (isWarp()) {
+                small.accept(domain, options(), PATIENCE).close(); // there, others are refused
+                return;
+            }
+            var deadline = Deadline.after(PATIENCE);
+            while (connections.openIdentifiers().size() < before + 5 && !deadline.hasPassed()) {
+                Thread.sleep(1);
+            }
+            Thread.sleep(200);
+            assertThat(connections.openIdentifiers()).as("of callers alone").hasSize(before + 5);
+
+            var accepted = new ArrayList<Connection<DispatchedQueuePair>>();
+            for (var number = 0; number < 5; number++) {
+                accepted.add(small.accept(domain, options(), PATIENCE));
+            }
+
+            for (var caller : callers) {
+                get(caller).close();
+            }
+            accepted.forEach(Connection::close);
+        }
+    }
+
+    @Test
+    void shouldLeaveAConnectionAloneWhenWhatItWasMadeOfIsClosed() throws Exception {
+        var route = connections.resolve(listener.localAddress(), PATIENCE);
+        var connecting = start(() -> route.connect(domain, options(), PATIENCE));
+        var request = listener.next(PATIENCE);
+        try (var there = request.accept(domain, options(), PATIENCE);
+                var here = get(connecting)) {
+            route.close();
+            request.close();
+
+            assertThat(route.toString()).contains(listener.localAddress().toString());
+            var pending = there.queuePair().receive(memory.slice(0, 8));
+            here.queuePair().send(memory.slice(512, 8)).await(PATIENCE);
+            assertThat(pending.await(PATIENCE).bytes()).isEqualTo(8);
+        }
+        request.close();
+        assertThat(request.toString()).startsWith("request from /");
+    }
+
     @Test
     void shouldEndAtOnceWhenClosedFromAnotherThread() throws Exception {
         var route = connections.resolve(listener.localAddress(), PATIENCE);
@@ -407,24 +480,29 @@ class ConnectionTest {
         assertThat(objects()).isEqualTo(expected);
     }
 
-    /** What has been made of the device, and is open. */
+    /** What has been made of the device and for connections, and is open. */
     private List<String> objects() {
-        return fabric.verbs().openDevices().stream()
-                .flatMap(lifetime -> lifetime.dependents().stream())
+        var ofDevices =
+                fabric.verbs().openDevices().stream()
+                        .flatMap(lifetime -> lifetime.dependents().stream());
+        return Stream.concat(ofDevices, connections.openIdentifiers().stream())
                 .flatMap(lifetime ->
                         Stream.concat(Stream.of(lifetime), lifetime.dependents().stream()))
                 .map(Lifetime::toString)
                 .toList();
     }
 
-    /** Dropped, refused, without a preparation, to where nobody listens. */
+    /**
+     * Dropped, refused, without a preparation, to where nobody listens, given up, closed by another
+     * thread, to where no way leads.
+     */
     private void fail(int times) throws Exception {
         for (var time = 0; time < times; time++) {
-            switch (time % 4) {
+            switch (time % 7) {
                 case 0, 1 -> {
                     var connecting = connecting();
                     try (var request = listener.next(PATIENCE)) {
-                        if (time % 4 == 1) {
+                        if (time % 7 == 1) {
                             request.reject(bytes("full"));
                         }
                     }
@@ -441,13 +519,36 @@ class ConnectionTest {
                                                         }),
                                                 PATIENCE))
                                 .hasMessageContaining("no memory");
-                default ->
+                case 3 ->
                         assertThatThrownBy(() ->
                                         connections.connect(
                                                 new InetSocketAddress(address, 1),
                                                 domain,
                                                 options(),
                                                 PATIENCE))
+                                .isInstanceOf(VerbsException.class);
+                case 4 -> {
+                    assertThatThrownBy(() ->
+                                    connections.connect(
+                                            listener.localAddress(),
+                                            domain,
+                                            options(),
+                                            Duration.ofMillis(20)))
+                            .isInstanceOf(FabricTimeoutException.class);
+                    listenerHears();
+                }
+                case 5 -> {
+                    var route = connections.resolve(listener.localAddress(), PATIENCE);
+                    var connecting = start(() -> route.connect(domain, options(), PATIENCE));
+                    try (var _ = listener.next(PATIENCE)) {
+                        route.close();
+                        assertThat(failureOf(connecting)).isInstanceOf(IllegalStateException.class);
+                    }
+                }
+                default ->
+                        assertThatThrownBy(() ->
+                                        connections.resolve(
+                                                new InetSocketAddress("192.0.2.1", 7), PATIENCE))
                                 .isInstanceOf(VerbsException.class);
             }
         }

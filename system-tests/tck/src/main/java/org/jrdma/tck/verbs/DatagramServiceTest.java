@@ -16,6 +16,7 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.GlobalRouteHeader;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.DatagramListener;
 import org.jrdma.verbs.cm.DatagramParameters;
@@ -121,6 +122,15 @@ class DatagramServiceTest {
                 .withCauseInstanceOf(CmException.class)
                 .withMessageContaining("No answer from the service at")
                 .withMessageContaining("its program refused");
+        assertThat(asking.handle((_, e) -> (CmException) e).join().event())
+                .hasValueSatisfying(event ->
+                        assertThat(
+                                        new String(
+                                                ((ConnectionEvent.Unreachable) event)
+                                                        .privateData()
+                                                        .bytes(),
+                                                StandardCharsets.UTF_8))
+                                .startsWith("not today"));
         listener.close();
         assertThat(asking())
                 .failsWithin(PATIENCE)

@@ -516,6 +516,18 @@ class RdmaChannelTest {
         }
     }
 
+    /** The peer is not left to its deadline. */
+    @Test
+    void shouldRefuseAPeerThatThereAreNoRingsFor() throws Exception {
+        var peer = peer(new RdmaChannelOptions().window(5_000_000), _ -> {});
+
+        assertThatThrownBy(() -> connect(new RdmaChannelOptions())).isInstanceOf(CmException.class);
+        assertThatThrownBy(() -> get(peer))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(VerbsException.class);
+    }
+
     @Test
     void shouldRefuseAPeerThatAsksForSomethingElse() throws Exception {
         var peer = peer(new RdmaChannelOptions(), _ -> {});

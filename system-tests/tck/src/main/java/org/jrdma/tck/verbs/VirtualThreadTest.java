@@ -2,6 +2,7 @@ package org.jrdma.tck.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +13,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.ConnectionOptions;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +28,7 @@ class VirtualThreadTest {
 
     private static final int WAITERS = 2_000;
     private static final Duration LONG = Duration.ofMinutes(2);
+    private static final Duration SHORT = Duration.ofSeconds(20);
 
     @BeforeEach
     void needTwoCarriers() {
@@ -168,6 +172,98 @@ class VirtualThreadTest {
             device.close();
         }
         assertThat(ended.await(20, TimeUnit.SECONDS)).as("all eight are woken").isTrue();
+    }
+
+    @Test
+    void shouldWaitForPeersWithoutACarrier() throws Exception {
+        var fabric = Fabric.underTest();
+        var connections = fabric.connections();
+        var device = fabric.open();
+        var address = Fabric.address(device);
+        var silent = connections.listen(new InetSocketAddress(address, 0));
+        var idle = connections.listen(new InetSocketAddress(address, 0));
+        var channel = connections.newEventChannel();
+        var domain = device.newProtectionDomain();
+        var completions = device.newCompletionDispatcher(256);
+        var options =
+                ConnectionOptions.of(QueuePairOptions.reliable(completions).sends(1).receives(1));
+        var waits = new ArrayList<Wait>();
+        for (var number = 0; number < WAITERS; number++) {
+            waits.add(() -> idle.next(LONG));
+        }
+        for (var number = 0; number < 8; number++) {
+            waits.add(() -> connections.connect(silent.localAddress(), domain, options, LONG));
+            waits.add(() -> channel.next(LONG));
+        }
+        var ended = new CountDownLatch(waits.size());
+        try {
+            var waiting = new CountDownLatch(waits.size());
+            for (var wait : waits) {
+                Thread.ofVirtual()
+                        .start(() -> {
+                            waiting.countDown();
+                            try {
+                                wait.run();
+                            } catch (Exception e) {
+                                ended.countDown();
+                            }
+                        });
+            }
+            assertThat(waiting.await(60, TimeUnit.SECONDS)).as("all wait").isTrue();
+
+            assertBothCarriersAreFree();
+
+            assertThat(ended.getCount()).isEqualTo(waits.size());
+        } finally {
+            idle.close();
+            silent.close();
+            channel.close();
+            assertThat(ended.await(60, TimeUnit.SECONDS)).as("all are woken").isTrue();
+            device.close();
+        }
+    }
+
+    /** Nor may a program's threads keep the answer back that their own end hangs on. */
+    @Test
+    void shouldAnswerAPeerThatDisconnectsThoughNoCarrierIsFree() throws Exception {
+        var fabric = Fabric.underTest();
+        var connections = fabric.connections();
+        var stop = new AtomicBoolean();
+        var running = new CountDownLatch(2);
+        try (var device = fabric.open();
+                var listener =
+                        connections.listen(new InetSocketAddress(Fabric.address(device), 0))) {
+            var domain = device.newProtectionDomain();
+            var completions = device.newCompletionDispatcher(64);
+            var options =
+                    ConnectionOptions.of(
+                            QueuePairOptions.reliable(completions).sends(1).receives(1));
+            var connecting =
+                    Waits.call(
+                            Thread.ofPlatform(),
+                            () ->
+                                    connections.connect(
+                                            listener.localAddress(), domain, options, SHORT));
+            try (var there = listener.accept(domain, options, SHORT);
+                    var here = connecting.get(20, TimeUnit.SECONDS)) {
+                for (var number = 0; number < 2; number++) {
+                    Thread.ofVirtual()
+                            .start(() -> {
+                                running.countDown();
+                                while (!stop.get()) {
+                                    Thread.onSpinWait();
+                                }
+                            });
+                }
+                assertThat(running.await(20, TimeUnit.SECONDS)).isTrue();
+
+                here.disconnect(SHORT);
+
+                there.awaitDisconnected(SHORT);
+            } finally {
+                stop.set(true);
+            }
+        }
     }
 
     /** A call that waits. */
