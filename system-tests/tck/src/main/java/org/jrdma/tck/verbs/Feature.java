@@ -79,7 +79,5 @@ public enum Feature {
     /** Events tell of the port's network interface. */
     PORT_EVENTS,
     /** An event tells that a completion queue overran. */
-    OVERRUN_EVENTS,
-    /** What the provider does allocates nothing in Java. */
-    ALLOCATING_NOTHING
+    OVERRUN_EVENTS
 }

@@ -1,7 +1,6 @@
 package org.jrdma.soft.roce.network;
 
 import java.lang.foreign.Arena;
-import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
@@ -14,16 +13,11 @@ final class Incoming {
 
     private static final int CAPACITY = 16;
 
-    /** How many calls of a round at most give an error instead of datagrams. */
-    private static final int PATIENCE = 64;
-
-    private final SystemCalls calls;
     private final MessageVector vector;
     private boolean up = true;
     private @Nullable Tracer tracer;
 
-    Incoming(int scope, SystemCalls calls, Arena arena) {
-        this.calls = calls;
+    Incoming(int scope, Arena arena) {
         this.vector = new MessageVector(CAPACITY, MessageVector.COMBINED_BYTES, scope, arena);
     }
 
@@ -41,14 +35,12 @@ final class Incoming {
      * @return false if there may be more
      */
     boolean receive(UdpSocket socket, Engine engine, int packets) {
-        var errors = 0;
         for (var left = packets; left > 0; ) {
             var count = socket.receive(vector.headers(), CAPACITY);
             if (count < 0) {
-                if (calls.errno() == Errno.EAGAIN || ++errors == PATIENCE) {
-                    return true;
-                }
-                continue; // an error that a sent packet met: told once, and no concern here
+                // Or an error that a sent packet met: told once, and no concern here. What waits
+                // behind it makes the socket ready again.
+                return true;
             }
             for (var i = 0; i < count; i++) {
                 left -=

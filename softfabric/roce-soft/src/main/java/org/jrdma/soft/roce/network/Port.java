@@ -116,7 +116,7 @@ public final class Port implements AutoCloseable {
         }
         sockets = new UdpSocket[] {socket};
         outgoing = new Outgoing(socket, on.isLoopback(), on.index(), calls, Arena.ofAuto());
-        incoming = new Incoming(on.index(), calls, Arena.ofAuto());
+        incoming = new Incoming(on.index(), Arena.ofAuto());
         engine =
                 new Engine(
                         outgoing,

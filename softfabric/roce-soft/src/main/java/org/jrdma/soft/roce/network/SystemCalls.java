@@ -14,8 +14,11 @@ import java.lang.invoke.VarHandle;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /**
- * The system calls about sockets. Each answers -1 on failure and leaves its {@link #errno()} here,
- * so an object of this class is for one thread at a time. No call allocates.
+ * The system calls about sockets. Each but {@link #receive} answers -1 on failure and leaves its
+ * {@link #errno()} here, so an object of this class is for one thread at a time.
+ *
+ * <p>The JDK makes a segment for each call that captures errno, and only at times finds that it
+ * need not. So those that every packet takes do without, as long as they succeed.
  *
  * <p>Numbers and layouts are Linux's of 64 bits, the same on x86-64 and aarch64.
  */
@@ -49,12 +52,13 @@ final class SystemCalls {
                     FunctionDescriptor.of(
                             JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle RECEIVE =
-            Downcalls.capturingErrno(
+            Downcalls.plain(
                     FunctionDescriptor.of(
                             JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle SEND =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final FunctionDescriptor SENDING =
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle SEND = Downcalls.plain(SENDING);
+    private static final MethodHandle SEND_AND_TELL = Downcalls.capturingErrno(SENDING);
     private static final MethodHandle WAIT =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
@@ -138,12 +142,15 @@ final class SystemCalls {
         }
     }
 
-    /** Receives up to {@code count} datagrams; how many. The descriptor must not block. */
+    /**
+     * Receives up to {@code count} datagrams; how many, or -1 without an errno. The descriptor must
+     * not block.
+     */
     int receive(int descriptor, MemorySegment messages, int count) {
         try {
             return (int)
                     RECEIVE.invokeExact(
-                            RECVMMSG, captured, descriptor, messages, count, 0, MemorySegment.NULL);
+                            RECVMMSG, descriptor, messages, count, 0, MemorySegment.NULL);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -152,7 +159,12 @@ final class SystemCalls {
     /** Sends up to {@code count} datagrams; how many, before one that failed if not all. */
     int send(int descriptor, MemorySegment messages, int count) {
         try {
-            return (int) SEND.invokeExact(SENDMMSG, captured, descriptor, messages, count, 0);
+            var sent = (int) SEND.invokeExact(SENDMMSG, descriptor, messages, count, 0);
+            return sent > 0 // else again, to be told why
+                    ? sent
+                    : (int)
+                            SEND_AND_TELL.invokeExact(
+                                    SENDMMSG, captured, descriptor, messages, count, 0);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }

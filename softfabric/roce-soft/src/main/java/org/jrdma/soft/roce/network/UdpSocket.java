@@ -221,7 +221,7 @@ final class UdpSocket {
         return descriptor;
     }
 
-    /** Receives up to {@code count} datagrams; -1 and errno for none. */
+    /** Receives up to {@code count} datagrams; -1 for none. */
     int receive(MemorySegment messages, int count) {
         return calls.receive(descriptor, messages, count);
     }

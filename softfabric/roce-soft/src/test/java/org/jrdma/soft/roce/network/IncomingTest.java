@@ -35,7 +35,7 @@ class IncomingTest {
         var socket = open();
         try (var sender = new DatagramSocket()) {
             var address = socket.address();
-            var incoming = new Incoming(LocalInterface.of(address).index(), calls, Arena.ofAuto());
+            var incoming = new Incoming(LocalInterface.of(address).index(), Arena.ofAuto());
             var engine =
                     new Engine(
                             new NoLink(),
