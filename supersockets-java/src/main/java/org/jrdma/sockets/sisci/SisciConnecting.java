@@ -117,6 +117,9 @@ public final class SisciConnecting extends Source {
             }
             return (int) map.getLong(SisciDoor.NUMBER);
         } catch (FabricTimeoutException e) {
+            if (!fabric.node().probe(node)) {
+                throw new FabricException("node %d cannot be reached".formatted(node), 0, e);
+            }
             throw new FabricException(
                     "Connection refused: nobody listens at port %d of node %d"
                             .formatted(port, node),
