@@ -256,6 +256,29 @@ class SisciTransportTest {
         }
     }
 
+    /**
+     * Who waits for its peer to leave is looked at again and again, and needs no thread for each.
+     */
+    @Test
+    void shouldEndManyStreamsAtOnceOnFewThreads() throws Exception {
+        var pairs = new ArrayList<ChannelPair>();
+        for (var i = 0; i < 100; i++) {
+            pairs.add(ChannelPair.open(OWN_NODE));
+        }
+        var before = threadsOfStreams();
+        for (var pair : pairs) {
+            pair.close();
+        }
+
+        assertThat(threadsOfStreams()).isLessThanOrEqualTo(before + 4);
+    }
+
+    private static long threadsOfStreams() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("jrdma-sisci-"))
+                .count();
+    }
+
     private static long files(Path folder) throws IOException {
         try (var files = Files.list(folder)) {
             return files.count();

@@ -28,6 +28,7 @@ public final class SisciFabric {
     private static final long ROUND_NANOS = 20_000_000;
 
     private static final long IDLE_NANOS = 200_000_000;
+    private static final int LEAVERS = 4;
     private static final Logger LOG = LoggerFactory.getLogger(SisciFabric.class);
 
     private final Node node;
@@ -35,10 +36,15 @@ public final class SisciFabric {
     private final Bells bells;
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
-    /** For what may block: the set-up of streams, and their end. */
+    /** For the set-up of streams, which may block. */
     private final ExecutorService threads =
             Executors.newCachedThreadPool(
                     Thread.ofPlatform().daemon().name("jrdma-sisci-call-", 0).factory());
+
+    /** For their end, which hardly does; there may be thousands at once. */
+    private final ExecutorService leavers =
+            Executors.newFixedThreadPool(
+                    LEAVERS, Thread.ofPlatform().daemon().name("jrdma-sisci-leave-", 0).factory());
 
     private SisciFabric(Node node, Interrupt bell) {
         this.node = node;
@@ -129,5 +135,10 @@ public final class SisciFabric {
     /** Runs what may block on a thread of its own. */
     void lend(Runnable task) {
         threads.execute(task);
+    }
+
+    /** Runs the end of a stream, when those before it have had their turn. */
+    void lendToLeave(Runnable task) {
+        leavers.execute(task);
     }
 }

@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -64,6 +65,7 @@ public final class SisciStream extends Source {
     private long readerSleeps;
     private long writerSleeps;
 
+    private final AtomicBoolean leaving = new AtomicBoolean();
     private volatile boolean readerSleeping;
     private volatile boolean writerSleeping;
     private volatile boolean inputEnded;
@@ -294,7 +296,7 @@ public final class SisciStream extends Source {
             changed();
         }
         if (leave) {
-            fabric.lend(this::leave);
+            leaveSoon();
         }
     }
 
@@ -493,7 +495,7 @@ public final class SisciStream extends Source {
             closed = true;
             absence = Deadline.after(LONGEST_ABSENCE);
         }
-        fabric.lend(this::leave);
+        leaveSoon();
     }
 
     /** Closes an end that no peer has been told of, or that none will come to. */
@@ -516,7 +518,7 @@ public final class SisciStream extends Source {
                     }
                 }
                 changed();
-                fabric.lend(this::leave);
+                leaveSoon();
             }
             case NOT_OPERATIONAL -> fail();
             case CONNECTED, OPERATIONAL, UNKNOWN -> {} // no reason to do anything
@@ -537,8 +539,16 @@ public final class SisciStream extends Source {
         changed();
     }
 
+    /** Once, however often it is said before it is done. */
+    private void leaveSoon() {
+        if (leaving.compareAndSet(false, true)) {
+            fabric.lendToLeave(this::leave);
+        }
+    }
+
     /** Disconnects from a peer that has left, or from all when this end is closed. May block. */
     private void leave() {
+        leaving.set(false);
         Peer other;
         boolean release;
         sending.lock();
