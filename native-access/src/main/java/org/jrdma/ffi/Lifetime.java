@@ -153,6 +153,11 @@ public final class Lifetime {
         }
     }
 
+    /** Ends an {@link #onClose}: the same {@code wakeup} does not run any more. */
+    public void noLongerOnClose(Runnable wakeup) {
+        wakeups.remove(wakeup);
+    }
+
     /**
      * Closes what depends on this, newest first, then waits for calls in flight, then destroys. If
      * another thread is at it, waits for that thread. What the system refuses is logged, not

@@ -61,7 +61,7 @@ public final class DmaChannel extends SisciObject {
                                 channel,
                                 flags,
                                 () -> "for " + name);
-        var patience = new Patience();
+        var patience = new Patience(node.leftovers());
         var lifetime =
                 new Lifetime(
                         name,
@@ -76,30 +76,31 @@ public final class DmaChannel extends SisciObject {
 
     /** Has a queue's transfers go by this channel. In C: {@code SCIAssignDMAChannel}. */
     public void assign(DmaQueue queue) throws SisciException {
-        use(ChannelUse.ASSIGN, queue);
+        use(ChannelUse.ASSIGN, queue, queue.functions());
     }
 
     /** In C: {@code SCIPrepareLocalSegmentForDMA}. */
     public void prepare(LocalSegment segment) throws SisciException {
-        use(ChannelUse.PREPARE_LOCAL, segment);
+        use(ChannelUse.PREPARE_LOCAL, segment, segment.node().functions());
     }
 
     /** In C: {@code SCIPrepareRemoteSegmentForDMA}. */
     public void prepare(RemoteSegment segment) throws SisciException {
-        use(ChannelUse.PREPARE_REMOTE, segment);
+        use(ChannelUse.PREPARE_REMOTE, segment, segment.node().functions());
     }
 
     /** In C: {@code SCIUnprepareLocalSegmentForDMA}. */
     public void unprepare(LocalSegment segment) throws SisciException {
-        use(ChannelUse.UNPREPARE_LOCAL, segment);
+        use(ChannelUse.UNPREPARE_LOCAL, segment, segment.node().functions());
     }
 
     /** In C: {@code SCIUnprepareRemoteSegmentForDMA}. */
     public void unprepare(RemoteSegment segment) throws SisciException {
-        use(ChannelUse.UNPREPARE_REMOTE, segment);
+        use(ChannelUse.UNPREPARE_REMOTE, segment, segment.node().functions());
     }
 
-    private void use(ChannelUse use, SisciObject object) throws SisciException {
+    private void use(ChannelUse use, SisciObject object, SisciFunctions its) throws SisciException {
+        object.checkLibrary(its, functions, toString());
         whileOpen(() ->
                 object.whileOpen(() ->
                         functions

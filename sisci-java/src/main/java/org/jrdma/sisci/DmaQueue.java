@@ -10,6 +10,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -18,6 +20,8 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
 import org.jrdma.sisci.internal.SisciFunctions;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Moves bytes without the CPU, one transfer at a time.
@@ -29,6 +33,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DmaQueue extends SisciObject {
 
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+    private static final long STOP_PAUSE_NANOS = 50_000;
+    private static final Logger LOG = LoggerFactory.getLogger(DmaQueue.class);
+
     private final State state;
 
     private DmaQueue(MemorySegment handle, Lifetime lifetime, State state) {
@@ -39,14 +47,19 @@ public final class DmaQueue extends SisciObject {
     /** What closing it needs. Apart from it, so that a forgotten one is found. */
     private static final class State {
 
-        final Patience patience = new Patience();
+        final Patience patience;
         final SisciFunctions functions;
         final MemorySegment handle;
         final String name;
         private final AtomicReference<@Nullable Running> running = new AtomicReference<>();
 
-        State(SisciFunctions functions, MemorySegment handle, String name) {
-            this.functions = functions;
+        /** A transfer that is polled. Keeps memory of the caller's reachable. */
+        @SuppressWarnings("unused") // but for what it refers to
+        private @Nullable DmaTransfer posted;
+
+        State(Node node, MemorySegment handle, String name) {
+            this.patience = new Patience(node.leftovers());
+            this.functions = node.functions();
             this.handle = handle;
             this.name = name;
         }
@@ -55,28 +68,34 @@ public final class DmaQueue extends SisciObject {
             return DmaState.of(functions.dma().state(handle));
         }
 
-        Running start(DmaTransfer transfer) throws SisciException {
-            var next = new Running(transfer, running);
+        /** Under a lock, so that nobody aborts another transfer than he means to. */
+        synchronized Running start(DmaTransfer transfer, Lifetime queue) throws SisciException {
+            transfer.checkLibrary(functions, name);
+            var next = new Running(transfer, running, by -> abortIfOpen(by, queue));
             var other = running.compareAndExchange(null, next); // its end may come at once
             if (other != null) {
                 Callbacks.forget(next.listener);
                 throw refusal(other);
             }
             try {
+                next.watchSegments();
                 transfer.start(functions, handle, next.listener);
             } catch (SisciException | RuntimeException e) {
                 next.forget();
                 throw e;
             }
+            posted = null;
             return next;
         }
 
-        void post(DmaTransfer transfer) throws SisciException {
+        synchronized void post(DmaTransfer transfer) throws SisciException {
+            transfer.checkLibrary(functions, name);
             var other = running.get();
             if (other != null) {
                 throw refusal(other);
             }
             transfer.start(functions, handle, 0);
+            posted = transfer;
         }
 
         private IllegalStateException refusal(Running other) {
@@ -85,22 +104,75 @@ public final class DmaQueue extends SisciObject {
         }
 
         /** The library need not call back for a transfer that it has aborted. */
-        void abort() throws SisciException {
+        synchronized void abort() throws SisciException {
             functions.dma().abortQueue(handle, () -> "for " + name);
+            endIf(DmaState.ABORTED);
+        }
+
+        private void endIf(DmaState state) {
             var aborted = running.get();
-            if (aborted != null && now() == DmaState.ABORTED) {
-                aborted.end(
-                        new SisciException(
-                                "SCIAbortDMAQueue", aborted.transfer + " was aborted", 0));
+            if (aborted != null && now() == state) {
+                aborted.end(aborted.aborted());
+            }
+        }
+
+        synchronized void abort(Running only) throws SisciException {
+            if (running.get() == only) {
+                abort();
+            }
+        }
+
+        /** Whether the engine has let go of a transfer. */
+        synchronized boolean hasEnded(Running transfer) {
+            if (running.get() == transfer && now() != DmaState.POSTED) {
+                transfer.end(transfer.outcome(now()));
+            }
+            return running.get() != transfer;
+        }
+
+        /** One of its segments is being closed, or its node. */
+        private void abortIfOpen(@Nullable Running only, Lifetime queue) {
+            try {
+                queue.hold();
+            } catch (IllegalStateException e) {
+                return; // it aborts for itself
+            }
+            try {
+                if (only != null) {
+                    abort(only);
+                } else if (now() == DmaState.POSTED) {
+                    abort();
+                }
+            } catch (SisciException e) {
+                LOG.debug("{} is not aborted: {}", name, e.getMessage());
+            } finally {
+                queue.release();
             }
         }
 
         void remove() throws SisciException {
-            if (now() == DmaState.POSTED) {
-                abort();
-                patience.undo(this::beUnposted);
+            var deadline = patience.begin();
+            try {
+                stop(deadline);
+            } finally {
+                patience.undo(deadline, this::removeQueue, this::removeQueue);
+                posted = null;
             }
-            patience.undo(() -> functions.dma().removeQueue(handle, () -> "for " + name));
+        }
+
+        /** No future is left without its end. */
+        private void stop(Deadline deadline) throws SisciException {
+            try {
+                if (now() == DmaState.POSTED) {
+                    abort();
+                    Patience.retry(deadline, this::beUnposted);
+                }
+            } finally {
+                var left = running.get();
+                if (left != null) {
+                    left.end(left.outcome(now()));
+                }
+            }
         }
 
         private void beUnposted() throws SisciException {
@@ -109,6 +181,10 @@ public final class DmaQueue extends SisciObject {
                         .library()
                         .failure("SCIAbortDMAQueue", "for " + name, sisci_h.SCI_ERR_BUSY(), 0);
             }
+        }
+
+        private void removeQueue() throws SisciException {
+            functions.dma().removeQueue(handle, () -> "for " + name);
         }
     }
 
@@ -119,14 +195,24 @@ public final class DmaQueue extends SisciObject {
         final CompletableFuture<Void> future = new CompletableFuture<>();
         final long listener;
         private final AtomicReference<@Nullable Running> place;
+        private final Runnable abort;
 
         /**
          * @param place where this stands as long as it runs
+         * @param abort ends it early, for its segments cannot be closed before
          */
-        Running(DmaTransfer transfer, AtomicReference<@Nullable Running> place) {
+        Running(
+                DmaTransfer transfer,
+                AtomicReference<@Nullable Running> place,
+                Consumer<Running> abort) {
             this.transfer = transfer;
             this.place = place;
+            this.abort = () -> abort.accept(this);
             this.listener = Callbacks.register((Callbacks.StatusListener) this::ended);
+        }
+
+        void watchSegments() {
+            transfer.lifetimes().forEach(lifetime -> lifetime.onClose(abort));
         }
 
         private void ended(int status) {
@@ -139,6 +225,25 @@ public final class DmaQueue extends SisciObject {
                     function,
                     "%s failed: %s.".formatted(transfer, SisciException.describe(function, status)),
                     status);
+        }
+
+        SisciException aborted() {
+            return new SisciException("SCIAbortDMAQueue", transfer + " was aborted", 0);
+        }
+
+        /** What came of it, where the library has not called back. */
+        @Nullable SisciException outcome(DmaState state) {
+            return switch (state) {
+                case DONE -> null;
+                case ERROR -> failure(sisci_h.SCI_ERR_TRANSFER_FAILED());
+                case POSTED ->
+                        new SisciException(
+                                "SCIAbortDMAQueue",
+                                "%s was aborted, and is still under way: its memory must stay"
+                                        .formatted(transfer),
+                                sisci_h.SCI_ERR_BUSY());
+                default -> aborted();
+            };
         }
 
         /** What the user hung on the future does not run on the library's thread. */
@@ -156,6 +261,7 @@ public final class DmaQueue extends SisciObject {
         void forget() {
             Callbacks.forget(listener);
             place.compareAndSet(this, null);
+            transfer.lifetimes().forEach(lifetime -> lifetime.noLongerOnClose(abort));
         }
     }
 
@@ -170,9 +276,20 @@ public final class DmaQueue extends SisciObject {
                                 node.adapterNumber(),
                                 maxEntries,
                                 () -> "for " + name);
-        var state = new State(node.functions(), handle, name);
-        return new DmaQueue(
-                handle, new Lifetime(name, List.of(node.ownLifetime()), state::remove), state);
+        var state = new State(node, handle, name);
+        var owner = node.ownLifetime();
+        var abort = new AtomicReference<Runnable>();
+        var lifetime =
+                new Lifetime(
+                        name,
+                        List.of(owner),
+                        () -> {
+                            owner.noLongerOnClose(abort.get());
+                            state.remove();
+                        });
+        abort.set(() -> state.abortIfOpen(null, lifetime));
+        owner.onClose(abort.get()); // segments are closed before this, where they are newer
+        return new DmaQueue(handle, lifetime, state);
     }
 
     /**
@@ -183,12 +300,14 @@ public final class DmaQueue extends SisciObject {
      * @throws IllegalStateException if another transfer is under way
      */
     public CompletableFuture<Void> start(DmaTransfer transfer) throws SisciException {
-        return inCall(() -> state.start(transfer)).future.copy();
+        return inCall(() -> state.start(transfer, lifetime())).future.copy();
     }
 
     /**
      * Makes a transfer, and waits for its end. Where that takes too long, or the thread is
-     * interrupted, the transfer is aborted.
+     * interrupted, the transfer is aborted, and the engine has let go of its memory when this
+     * throws; only if it has not within five seconds more, which the exception says then, the
+     * memory must stay until {@link #state()} is not POSTED.
      *
      * @throws FabricTimeoutException if it did not end in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -197,30 +316,58 @@ public final class DmaQueue extends SisciObject {
     public void transfer(DmaTransfer transfer, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        var future = start(transfer);
+        var running = inCall(() -> state.start(transfer, lifetime()));
         try {
-            future.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+            running.future.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof SisciException failure) {
                 throw failure;
             }
             throw new AssertionError("a transfer ends by a SisciException only", e);
         } catch (TimeoutException e) {
-            throw abortBecause(deadline.missed("No end of " + transfer));
+            throw stopBecause(running, deadline.missed("No end of " + transfer));
         } catch (InterruptedException e) {
+            var reason = new InterruptedIOException("interrupted while waiting for " + transfer);
+            var _ = stopBecause(running, reason);
             Thread.currentThread().interrupt();
-            throw abortBecause(
-                    new InterruptedIOException("interrupted while waiting for " + transfer));
+            throw reason;
         }
     }
 
-    private <E extends IOException> E abortBecause(E reason) {
+    private <E extends IOException> E stopBecause(Running running, E reason) {
         try {
-            abort();
+            whileOpen(() -> state.abort(running));
         } catch (SisciException e) {
-            reason.addSuppressed(e); // as where it has ended meanwhile
+            reason.addSuppressed(e);
+        } catch (IllegalStateException e) {
+            LOG.debug("{} is being closed, which stops {} too", this, running.transfer);
+        }
+        if (!awaitEnd(running)) {
+            reason.addSuppressed(running.outcome(DmaState.POSTED));
         }
         return reason;
+    }
+
+    /** An interrupt does not end it, and is kept for whoever comes next. */
+    private boolean awaitEnd(Running running) {
+        var deadline = Deadline.after(LONGEST_STOP);
+        var interrupted = false;
+        while (!hasEnded(running) && !deadline.hasPassed()) {
+            interrupted |= Thread.interrupted();
+            LockSupport.parkNanos(STOP_PAUSE_NANOS);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return hasEnded(running);
+    }
+
+    private boolean hasEnded(Running running) {
+        try {
+            return inCall(() -> state.hasEnded(running));
+        } catch (IllegalStateException e) {
+            return running.future.isDone();
+        }
     }
 
     /**
@@ -237,8 +384,15 @@ public final class DmaQueue extends SisciObject {
         return inCall(state::now);
     }
 
-    /** Ends the transfer under way. In C: {@code SCIAbortDMAQueue}. */
+    /**
+     * Ends the transfer under way. The engine may go on for a moment: its memory must stay until
+     * the future has ended, or {@link #state()} is not POSTED. In C: {@code SCIAbortDMAQueue}.
+     */
     public void abort() throws SisciException {
         whileOpen(state::abort);
+    }
+
+    SisciFunctions functions() {
+        return state.functions;
     }
 }

@@ -2,8 +2,12 @@ package org.jrdma.sisci;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.SisciFunctions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link DmaQueue} is to move: between a segment of this node, prepared, or memory of this
@@ -13,6 +17,7 @@ import org.jrdma.sisci.internal.SisciFunctions;
 public final class DmaTransfer {
 
     private final String name;
+    private final @Nullable LocalSegment local;
     private final RemoteSegment remote;
     private final boolean pulls;
     private final Start start;
@@ -21,12 +26,14 @@ public final class DmaTransfer {
 
     private DmaTransfer(
             String name,
+            @Nullable LocalSegment local,
             RemoteSegment remote,
             boolean pulls,
             Start start,
             DmaEngine engine,
             boolean toGroup) {
         this.name = name;
+        this.local = local;
         this.remote = remote;
         this.pulls = pulls;
         this.start = start;
@@ -74,6 +81,7 @@ public final class DmaTransfer {
         var name = "%,d bytes".formatted(bytes);
         return of(
                 name,
+                local,
                 remote,
                 pulls,
                 (functions, queue, listener, flags) ->
@@ -113,6 +121,7 @@ public final class DmaTransfer {
         var name = copy.size() + " pieces";
         return of(
                 name,
+                local,
                 remote,
                 pulls,
                 (functions, queue, listener, flags) ->
@@ -159,6 +168,7 @@ public final class DmaTransfer {
         var name = "%,d bytes of memory".formatted(memory.byteSize());
         return of(
                 name,
+                null,
                 remote,
                 pulls,
                 (functions, queue, listener, flags) ->
@@ -174,18 +184,36 @@ public final class DmaTransfer {
                                         () -> "for " + name));
     }
 
-    private static DmaTransfer of(String name, RemoteSegment remote, boolean pulls, Start start) {
-        return new DmaTransfer(name, remote, pulls, start, DmaEngine.ANY, false);
+    private static DmaTransfer of(
+            String name,
+            @Nullable LocalSegment local,
+            RemoteSegment remote,
+            boolean pulls,
+            Start start) {
+        return new DmaTransfer(name, local, remote, pulls, start, DmaEngine.ANY, false);
     }
 
     /** The same by a certain engine. */
     public DmaTransfer by(DmaEngine other) {
-        return new DmaTransfer(name, remote, pulls, start, other, toGroup);
+        return new DmaTransfer(name, local, remote, pulls, start, other, toGroup);
     }
 
     /** The same to all members of a multicast group. In C: {@code SCI_FLAG_BROADCAST}. */
     public DmaTransfer toGroup() {
-        return new DmaTransfer(name, remote, pulls, start, engine, true);
+        return new DmaTransfer(name, local, remote, pulls, start, engine, true);
+    }
+
+    /** What is in use as long as it lasts. */
+    Stream<Lifetime> lifetimes() {
+        return Stream.of(local, remote).filter(Objects::nonNull).map(SisciObject::ownLifetime);
+    }
+
+    /** A handle of one library must not get into another. */
+    void checkLibrary(SisciFunctions functions, String queue) {
+        remote.checkLibrary(remote.node().functions(), functions, queue);
+        if (local != null) {
+            local.checkLibrary(local.node().functions(), functions, queue);
+        }
     }
 
     /** The queue must be held. */

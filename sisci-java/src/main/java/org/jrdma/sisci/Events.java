@@ -175,14 +175,26 @@ final class Events<E> {
     }
 
     private void tell(Consumer<? super E> listener, E event) {
+        if (isClosed()) {
+            return; // it was taken just before
+        }
         try {
             listener.accept(event);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("A listener for events of {} failed", name, e);
         }
     }
 
-    /** Ends all waits; what nobody took is lost. */
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends all waits; what nobody took is lost. A listener that is at it goes on. */
     void close() {
         lock.lock();
         try {

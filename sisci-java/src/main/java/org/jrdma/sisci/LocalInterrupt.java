@@ -53,7 +53,7 @@ record LocalInterrupt<E>(Created created, Lifetime lifetime, Patience patience, 
         }
         var name = "%s %d of %s".formatted(kind, created.number(), node);
         events.name(name);
-        var patience = new Patience();
+        var patience = new Patience(node.leftovers());
         var lifetime =
                 new Lifetime(
                         name,

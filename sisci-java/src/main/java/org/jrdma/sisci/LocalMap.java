@@ -20,6 +20,8 @@ public final class LocalMap extends SegmentMap {
                                 bytes,
                                 functions.library().bits(options.constants()),
                                 () -> "for " + segment);
-        return new LocalMap(new Mapping(functions, mapped, bytes, options, segment));
+        return new LocalMap(
+                new Mapping(
+                        functions, mapped, bytes, options, segment, segment.node().leftovers()));
     }
 }

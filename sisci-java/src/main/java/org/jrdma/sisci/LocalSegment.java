@@ -2,6 +2,7 @@ package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
@@ -20,41 +21,59 @@ import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.QueryStructure;
 import org.jrdma.sisci.internal.SegmentFunctions;
 import org.jrdma.sisci.internal.SisciFunctions;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Memory of this node that peers can be given.
  *
  * <p>It is prepared for an adapter, then made available there; {@link #offer()} does both. Owned by
  * its {@link Node}; safe for use by several threads. Closing it closes its maps, takes it back from
- * peers and waits, as {@link SisciObject} says, for those that are connected. In C: {@code
- * sci_local_segment_t}; {@link #close()} is {@code SCISetSegmentUnavailable}, {@code
- * SCIRemoveSegment}.
+ * peers and waits, as {@link SisciObject} says, for those that are connected. Closing one that
+ * another process {@linkplain #share shares} leaves it to that. In C: {@code sci_local_segment_t};
+ * {@link #close()} is {@code SCISetSegmentUnavailable}, {@code SCIRemoveSegment}.
  */
 public final class LocalSegment extends SisciObject {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LocalSegment.class);
 
     private final Node node;
     private final int id;
     private final long bytes;
+    private final boolean isAttached;
     private final State state;
 
     private LocalSegment(
-            Node node, MemorySegment handle, int id, long bytes, Lifetime lifetime, State state) {
+            Node node,
+            MemorySegment handle,
+            int id,
+            long bytes,
+            boolean isAttached,
+            Lifetime lifetime,
+            State state) {
         super(handle, lifetime, state.patience);
         this.node = node;
         this.id = id;
         this.bytes = bytes;
+        this.isAttached = isAttached;
         this.state = state;
     }
 
     /** What closing it needs to know. Apart from it, so that a forgotten one is found. */
     private static final class State {
 
-        final Patience patience = new Patience();
+        final Patience patience;
         final Set<Integer> availableOn = new CopyOnWriteArraySet<>();
         final Events<SegmentEvent> events;
         final long listener;
 
-        State(String name, boolean listens) {
+        /** Of the caller's: reachable as long as peers may store into it. */
+        private final @Nullable MemorySegment memory;
+
+        State(String name, Leftovers leftovers, boolean listens, @Nullable MemorySegment memory) {
+            this.patience = new Patience(leftovers);
+            this.memory = memory;
             this.events = new Events<>(name);
             this.listener = listens ? Callbacks.register(listener(events)) : 0;
         }
@@ -69,14 +88,34 @@ public final class LocalSegment extends SisciObject {
                                     status));
         }
 
-        void remove(SegmentFunctions functions, MemorySegment handle, String name)
+        /** Whether it stays available is up to all processes that have it. */
+        void remove(SisciFunctions functions, MemorySegment handle, String name)
                 throws SisciException {
+            var segments = functions.segments();
+            var deadline = patience.begin();
             try {
                 for (var adapter : availableOn) {
-                    patience.undo(() ->
-                            functions.setUnavailable(handle, adapter, 0, () -> "for " + name));
+                    try {
+                        Patience.retry(
+                                deadline,
+                                () ->
+                                        segments.setUnavailable(
+                                                handle, adapter, 0, () -> "for " + name));
+                    } catch (SisciException e) {
+                        LOG.debug("{} goes without notice: {}", name, e.getMessage());
+                    }
                 }
-                patience.undo(() -> functions.remove(handle, () -> "for " + name));
+                var force = functions.library().number(Constant.SCI_FLAG_FORCE_REMOVE);
+                patience.undo(
+                        deadline,
+                        () -> segments.remove(handle, 0, () -> "for " + name),
+                        () -> {
+                            try {
+                                segments.remove(handle, force, () -> "for " + name + ", by force");
+                            } finally {
+                                Reference.reachabilityFence(memory);
+                            }
+                        });
             } finally {
                 Callbacks.forget(listener);
             }
@@ -89,7 +128,12 @@ public final class LocalSegment extends SisciObject {
         var functions = node.functions().segments();
         var wanted = "segment %d of %,d bytes".formatted(options.id(), options.bytes());
         var flags = library.bits(options.flags());
-        var state = new State(wanted, options.hasPeers());
+        var state =
+                new State(
+                        wanted,
+                        node.leftovers(),
+                        options.hasPeers(),
+                        options.foreignMemory().orElse(null));
         MemorySegment handle;
         try {
             handle =
@@ -106,7 +150,7 @@ public final class LocalSegment extends SisciObject {
         }
         var hasOwnId = options.flags().noneMatch(flag -> flag == Constant.SCI_FLAG_AUTO_ID);
         var id = hasOwnId ? options.id() : functions.id(handle);
-        var segment = make(node, handle, id, options.bytes(), state);
+        var segment = make(node, handle, id, options.bytes(), false, state);
         if (options.foreignMemory().isPresent()) {
             try {
                 functions.register(handle, options.foreignMemory().get(), () -> "for " + wanted);
@@ -121,13 +165,13 @@ public final class LocalSegment extends SisciObject {
     /** The node must be held. */
     static LocalSegment attach(Node node, int id) throws SisciException {
         var name = "shared segment " + id;
-        var state = new State(name, true);
+        var state = new State(name, node.leftovers(), true, null);
         try {
             var attached =
                     node.functions()
                             .segments()
                             .attach(node.address(), id, state.listener, () -> "for " + name);
-            return make(node, attached.handle(), id, attached.bytes(), state);
+            return make(node, attached.handle(), id, attached.bytes(), true, state);
         } catch (SisciException | RuntimeException e) {
             Callbacks.forget(state.listener);
             throw e;
@@ -135,17 +179,17 @@ public final class LocalSegment extends SisciObject {
     }
 
     private static LocalSegment make(
-            Node node, MemorySegment handle, int id, long bytes, State state) {
+            Node node, MemorySegment handle, int id, long bytes, boolean isAttached, State state) {
         var name = "segment %d of %s".formatted(id, node);
         state.events.name(name);
-        var functions = node.functions().segments();
+        var functions = node.functions();
         var lifetime =
                 new Lifetime(
                         name,
                         List.of(node.ownLifetime()),
                         () -> state.remove(functions, handle, name));
         lifetime.onClose(state.events::close);
-        return new LocalSegment(node, handle, id, bytes, lifetime, state);
+        return new LocalSegment(node, handle, id, bytes, isAttached, lifetime, state);
     }
 
     /** The number by which peers know it. In C: {@code SCIGetLocalSegmentId}. */
@@ -189,7 +233,9 @@ public final class LocalSegment extends SisciObject {
     public void makeAvailable(int adapter) throws SisciException {
         whileOpen(() -> {
             segments().setAvailable(address(), adapter, this::subject);
-            state.availableOn.add(adapter);
+            if (!isAttached) {
+                state.availableOn.add(adapter);
+            }
         });
     }
 
@@ -300,7 +346,8 @@ public final class LocalSegment extends SisciObject {
 
     /**
      * Calls {@code listener} for each event from now until the segment is closed, one after the
-     * other, on a virtual thread of its own. It may close the segment. What it throws is logged.
+     * other, on a virtual thread of its own. It may close the segment; where another thread does, a
+     * call that has begun goes on. What it throws is logged.
      */
     public void onEvent(Consumer<SegmentEvent> listener) {
         state.events.listen(listener);

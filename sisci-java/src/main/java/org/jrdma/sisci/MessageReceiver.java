@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Receives the messages of one {@link MessageSender}, in the order in which they were sent, none
- * lost or torn.
+ * lost or torn as long as the link holds.
  *
- * <p>For one thread at a time. {@link #tryReceive} allocates nothing, and makes no library call but
- * now and then, to tell the sender how far it is.
+ * <p>For one thread at a time. {@link #tryReceive} never waits, allocates nothing, and makes no
+ * library call but now and then, to tell the sender how far it is.
  */
 public final class MessageReceiver implements AutoCloseable {
 
@@ -27,8 +27,8 @@ public final class MessageReceiver implements AutoCloseable {
 
     static final long PAUSE_NANOS = 50_000;
 
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-    private static final Duration ONE_TRY = Duration.ofMillis(20);
+    private static final long NANOS_BETWEEN_TRIES = 1_000_000;
+    private static final Duration LAST_TRIES = Duration.ofMillis(20);
     private static final Logger LOG = LoggerFactory.getLogger(MessageReceiver.class);
 
     private final Node node;
@@ -37,6 +37,12 @@ public final class MessageReceiver implements AutoCloseable {
     private final int capacity;
     private volatile @Nullable RemoteSegment sender;
     private @Nullable RemoteMap feedback;
+
+    /** Why the sender could not be told; it is tried again a little later. */
+    private @Nullable SisciException untold;
+
+    private long untoldSince;
+    private boolean senderIsGone;
     private long consumed;
     private long told;
     private int number;
@@ -89,15 +95,13 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Hands over a message if there is one. The first time, connects to the sender's segment, for
-     * which it waits up to five seconds.
+     * Hands over a message if there is one.
      *
      * @return false if there is none
      * @throws FabricException if what lies in the ring is no message: stores have been lost, or
      *     another wrote there; no more can be received then
-     * @throws InterruptedIOException if the thread is interrupted while it connects
      */
-    public boolean tryReceive(Handler handler) throws FabricException, InterruptedIOException {
+    public boolean tryReceive(Handler handler) throws FabricException {
         var produced = ring.getLongAcquire(MessageRing.PRODUCED);
         if (produced == consumed) {
             if (told != consumed) {
@@ -161,47 +165,57 @@ public final class MessageReceiver implements AutoCloseable {
         }
     }
 
-    /** Tells the sender how far this is, unless it has left. */
-    private void tell() throws FabricException, InterruptedIOException {
+    /**
+     * Tells the sender how far this is, unless it has gone; later, where it cannot now. It does not
+     * fail for that: what was just taken is to be handed over.
+     */
+    private void tell() {
+        if (untold != null && System.nanoTime() - untoldSince < NANOS_BETWEEN_TRIES) {
+            return;
+        }
+        untold = null;
         try {
-            if (!hasLeft()) {
-                var map = feedback(CONNECT_TIMEOUT);
+            if (!senderIsGone && !hasLeft()) {
+                var map = feedback();
                 map.putLongRelease(MessageRing.CONSUMED, consumed);
                 map.flush();
             }
-        } catch (FabricException | IllegalStateException e) {
-            if (!hasLeft()) {
+            told = consumed;
+        } catch (SisciException e) {
+            senderIsGone = isGone(e);
+            untold = e;
+            untoldSince = System.nanoTime();
+        } catch (IllegalStateException e) {
+            if (!hasLeft()) { // it closes what it has of it
                 throw e;
             }
+            told = consumed;
         }
-        told = consumed;
     }
 
-    private RemoteMap feedback(Duration timeout) throws FabricException, InterruptedIOException {
+    /** Its segment was there before it said so here. */
+    private static boolean isGone(SisciException e) {
+        return e.error() == SisciError.NO_SUCH_SEGMENT || e.error() == SisciError.NO_SUCH_NODE;
+    }
+
+    private RemoteMap feedback() throws SisciException {
         if (feedback == null) {
-            var connected = connect(Deadline.after(timeout));
+            var word = ring.getLongAcquire(MessageRing.SENDER);
+            var connected = node.connectNow((int) (word >>> 32), (int) word);
             sender = connected;
             if (hasLeft()) {
                 connected.close(); // the event may have come before
             }
-            feedback = connected.map();
-            feedback.putLongAtClose(MessageRing.CONSUMED, MessageRing.CLOSED);
-        }
-        return feedback;
-    }
-
-    private RemoteSegment connect(Deadline deadline)
-            throws FabricException, InterruptedIOException {
-        var word = ring.getLongAcquire(MessageRing.SENDER);
-        while (true) {
             try {
-                return node.connect((int) (word >>> 32), (int) word, ONE_TRY);
-            } catch (FabricTimeoutException e) {
-                if (hasLeft() || deadline.hasPassed()) {
-                    throw e;
-                }
+                var map = connected.map();
+                map.putLongAtClose(MessageRing.CONSUMED, MessageRing.CLOSED);
+                feedback = map;
+            } catch (SisciException e) {
+                connected.close();
+                throw e;
             }
         }
+        return feedback;
     }
 
     /**
@@ -224,7 +238,7 @@ public final class MessageReceiver implements AutoCloseable {
                 throw new FabricException("The sender to %s is gone".formatted(segment));
             }
             if (deadline.hasPassed()) {
-                throw deadline.missed("No message in " + segment);
+                throw noMessage(deadline);
             }
             if (spins < SPINS) {
                 Thread.onSpinWait();
@@ -237,9 +251,19 @@ public final class MessageReceiver implements AutoCloseable {
         }
     }
 
+    private FabricTimeoutException noMessage(Deadline deadline) {
+        var missed = deadline.missed("No message in " + segment);
+        if (untold != null) {
+            missed.addSuppressed(untold); // the sender may wait for room
+        }
+        return missed;
+    }
+
     private boolean isSenderGone() {
         var connected = sender;
-        return hasLeft() || (connected != null && connected.link() == RemoteSegment.Link.LOST);
+        return senderIsGone
+                || hasLeft()
+                || (connected != null && connected.link() == RemoteSegment.Link.LOST);
     }
 
     private static final class Copy implements Handler {
@@ -268,10 +292,23 @@ public final class MessageReceiver implements AutoCloseable {
 
     /** It learns of the end by a connection that ends. */
     private void meetSender() {
-        try {
-            var _ = feedback(ONE_TRY);
-        } catch (FabricException | InterruptedIOException | IllegalStateException e) {
-            LOG.debug("The sender to {} does not learn of its end: {}", segment, e.getMessage());
+        var deadline = Deadline.after(LAST_TRIES);
+        while (true) {
+            try {
+                var _ = feedback();
+                return;
+            } catch (SisciException | IllegalStateException e) {
+                if (deadline.hasPassed()
+                        || !(e instanceof SisciException failure)
+                        || isGone(failure)) {
+                    LOG.debug(
+                            "The sender to {} does not learn of its end: {}",
+                            segment,
+                            e.getMessage());
+                    return;
+                }
+                LockSupport.parkNanos(NANOS_BETWEEN_TRIES);
+            }
         }
     }
 }

@@ -14,8 +14,8 @@ import org.jrdma.ffi.FabricTimeoutException;
  * into its memory.
  *
  * <p>For one thread at a time. Sending allocates nothing and takes two library calls, {@code
- * SCIFlush} before the message is announced and after. It trusts the link: when that has failed
- * once, messages may be lost, and every send is refused from then on.
+ * SCIFlush} before the message is announced and after. It trusts the link: when the library has
+ * told that it failed, messages may be lost or torn, and every send is refused from then on.
  */
 public final class MessageSender implements AutoCloseable {
 
@@ -46,7 +46,8 @@ public final class MessageSender implements AutoCloseable {
     }
 
     /**
-     * Connects to a receiver as soon as it is there.
+     * Connects to a receiver as soon as it is there. Of two senders that connect at once, one is
+     * refused; SISCI has no means to be quite sure of that, so do not rely on it.
      *
      * @param peer its node
      * @param segment the id that it was opened with
@@ -82,19 +83,30 @@ public final class MessageSender implements AutoCloseable {
             throw new FabricException("%s is no message queue".formatted(receiver));
         }
         if (ring.getLong(MessageRing.SENDER) != 0) {
-            throw new FabricException(
-                    "The message queue in %s has a sender already".formatted(receiver));
+            throw refused(receiver, ring);
         }
         var sender = new MessageSender(feedbackSegment, feedback, receiver, ring, capacity);
         feedbackSegment.onEvent(sender, MessageSender::event);
         feedbackSegment.offer();
-        ring.putLongRelease(MessageRing.SENDER, MessageRing.word(node.id(), feedbackSegment.id()));
+        var own = MessageRing.word(node.id(), feedbackSegment.id());
+        ring.putLongRelease(MessageRing.SENDER, own);
         ring.flush();
+        if (ring.getLongAcquire(MessageRing.SENDER) != own) {
+            throw refused(receiver, ring); // another came at the same time, and was the last
+        }
         if (capacity(ring) == 0) { // otherwise the receiver finds this one when it closes
             throw new FabricException("%s is being closed".formatted(receiver));
         }
         ring.putLongAtClose(MessageRing.LEFT, 1);
         return sender;
+    }
+
+    private static FabricException refused(RemoteSegment receiver, RemoteMap ring) {
+        return new FabricException(
+                ring.getLong(MessageRing.LEFT) == 0
+                        ? "The message queue in %s has a sender already".formatted(receiver)
+                        : "The message queue in %s had its sender, which has left"
+                                .formatted(receiver));
     }
 
     /** Disconnects from a receiver that has: it waits for that, to take its segment back. */
@@ -128,7 +140,8 @@ public final class MessageSender implements AutoCloseable {
      *
      * @return false if there is none: the receiver must take some first
      * @throws IllegalArgumentException if it is longer than a message can be
-     * @throws FabricException if the link has failed, or the receiver has closed
+     * @throws FabricException if the link has failed, before or meanwhile, or the receiver has
+     *     closed
      */
     public boolean trySend(MemorySegment message) throws FabricException {
         var bytes = message.byteSize();
@@ -145,7 +158,7 @@ public final class MessageSender implements AutoCloseable {
         }
     }
 
-    private boolean put(MemorySegment message, long bytes) {
+    private boolean put(MemorySegment message, long bytes) throws FabricException {
         var index = produced % capacity;
         var space = MessageRing.space(bytes);
         var skipped = index + space > capacity ? capacity - index : 0;
@@ -159,10 +172,12 @@ public final class MessageSender implements AutoCloseable {
         var place = MessageRing.RING + index;
         MemorySegment.copy(message, 0, ring.segment(), place + MessageRing.WORD, bytes);
         ring.putLong(place, MessageRing.word(number, (int) bytes));
+        checkLink(); // a message of which a part was lost is not announced
         number++;
         produced += skipped + space;
         ring.putLongRelease(MessageRing.PRODUCED, produced);
         ring.flush();
+        checkLink();
         return true;
     }
 

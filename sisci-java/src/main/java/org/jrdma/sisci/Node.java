@@ -29,6 +29,7 @@ public final class Node extends SisciObject {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(50);
 
     private final SisciFunctions functions;
+    private final Leftovers leftovers;
     private final int adapter;
     private final int id;
 
@@ -37,10 +38,12 @@ public final class Node extends SisciObject {
             Lifetime lifetime,
             Patience patience,
             SisciFunctions functions,
+            Leftovers leftovers,
             int adapter,
             int id) {
         super(handle, lifetime, patience);
         this.functions = functions;
+        this.leftovers = leftovers;
         this.adapter = adapter;
         this.id = id;
     }
@@ -51,18 +54,20 @@ public final class Node extends SisciObject {
     static Node open(SisciFunctions functions, int adapter, Runnable closed) throws SisciException {
         var id = functions.nodes().localNodeId(adapter, () -> "for adapter " + adapter);
         var handle = functions.nodes().open();
-        var patience = new Patience();
+        var leftovers = new Leftovers();
+        var patience = new Patience(leftovers);
         var name = "node " + id;
         var lifetime =
                 new Lifetime(
                         name,
                         List.of(),
                         () -> {
+                            leftovers.undo(patience.begin());
                             patience.undo(
                                     () -> functions.nodes().close(handle, () -> "for " + name));
                             closed.run();
                         });
-        return new Node(handle, lifetime, patience, functions, adapter, id);
+        return new Node(handle, lifetime, patience, functions, leftovers, adapter, id);
     }
 
     /** The id by which peers know this node. In C: {@code SCIGetLocalNodeId}. */
@@ -296,6 +301,15 @@ public final class Node extends SisciObject {
         if (Thread.currentThread().isInterrupted()) {
             throw new InterruptedIOException("interrupted while waiting for " + what);
         }
+    }
+
+    /** Asks once, as {@link #connect} does again and again. */
+    RemoteSegment connectNow(int node, int segment) throws SisciException {
+        return inCall(() -> RemoteSegment.connect(this, node, segment, false));
+    }
+
+    Leftovers leftovers() {
+        return leftovers;
     }
 
     SisciFunctions functions() {

@@ -24,7 +24,7 @@ public final class PcieRequester extends SisciObject {
                 "device %02x:%02x.%d as requester of %s"
                         .formatted(bus, deviceFunction >> 3, deviceFunction & 7, node);
         functions.registerRequester(handle, adapter, bus, deviceFunction, () -> "for " + name);
-        var patience = new Patience();
+        var patience = new Patience(node.leftovers());
         var lifetime =
                 new Lifetime(
                         name,

@@ -44,7 +44,7 @@ public final class RemoteDataInterrupt extends SisciObject {
                         node.adapterNumber(),
                         number,
                         () -> "for " + name);
-        var patience = new Patience();
+        var patience = new Patience(node.leftovers());
         var lifetime =
                 new Lifetime(
                         name,

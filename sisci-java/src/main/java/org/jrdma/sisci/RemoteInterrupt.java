@@ -36,7 +36,7 @@ public final class RemoteInterrupt extends SisciObject {
                         node.adapterNumber(),
                         number,
                         () -> "for " + name);
-        var patience = new Patience();
+        var patience = new Patience(node.leftovers());
         var lifetime =
                 new Lifetime(
                         name,

@@ -57,12 +57,13 @@ public final class RemoteSegment extends SisciObject {
     /** What its callbacks need. Apart from it, so that a forgotten one is found. */
     private static final class State {
 
-        final Patience patience = new Patience();
+        final Patience patience;
         final Events<SegmentEvent> events;
         volatile Link link = Link.OPERATIONAL;
         volatile boolean failed;
 
-        State(String name) {
+        State(String name, Leftovers leftovers) {
+            this.patience = new Patience(leftovers);
             this.events = new Events<>(name);
         }
 
@@ -93,7 +94,7 @@ public final class RemoteSegment extends SisciObject {
                         : "segment %d of node %d from %s".formatted(id, peer, node);
         var functions = node.functions();
         var flags = isGroup ? functions.library().number(Constant.SCI_FLAG_BROADCAST) : 0;
-        var state = new State(name);
+        var state = new State(name, node.leftovers());
         var listener = Callbacks.register((Callbacks.RemoteSegmentListener) state::event);
         MemorySegment handle;
         try {
@@ -198,7 +199,8 @@ public final class RemoteSegment extends SisciObject {
 
     /**
      * Calls {@code listener} for each event from now until the segment is closed, one after the
-     * other, on a virtual thread of its own. It may close the segment. What it throws is logged.
+     * other, on a virtual thread of its own. It may close the segment; where another thread does, a
+     * call that has begun goes on. What it throws is logged.
      */
     public void onEvent(Consumer<SegmentEvent> listener) {
         state.events.listen(listener);

@@ -36,12 +36,14 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
     private final SisciFunctions functions;
     private final MemorySegment segment;
     private final boolean registers;
+    private final Leftovers leftovers;
 
     SegmentMap(Mapping mapping) {
         super(mapping.handle, mapping.lifetime, mapping.patience);
         this.functions = mapping.functions;
         this.segment = mapping.memory;
         this.registers = mapping.registers;
+        this.leftovers = mapping.leftovers;
     }
 
     /** A map that has just been made. */
@@ -51,7 +53,8 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         private final MemorySegment handle;
         private final MemorySegment memory;
         private final boolean registers;
-        private final Patience patience = new Patience();
+        private final Leftovers leftovers;
+        private final Patience patience;
         private final Lifetime lifetime;
 
         Mapping(
@@ -59,11 +62,14 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
                 SegmentFunctions.Mapped mapped,
                 long bytes,
                 MapOptions options,
-                SisciObject owner) {
+                SisciObject owner,
+                Leftovers leftovers) {
             var name = "map of %,d bytes of %s".formatted(bytes, owner);
             var arena = Arena.ofShared();
             var all = Downcalls.memoryAt(mapped.memory(), bytes, arena);
-            var unmapping = patience;
+            var unmapping = new Patience(leftovers);
+            this.leftovers = leftovers;
+            this.patience = unmapping;
             this.functions = functions;
             this.handle = mapped.handle();
             this.memory = options.has(MapOptions.Flag.READ_ONLY) ? all.asReadOnly() : all;
@@ -218,6 +224,10 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
                                 address(),
                                 QueryStructure.MAP,
                                 this::toString));
+    }
+
+    final Leftovers leftovers() {
+        return leftovers;
     }
 
     final SisciFunctions functions() {

@@ -52,7 +52,9 @@ public final class SegmentOptions {
 
     /**
      * A segment whose memory is the caller's, who answers for it: it must be native, begin at a
-     * page, and stay allocated until the segment is closed, since peers may write to it. In C:
+     * page and be whole pages, and stay allocated until the segment is closed, since peers may
+     * write to it. Where peers are still connected when the patience of that close ends, which is
+     * logged, they may write to it until the {@link Node} is closed, which puts them out. In C:
      * {@code SCIRegisterSegmentMemory}.
      */
     public static SegmentOptions onForeignMemory(int id, MemorySegment memory) {

@@ -43,7 +43,7 @@ public final class Sequence extends SisciObject {
         var flags = fast ? functions.library().number(Constant.SCI_FLAG_FAST_BARRIER) : 0;
         var name = "sequence of " + map;
         var handle = functions.segments().createSequence(map.address(), flags, () -> "for " + map);
-        var patience = new Patience();
+        var patience = new Patience(map.leftovers());
         var lifetime =
                 new Lifetime(
                         name,
@@ -158,7 +158,7 @@ public final class Sequence extends SisciObject {
 
     /**
      * Copies memory to the other node, and checks that it arrived. In C: {@code SCIMemCpy} with
-     * {@code SCI_FLAG_ERROR_CHECK}.
+     * {@code SCI_FLAG_ERROR_CHECK}, once for each MiB.
      *
      * @param source native memory
      * @throws SisciException with TRANSFER_FAILED if it did not arrive
@@ -167,7 +167,7 @@ public final class Sequence extends SisciObject {
      */
     public void copyFrom(MemorySegment source, long offset) throws SisciException {
         var flags = map.functions().library().number(Constant.SCI_FLAG_ERROR_CHECK);
-        whileOpen(() -> map.copy(handle, source, offset, flags));
+        whileOpen(() -> map.copy(handle, source, offset, flags, RemoteMap.MOST_WRITTEN));
     }
 
     /** The map that it is of. */

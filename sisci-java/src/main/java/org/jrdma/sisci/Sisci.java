@@ -1,6 +1,8 @@
 package org.jrdma.sisci;
 
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.linkage.NativeLibrary;
@@ -20,12 +22,19 @@ public final class Sisci {
     private static @Nullable Sisci system;
     private static @Nullable Sisci software;
 
+    /** By library: however often one was opened, it is initialised once. */
+    private static final Map<Long, Users> USERS = new ConcurrentHashMap<>();
+
     private final SisciFunctions functions;
-    private final Object lock = new Object();
-    private int openNodes;
+    private final Users users;
+
+    private static final class Users {
+        int openNodes;
+    }
 
     private Sisci(NativeLibrary library) throws LibraryNotFoundException {
         this.functions = new SisciFunctions(new SisciLibrary(library));
+        this.users = USERS.computeIfAbsent(functions.library().identity(), _ -> new Users());
     }
 
     /**
@@ -151,18 +160,18 @@ public final class Sisci {
     }
 
     private void enter() throws SisciException {
-        synchronized (lock) {
-            if (openNodes == 0) {
+        synchronized (users) {
+            if (users.openNodes == 0) {
                 functions.nodes().initialize();
             }
-            openNodes++;
+            users.openNodes++;
         }
     }
 
     private void leave() {
-        synchronized (lock) {
-            openNodes--;
-            if (openNodes == 0) {
+        synchronized (users) {
+            users.openNodes--;
+            if (users.openNodes == 0) {
                 functions.nodes().terminate();
             }
         }

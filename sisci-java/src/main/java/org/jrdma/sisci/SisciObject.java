@@ -4,13 +4,15 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.sisci.internal.SisciFunctions;
 
 /**
  * Something of libsisci's that must be closed.
  *
  * <p>The library refuses to remove what is in use, also by a peer. {@link #close()} therefore
  * closes what depends on the object first, and then tries for up to five seconds; {@link
- * #close(Duration)} says for how long.
+ * #close(Duration)} says for how long. What is still in use then is logged, and tried once more
+ * when the {@link Node} is closed: by force where SISCI knows one, which is with segments.
  */
 public abstract sealed class SisciObject extends NativeObject
         permits Node,
@@ -71,6 +73,15 @@ public abstract sealed class SisciObject extends NativeObject
             call.run();
         } finally {
             lifetime().release();
+        }
+    }
+
+    /** Refuses an object of one library for one of another, where its handle means nothing. */
+    final void checkLibrary(SisciFunctions own, SisciFunctions others, String other) {
+        if (own.library().identity() != others.library().identity()) {
+            throw new IllegalArgumentException(
+                    "%s is of %s, and %s of %s"
+                            .formatted(this, own.library(), other, others.library()));
         }
     }
 

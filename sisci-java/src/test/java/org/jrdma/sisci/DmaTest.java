@@ -10,8 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TinyLibrary.Kind;
@@ -217,6 +219,122 @@ class DmaTest {
                 .isThrownBy(() -> queue.start(DmaTransfer.push(local, 0, remote, 0, 8)));
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::state);
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::abort);
+    }
+
+    @Test
+    void shouldReturnOnlyWhenTheEngineHasLetGoOfTheMemory() throws Exception {
+        library.hold(true);
+        library.slowAbort(true);
+        var transfer = DmaTransfer.push(local, 0, remote, 0, 8);
+        var stateAfterwards =
+                CompletableFuture.supplyAsync(() -> {
+                    assertThatExceptionOfType(FabricTimeoutException.class)
+                            .isThrownBy(() -> queue.transfer(transfer, Duration.ofMillis(1)));
+                    return queue.state();
+                });
+        awaitAbort();
+        assertThat(stateAfterwards).isNotDone();
+
+        library.hold(false);
+
+        assertThat(stateAfterwards.get(5, TimeUnit.SECONDS)).isEqualTo(DmaState.ABORTED);
+        queue.transfer(transfer, SOON);
+    }
+
+    private void awaitAbort() {
+        while (library.calls("SCIAbortDMAQueue") == 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void shouldEndAFutureWhoseAbortTheLibraryNeverTells() throws Exception {
+        library.hold(true);
+        library.slowAbort(true);
+        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var closing = CompletableFuture.runAsync(queue::close);
+        awaitAbort();
+
+        library.hold(false);
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> future.get(5, TimeUnit.SECONDS))
+                .withMessageContaining("was aborted");
+        closing.get(5, TimeUnit.SECONDS);
+        assertThat(library.calls("SCIRemoveDMAQueue")).isOne();
+    }
+
+    @Test
+    void shouldEndAFutureWhoseTransferCannotBeStoppedAndSayThatItsMemoryMustStay()
+            throws Exception {
+        library.hold(true);
+        library.slowAbort(true);
+        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+
+        queue.close(Duration.ofMillis(5));
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> future.get(5, TimeUnit.SECONDS))
+                .withMessageContaining("is still under way: its memory must stay");
+        var removals = library.calls("SCIRemoveDMAQueue");
+        library.hold(false);
+        node.close();
+        assertThat(library.calls("SCIRemoveDMAQueue")).as("once more").isGreaterThan(removals);
+    }
+
+    @Test
+    void shouldAbortATransferWhoseSegmentIsClosed() throws Exception {
+        for (SisciObject segment : List.of(remote, local)) {
+            library.hold(true);
+            remote = node.connect(4, 2, SOON);
+            var aborts = library.calls("SCIAbortDMAQueue");
+            var future =
+                    queue.start(
+                            segment == local
+                                    ? DmaTransfer.push(local, 0, remote, 0, 8)
+                                    : DmaTransfer.push(local, 0, (RemoteSegment) segment, 0, 8));
+
+            segment.close();
+
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> future.get(5, TimeUnit.SECONDS))
+                    .withMessageContaining("was aborted");
+            assertThat(library.calls("SCIAbortDMAQueue")).isEqualTo(aborts + 1);
+        }
+    }
+
+    @Test
+    void shouldAbortWhatIsPolledBeforeItsNodeClosesTheSegments() throws Exception {
+        library.hold(true);
+        var newer = node.newSegment(SegmentOptions.of(3, 4096).forThisSideOnly());
+        newer.prepare();
+        queue.post(DmaTransfer.push(newer, 0, remote, 0, 8));
+        var abortsWhenItIsRemoved = new AtomicInteger();
+        newer.ownLifetime()
+                .onClose(() -> abortsWhenItIsRemoved.set(library.calls("SCIAbortDMAQueue")));
+
+        node.close();
+
+        assertThat(abortsWhenItIsRemoved).hasValue(1);
+    }
+
+    @Test
+    void shouldRefuseWhatIsOfAnotherLibrary() throws Exception {
+        var other = new TinyLibrary(Kind.WITH_CONSTANTS);
+        try (var otherNode = other.sisci.open();
+                var otherQueue = otherNode.newDmaQueue(1);
+                var channel = otherNode.requestDmaChannel(DmaChannel.Engine.ANY)) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> otherQueue.start(DmaTransfer.push(local, 0, remote, 0, 8)))
+                    .withMessageContaining("segment 2 of node 4 from node 4 is of ")
+                    .withMessageContaining(library.file.toString())
+                    .withMessageContaining(other.file.toString());
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> otherQueue.post(DmaTransfer.push(local, 0, remote, 0, 8)));
+            assertThatIllegalArgumentException().isThrownBy(() -> channel.assign(queue));
+            assertThatIllegalArgumentException().isThrownBy(() -> channel.prepare(local));
+            assertThatIllegalArgumentException().isThrownBy(() -> channel.unprepare(remote));
+        }
     }
 
     @Test

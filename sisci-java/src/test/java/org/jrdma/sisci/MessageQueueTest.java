@@ -204,6 +204,62 @@ class MessageQueueTest {
     }
 
     @Test
+    void shouldHandOverAllThatASenderSentThatIsGone() throws Exception {
+        for (var number = 0; number < 6; number++) {
+            sender.send(message("message " + number), SOON);
+        }
+        library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_SUCH_NODEID(), Integer.MAX_VALUE);
+
+        for (var number = 0; number < 6; number++) {
+            assertThat(receiver.receive(SOON)).asString(UTF_8).isEqualTo("message " + number);
+        }
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> receiver.receive(SOON))
+                .withMessage("The sender to segment 7 of node 4 is gone");
+    }
+
+    @Test
+    void shouldHandOverMessagesWhileItsSenderCannotBeTold() throws Exception {
+        var large = message("x".repeat(sender.maxMessageBytes()));
+        sender.send(large, SOON);
+        sender.send(large, SOON);
+        library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_LINK_ACCESS(), Integer.MAX_VALUE);
+
+        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
+        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
+        assertThat(sender.trySend(large)).as("nobody has told it").isFalse();
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> receiver.receive(Duration.ofMillis(5)))
+                .satisfies(e -> assertThat(e.getSuppressed()[0]).hasMessageContaining("NO_LINK"));
+
+        library.fail("SCIConnectSegment", sisci_h.SCI_ERR_NO_LINK_ACCESS(), 2);
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> receiver.receive(Duration.ofMillis(50)));
+        sender.send(large, SOON);
+        assertThat(receiver.receive(SOON)).hasSize(sender.maxMessageBytes());
+    }
+
+    @Test
+    void shouldLeaveNoConnectionBehindWhereItHasNoRoomForAMap() throws Exception {
+        library.fail("SCIMapRemoteSegment", sisci_h.SCI_ERR_HW_NOSPC(), 1);
+        sender.send(message("one"), SOON);
+
+        assertThat(receiver.receive(SOON)).hasSize(3);
+        assertThat(receiver.tryReceive((_, _, _) -> {})).isFalse();
+
+        assertThat(library.calls("SCIDisconnectSegment")).isOne();
+    }
+
+    @Test
+    void shouldSayThatTheOnlySenderHasLeft() throws Exception {
+        sender.close();
+
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> MessageSender.connect(node, 4, 7, SOON))
+                .withMessageContaining("had its sender, which has left");
+    }
+
+    @Test
     void shouldEndAWaitByItsDeadlineAndByAnInterrupt() {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> receiver.receive(Duration.ofMillis(5)))

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -311,6 +312,50 @@ class SegmentTest {
 
         assertThat(System.nanoTime() - begin).isBetween(50_000_000L, 4_000_000_000L);
         assertThat(segment.isOpen()).isFalse();
+        library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), 0);
+    }
+
+    @Test
+    void shouldTryAgainWithItsNodeWhatItCouldNotClose() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), 1);
+        segment.close(Duration.ZERO);
+        assertThat(library.calls("SCIRemoveSegment")).isOne();
+
+        node.close();
+
+        assertThat(library.calls("SCIRemoveSegment")).isEqualTo(2);
+        assertThat(library.calls("SCITerminate")).isOne();
+    }
+
+    @Test
+    void shouldSpendItsPatienceOnceForAllThatIsToBeUndone() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        segment.prepare(1);
+        segment.makeAvailable(1);
+        library.fail("SCISetSegmentUnavailable", sisci_h.SCI_ERR_BUSY(), Integer.MAX_VALUE);
+
+        var begin = System.nanoTime();
+        segment.close(Duration.ofSeconds(1));
+
+        assertThat(System.nanoTime() - begin).isLessThan(1_900_000_000L);
+        assertThat(library.calls("SCIRemoveSegment")).as("removed all the same").isOne();
+    }
+
+    @Test
+    void shouldKeepMemoryOfTheCallersThatPeersMayStoreIntoReachable() throws Exception {
+        var memory = Arena.ofAuto().allocate(4096, 4096);
+        var reachable = new WeakReference<>(memory);
+        var segment = node.newSegment(SegmentOptions.onForeignMemory(7, memory));
+        memory = null;
+        library.fail("SCIRemoveSegment", sisci_h.SCI_ERR_BUSY(), 1);
+
+        System.gc();
+        assertThat(reachable.get()).as("while it is open").isNotNull();
+        segment.close(Duration.ZERO);
+        System.gc();
+        assertThat(reachable.get()).as("after a close in vain").isNotNull();
     }
 
     @Test
@@ -388,6 +433,21 @@ class SegmentTest {
         segment.onEvent(_ -> {
             heard.countDown();
             throw new IllegalArgumentException("thrown by a listener");
+        });
+
+        node.connect(4, 7, SOON).close();
+
+        assertThat(heard.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldGoOnAfterAListenerWhoseAssertionFails() throws Exception {
+        var segment = node.newSegment(7, 4096);
+        segment.offer();
+        var heard = new CountDownLatch(2);
+        segment.onEvent(_ -> {
+            heard.countDown();
+            throw new AssertionError("thrown by a listener");
         });
 
         node.connect(4, 7, SOON).close();

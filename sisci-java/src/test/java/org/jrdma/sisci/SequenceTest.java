@@ -171,6 +171,37 @@ class SequenceTest {
         assertThat(there.getLong(512)).isOne();
     }
 
+    /** Each call is in a guard, which every close in the process waits for. */
+    @Test
+    void shouldCopyMuchInPieces() throws Exception {
+        var bytes = (2 << 20) + 8;
+        var large = node.newSegment(8, 4 << 20);
+        large.offer();
+        var here = large.map();
+        try (var remote = node.connect(4, 8, SOON);
+                var wide = remote.map();
+                var checked = wide.newSequence()) {
+            var source = arena.allocate(bytes, 8);
+            for (var i = 0L; i < bytes; i += 8) {
+                source.set(ValueLayout.JAVA_LONG, i, i);
+            }
+
+            wide.copyFrom(source, 0);
+            assertThat(library.calls("SCIMemCpy")).isEqualTo(3);
+            assertThat(here.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
+
+            here.segment().fill((byte) 0);
+            checked.copyFrom(source, 0);
+            assertThat(library.calls("SCIMemCpy")).isEqualTo(6);
+            assertThat(here.segment().asSlice(0, bytes).mismatch(source)).isEqualTo(-1);
+
+            var target = arena.allocate(8200, 8);
+            wide.copyTo(target, 16);
+            assertThat(library.calls("SCIMemCpy")).isEqualTo(9);
+            assertThat(target.mismatch(here.segment().asSlice(16, 8200))).isEqualTo(-1);
+        }
+    }
+
     @Test
     void shouldTellThatACheckedCopyDidNotArrive() {
         library.fail("SCIMemCpy", sisci_h.SCI_ERR_TRANSFER_FAILED(), 1);

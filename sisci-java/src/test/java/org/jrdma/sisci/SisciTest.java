@@ -169,6 +169,19 @@ class SisciTest {
     }
 
     @Test
+    void shouldInitialiseALibraryOnceThatIsOpenedTwice() throws Exception {
+        var library = new TinyLibrary(Kind.SINGLE_THREADED);
+
+        var first = library.sisci.open();
+        var second = Sisci.load(library.file).open();
+        assertThat(library.calls("SCIInitialize")).isOne();
+        first.close();
+        assertThat(library.calls("SCITerminate")).isZero();
+        second.close();
+        assertThat(library.calls("SCITerminate")).isOne();
+    }
+
+    @Test
     void shouldTerminateAfterANodeThatCouldNotBeOpened() throws Exception {
         var library = new TinyLibrary(Kind.SINGLE_THREADED);
 

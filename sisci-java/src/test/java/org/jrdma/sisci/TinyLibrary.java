@@ -138,6 +138,13 @@ final class TinyLibrary {
         });
     }
 
+    /** Whether an aborted transfer goes on until nothing is held, and is not called back. */
+    void slowAbort(boolean slow) {
+        Downcalls.run(() -> {
+            OF_NUMBER.invokeExact(address("tiny_slow_abort"), slow ? 1 : 0);
+        });
+    }
+
     /** What became of the DMA channel: its uses, flags, type and id, a byte each. */
     int channel() {
         return Downcalls.call(() -> (int) NUMBER.invokeExact(address("tiny_channel")));

@@ -125,12 +125,13 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it is mapped or connected. */
-    public void remove(MemorySegment segment, Supplier<String> subject) throws SisciException {
+    public void remove(MemorySegment segment, int flags, Supplier<String> subject)
+            throws SisciException {
         library.run(
                 "SCIRemoveSegment",
                 subject,
                 (function, _, error) -> {
-                    REMOVE_SEGMENT.invokeExact(function, segment(), segment, 0, error);
+                    REMOVE_SEGMENT.invokeExact(function, segment(), segment, flags, error);
                 });
     }
 

@@ -197,6 +197,11 @@ public final class SisciLibrary {
         return flags.mapToInt(this::number).reduce(0, (left, right) -> left | right);
     }
 
+    /** The same for the same library, however often it was opened. */
+    public long identity() {
+        return require("SCIInitialize").address();
+    }
+
     /** Whether the functions may be Java. */
     public boolean isProvided() {
         return library.isProvided();

@@ -280,6 +280,32 @@ class DmaTest extends NodesTest {
     }
 
     @Test
+    void shouldEndEveryFutureThoughItsNodeIsClosedMeanwhile() throws Exception {
+        var transfer = longTransfer();
+        var future = queue.start(transfer);
+
+        node.close();
+
+        assertThat(future.handle((_, _) -> "ended")).succeedsWithin(SOON);
+    }
+
+    @Test
+    void shouldHaveLetGoOfTheMemoryWhenAWaitHasEnded() throws Exception {
+        peer.tell(party -> party.offer(SEGMENT + 2, MUCH));
+        var big = node.connect(peer.node(), SEGMENT + 2, SOON);
+        for (var i = 0; i < 20; i++) {
+            try (var arena = Arena.ofShared()) {
+                var transfer = DmaTransfer.pullForeign(arena.allocate(MUCH, 4096), big, 0);
+
+                assertThatExceptionOfType(FabricTimeoutException.class)
+                        .isThrownBy(() -> queue.transfer(transfer, ofNanos(1)));
+
+                assertThat(queue.state()).isNotEqualTo(DmaState.POSTED);
+            }
+        }
+    }
+
+    @Test
     void shouldGoByAChannelThatWasTaken() throws Exception {
         try (var channel = node.requestDmaChannel(Engine.ANY)) {
             channel.assign(queue);

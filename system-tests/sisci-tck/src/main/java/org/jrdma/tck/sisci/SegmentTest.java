@@ -218,6 +218,56 @@ class SegmentTest extends NodesTest {
     }
 
     @Test
+    void shouldGoAlthoughAnotherProcessHasMadeItUnavailable() throws Exception {
+        var segment = node.newSegment(SEGMENT, BYTES);
+        segment.offer();
+        segment.share();
+        fabric.colleague()
+                .tell(party -> {
+                    try (var attached = party.node().attach(SEGMENT)) {
+                        attached.makeUnavailable();
+                    }
+                });
+
+        segment.close();
+
+        node.newSegment(SEGMENT, BYTES).close(); // the id is free again
+    }
+
+    @Test
+    void shouldStayAvailableWhenAnotherProcessLetsGoOfIt() throws Exception {
+        var segment = node.newSegment(SEGMENT, BYTES);
+        segment.share();
+        fabric.colleague()
+                .tell(party -> {
+                    try (var attached = party.node().attach(SEGMENT)) {
+                        attached.offer();
+                    }
+                });
+
+        var here = node.id();
+        peer.tell(party -> party.node().connect(here, SEGMENT, SOON).close());
+    }
+
+    @Test
+    void shouldGoWithItsNodeWhereAPeerDoesNotLetGo() throws Exception {
+        var other = fabric.sisci().open();
+        var segment = other.newSegment(SEGMENT, BYTES);
+        segment.offer();
+        var here = node.id();
+        peer.tell(party -> party.keep("remote", party.node().connect(here, SEGMENT, SOON)));
+        segment.close(ofMillis(1)); // in vain
+
+        other.close();
+
+        node.newSegment(SEGMENT, BYTES).close(); // the id is free again
+        peer.tell(party -> {
+            var remote = party.kept("remote", RemoteSegment.class);
+            assertThat(remote.nextEvent(SOON).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
+        });
+    }
+
+    @Test
     void shouldStayInUseAsLongAsAPeerIsConnected() throws Exception {
         var segment = node.newSegment(SEGMENT, BYTES);
         segment.offer();

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -170,6 +172,47 @@ class KilledPeerTest {
                     .withMessageContaining("is gone");
             sender.close();
             receiver.close();
+        }
+    }
+
+    @Test
+    void shouldHandOverAllThatASenderSentBeforeItWasKilled() throws Exception {
+        try (var doomed = Jvm.peer(folder, THERE, false)) {
+            var receiver = MessageReceiver.open(node, SEGMENT, 1024);
+            doomed.tell(party -> {
+                var sender = MessageSender.connect(party.node(), HERE, SEGMENT, SOON);
+                for (var number = 0; number < 40; number++) {
+                    sender.send(MemorySegment.ofArray(new long[] {number}), SOON);
+                }
+            });
+            doomed.kill();
+
+            for (var number = 0; number < 40; number++) {
+                assertThat(
+                                ByteBuffer.wrap(receiver.receive(SOON))
+                                        .order(ByteOrder.nativeOrder())
+                                        .getLong())
+                        .isEqualTo(number);
+            }
+            assertThatExceptionOfType(FabricException.class)
+                    .isThrownBy(() -> receiver.receive(SOON))
+                    .withMessageContaining("is gone");
+            receiver.close();
+        }
+    }
+
+    @Test
+    void shouldLetGoOfASharedSegmentWhoseMakerWasKilledThoughItOfferedIt() throws Exception {
+        try (var doomed = Jvm.peer(folder, HERE, false)) {
+            doomed.tell(party ->
+                    party.keep("segment", party.node().newSegment(SEGMENT, BYTES)).share());
+            var attached = node.attach(SEGMENT);
+            attached.offer(); // on behalf of all
+            doomed.kill();
+            eventually(() -> files().equals(List.of("4.member.0.0")));
+
+            attached.close();
+            node.newSegment(SEGMENT, BYTES).close(); // the id is free again
         }
     }
 
