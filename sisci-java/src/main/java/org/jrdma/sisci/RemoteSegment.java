@@ -147,7 +147,11 @@ public final class RemoteSegment extends SisciObject {
         return bytes;
     }
 
-    /** How it is with the connection, as far as the library has told. */
+    /**
+     * How it is with the connection, as far as the library has told of the link. That the owner has
+     * put this side out is an event, {@link SegmentEvent.Type#DISCONNECTED}, which says the same as
+     * where the owner only asks it to leave; so this stays OPERATIONAL, though nothing arrives.
+     */
     public Link link() {
         return state.link;
     }

@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -27,6 +28,9 @@ public final class Sequence extends SisciObject {
     private final StoreFunctions stores;
     private final long handle;
 
+    /** For messages; made once, since nothing is to be allocated. */
+    private final Supplier<String> subject;
+
     /** Whether {@link #start()} must say OK before anything is stored. */
     private boolean mustStart = true;
 
@@ -35,6 +39,7 @@ public final class Sequence extends SisciObject {
         this.map = map;
         this.stores = map.functions().stores();
         this.handle = handle.address();
+        this.subject = () -> "for " + this;
     }
 
     /** The map must be held. */
@@ -60,7 +65,7 @@ public final class Sequence extends SisciObject {
     public SequenceStatus start() throws SisciException {
         var guard = enter();
         try {
-            return SequenceStatus.of(stores.startSequence(handle, 0));
+            return SequenceStatus.of(stores.startSequence(handle, 0, subject));
         } finally {
             guard.exit();
         }
@@ -73,7 +78,7 @@ public final class Sequence extends SisciObject {
     public SequenceStatus check() throws SisciException {
         var guard = enter();
         try {
-            return SequenceStatus.of(stores.checkSequence(handle, 0));
+            return SequenceStatus.of(stores.checkSequence(handle, 0, subject));
         } finally {
             guard.exit();
         }

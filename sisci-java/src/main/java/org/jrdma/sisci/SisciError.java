@@ -67,7 +67,10 @@ public enum SisciError {
     /** Another segment of this node has that id. */
     SEGMENT_ID_USED(
             sisci_h.SCI_ERR_SEGMENTID_USED(), "Ids are unique among all processes of a node."),
-    /** Another interrupt has that number. Shares its number with {@link #SEGMENT_ID_USED}. */
+    /**
+     * Another interrupt has that number. Taken to share its number with {@link #SEGMENT_ID_USED},
+     * as in the oldest public header it seems to: no public source says so of releases of today.
+     */
     INTERRUPT_NUMBER_USED(sisci_h.SCI_ERR_SEGMENTID_USED()),
     /** The operating system refused. */
     SYSTEM(sisci_h.SCI_ERR_SYSTEM()),

@@ -137,7 +137,8 @@ class SequenceTest {
 
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> sequence.write(0, message, SOON))
-                .withMessageStartingWith("SCICheckSequence failed: ILLEGAL_OPERATION");
+                .withMessageMatching(
+                        "(?s)SCICheckSequence failed for sequence of map of .* of segment 7 .*: ILLEGAL_OPERATION.*");
         assertThat(sequence.write(0, message, SOON)).isOne();
         assertThat(library.calls("SCIStartSequence")).isEqualTo(2);
     }

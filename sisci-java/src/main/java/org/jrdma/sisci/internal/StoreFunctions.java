@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.StackRoom;
 import org.jrdma.sisci.SisciException;
@@ -67,13 +68,15 @@ public final class StoreFunctions {
     }
 
     /** The status; an error is thrown. */
-    public int startSequence(long sequence, int flags) throws SisciException {
-        return status(startSequence, "SCIStartSequence", sequence, flags);
+    public int startSequence(long sequence, int flags, Supplier<String> subject)
+            throws SisciException {
+        return status(startSequence, "SCIStartSequence", sequence, flags, subject);
     }
 
     /** The status; an error is thrown. */
-    public int checkSequence(long sequence, int flags) throws SisciException {
-        return status(checkSequence, "SCICheckSequence", sequence, flags);
+    public int checkSequence(long sequence, int flags, Supplier<String> subject)
+            throws SisciException {
+        return status(checkSequence, "SCICheckSequence", sequence, flags, subject);
     }
 
     /**
@@ -112,7 +115,8 @@ public final class StoreFunctions {
         }
     }
 
-    private int status(MemorySegment function, String name, long sequence, int flags)
+    private int status(
+            MemorySegment function, String name, long sequence, int flags, Supplier<String> subject)
             throws SisciException {
         makeRoom(function, name);
         var error = ERROR.get();
@@ -128,7 +132,7 @@ public final class StoreFunctions {
         }
         var code = error.get(JAVA_INT, 0);
         if (code != 0) {
-            throw library.failure(name, "", code, 0);
+            throw library.failure(name, subject.get(), code, 0);
         }
         return status;
     }

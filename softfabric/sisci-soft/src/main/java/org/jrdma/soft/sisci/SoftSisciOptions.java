@@ -76,10 +76,7 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, Trouble trou
             }
         }
         return new SoftSisciOptions(
-                Path.of(
-                        System.getProperty(
-                                PREFIX + "fabric",
-                                "/dev/shm/jrdma-sisci-" + System.getProperty("user.name"))),
+                Path.of(System.getProperty(PREFIX + "fabric", fabricOfThisUser())),
                 Math.toIntExact(number("node", ANY_NODE)),
                 Math.toIntExact(number("adapters", 1)),
                 new Trouble(
@@ -87,6 +84,15 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, Trouble trou
                         Duration.ofMillis(number("delay", 0)),
                         Math.toIntExact(number("refusals", 0)),
                         number("mapbytes", Long.MAX_VALUE)));
+    }
+
+    private static String fabricOfThisUser() {
+        return "/dev/shm/jrdma-sisci-" + System.getProperty("user.name");
+    }
+
+    /** Whether it is the directory that nobody named, which must be this user's alone. */
+    public boolean isOfThisUser() {
+        return fabric.equals(Path.of(fabricOfThisUser()));
     }
 
     private static long number(String name, long otherwise) {

@@ -1,13 +1,18 @@
 package org.jrdma.soft.sisci.control;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
@@ -26,6 +31,8 @@ import org.jrdma.soft.sisci.host.PacketSocket;
  */
 public final class FabricDirectory implements AutoCloseable {
 
+    private static final Set<PosixFilePermission> OWNER_ONLY =
+            PosixFilePermissions.fromString("rwx------");
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final long PAUSE_NANOS = 200_000;
 
@@ -42,20 +49,41 @@ public final class FabricDirectory implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /** Opens a directory, which is made where it is not there, for this user alone. */
-    public static FabricDirectory open(Path path) throws FabricException {
+    /**
+     * Opens a directory, which is made where it is not there, for this user alone.
+     *
+     * @param isOwn whether it must be this user's alone where it is there: in a place where anyone
+     *     can make directories, by a name that anyone knows
+     */
+    public static FabricDirectory open(Path path, boolean isOwn) throws FabricException {
         try {
             if (!Files.isDirectory(path)) {
-                Files.createDirectories(
-                        path,
-                        PosixFilePermissions.asFileAttribute(
-                                PosixFilePermissions.fromString("rwx------")));
+                Files.createDirectories(path, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+            } else if (isOwn) {
+                checkOwn(path);
             }
+        } catch (FabricException e) {
+            throw e;
         } catch (IOException e) {
             throw new FabricException(
                     "The fabric's directory %s cannot be made: %s".formatted(path, e));
         }
         return new FabricDirectory(path, Host.openDirectory(path.toString()));
+    }
+
+    private static void checkOwn(Path path) throws IOException, FabricException {
+        var found = Files.readAttributes(path, PosixFileAttributes.class, NOFOLLOW_LINKS);
+        var self = Files.getOwner(Path.of("/proc/self"));
+        if (!found.isDirectory()
+                || !found.owner().equals(self)
+                || !found.permissions().equals(OWNER_ONLY)) {
+            throw new FabricException(
+                    "%s is not this user's alone (%s, of %s). Say which directory is the fabric, by jrdma.sisci.fabric."
+                            .formatted(
+                                    path,
+                                    PosixFilePermissions.toString(found.permissions()),
+                                    found.owner()));
+        }
     }
 
     /** What is done while nobody else changes the directory. */

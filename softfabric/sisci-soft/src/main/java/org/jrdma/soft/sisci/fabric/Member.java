@@ -1,5 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -87,7 +88,7 @@ public final class Member implements Switchboard.Listener {
     /** Joins a fabric. */
     public static Member join(SoftSisciOptions options) {
         try {
-            var directory = FabricDirectory.open(options.fabric());
+            var directory = FabricDirectory.open(options.fabric(), options.isOfThisUser());
             try {
                 return directory.locked(() -> {
                     directory.sweep();
@@ -263,7 +264,11 @@ public final class Member implements Switchboard.Listener {
         return new Entry(node, Entry.Kind.CUT, adapter, 0);
     }
 
-    /** Cuts or mends this node's link. Everyone has taken note when this returns. */
+    /**
+     * Cuts or mends this node's link. Everyone has taken note when this returns.
+     *
+     * @throws Refusal if a process does not answer; the others have taken note
+     */
     public void setLink(int adapter, boolean mended) {
         checkAdapter(adapter);
         try {
@@ -279,11 +284,18 @@ public final class Member implements Switchboard.Listener {
         } catch (FabricException e) {
             throw Refusal.of(e);
         }
-        tellAllToLook();
+        var silent = tellAllToLook();
+        if (!silent.isEmpty()) {
+            throw new Refusal(
+                    sisci_h.SCI_ERR_NODE_NOT_RESPONDING(),
+                    "The link is %s, but who does not answer may not know of it: %s"
+                            .formatted(mended ? "mended" : "cut", silent));
+        }
     }
 
-    /** Everyone has looked at the directory when this returns. */
-    void tellAllToLook() {
+    /** Everyone has looked at the directory when this returns, but those who do not answer. */
+    List<Entry> tellAllToLook() {
+        var silent = new ArrayList<Entry>();
         for (var entry : entries()) {
             if (entry.kind() != Entry.Kind.MEMBER) {
                 continue;
@@ -293,14 +305,20 @@ public final class Member implements Switchboard.Listener {
                 continue;
             }
             try {
-                switchboard
-                        .dial(entry.node(), entry.member())
-                        .ifPresent(connection ->
-                                switchboard.ask(connection, Message.about(Message.Kind.LOOK, 0)));
+                var connection = switchboard.dial(entry.node(), entry.member());
+                if (connection.isPresent()
+                        && switchboard
+                                .ask(connection.get(), Message.about(Message.Kind.LOOK, 0))
+                                .isEmpty()
+                        && !connection.get().isClosed()) {
+                    LOG.warn("{} does not answer, and may not know of a link, or a group", entry);
+                    silent.add(entry);
+                }
             } catch (FabricException e) {
                 throw Refusal.of(e);
             }
         }
+        return silent;
     }
 
     private void look() {

@@ -3,6 +3,7 @@ package org.jrdma.soft.sisci.abi;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
@@ -129,6 +131,21 @@ class ProcessesTest {
 
             peer.signal("CONT");
             eventually(() -> (long) WORD.getVolatile(memory, 16L) == 20_000);
+        }
+    }
+
+    @Test
+    void shouldSayWhoMayNotKnowThatALinkIsCut() throws Exception {
+        try (var peer = Peer.start(folder, 0, "echo", 0)) {
+            peer.signal("STOP");
+
+            assertThatExceptionOfType(FabricException.class)
+                    .isThrownBy(() -> self.fabric().cutLink(0))
+                    .withMessageContaining("may not know of it")
+                    .withMessageContaining("node=" + peer.node());
+
+            peer.signal("CONT");
+            self.fabric().mendLink(0);
         }
     }
 
