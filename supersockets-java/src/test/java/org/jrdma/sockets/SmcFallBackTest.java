@@ -2,23 +2,17 @@ package org.jrdma.sockets;
 
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetSocketAddress;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** SMC's own fall-back, where the kernel has SMC: that of the guest does. */
+/** SMC's own fall-back, of a kernel that has SMC: that of the guest does. */
+@Tag("real-kernel")
 @Timeout(60)
 class SmcFallBackTest {
-
-    @BeforeEach
-    void needSmc() {
-        var why = Transport.smc().whyNot();
-        assumeTrue(why.isEmpty(), () -> "smc: " + why.get());
-    }
 
     @Test
     void shouldTellThatAStreamGoesOverTcpByItself() throws Exception {
