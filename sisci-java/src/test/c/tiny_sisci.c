@@ -37,6 +37,7 @@ NUMBER(SCI_FLAG_READONLY_MAP)
 NUMBER(SCI_FLAG_DMA_READ)
 NUMBER(SCI_FLAG_DMA_USER_MEM)
 NUMBER(SCI_FLAG_FIXED_INTNO)
+NUMBER(SCI_FLAG_CONDITIONAL_INTERRUPT)
 NUMBER(SCI_FLAG_CACHE_FLUSH)
 NUMBER(SCI_FLAG_CACHE_INVALIDATE)
 #ifdef CONSTANTS
@@ -303,6 +304,27 @@ void EXPORT(SCIGetNodeIdByAdapterName)(char *adaptername, dis_nodeId_t *nodeIds,
 		nodeIds[1] = 8;
 		nodeIds[2] = 0;
 	}
+}
+
+LIKE(SCIGetNodeInfoByAdapterName)
+void EXPORT(SCIGetNodeInfoByAdapterName)(char *adaptername, unsigned int *adapterNo, dis_nodeId_t *nodeIds, dis_adapter_type_t *type,
+		unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIGetNodeInfoByAdapterName);
+	if (strcmp(adaptername, "storage01"))
+		REFUSE(SCI_ERR_NO_SUCH_NODEID);
+	*adapterNo = 1;
+	nodeIds[0] = 4;
+	nodeIds[1] = 8;
+	nodeIds[2] = 0;
+	*type = 930;
+}
+
+LIKE(SCIGetAdapterTypeString)
+const char *EXPORT(SCIGetAdapterTypeString)(unsigned int adapterType)
+{
+	return adapterType == 930 ? "MXH930" : NULL;
 }
 
 /* Segments. */
@@ -958,11 +980,35 @@ void EXPORT(SCIStartDmaTransferVec)(sci_dma_queue_t dq, sci_local_segment_t loca
 	start(dq, localSegment->memory, remoteSegment->target->memory, flags, callback, callbackArg, error);
 }
 
+/* What is at any address: the address, as it came, and the size. */
+LIKE(SCIConnectSCISpace)
+void EXPORT(SCIConnectSCISpace)(sci_desc_t sd, unsigned int localAdapterNo, sci_remote_segment_t *segment, sci_address_t address,
+		size_t size, unsigned int flags, sci_error_t *error)
+{
+	static struct sci_local_segment space;
+
+	(void) sd, (void) localAdapterNo, (void) flags;
+	ENTER(SCIConnectSCISpace);
+	if (address.nodeId == 12)
+		REFUSE(SCI_ERR_CONNECTION_REFUSED);
+	if (!space.memory)
+		space.memory = aligned_alloc(4096, 4096);
+	space.size = size;
+	((unsigned int *) space.memory)[0] = address.nodeId;
+	((unsigned int *) space.memory)[1] = address.offsHi;
+	((unsigned int *) space.memory)[2] = address.offsLo;
+	((unsigned int *) space.memory)[3] = (unsigned int) size;
+	*segment = calloc(1, sizeof **segment);
+	(*segment)->target = &space;
+	replace(connections, NULL, *segment);
+}
+
 /* Interrupts. */
 
 struct interrupt {
 	unsigned int number, with_data;
 	void *callback, *argument;
+	unsigned int count;
 };
 static struct interrupt *interrupts[SLOTS];
 
@@ -973,6 +1019,12 @@ static struct interrupt *numbered(unsigned int number, int with_data)
 			return interrupts[i];
 	return NULL;
 }
+
+#ifdef CONSTANTS
+#define FIXED_INTNO _SISCI_PUBLIC_CONST_SCI_FLAG_FIXED_INTNO
+#else
+#define FIXED_INTNO SCI_FLAG_FIXED_INTNO
+#endif
 
 static void create(void *handle, unsigned int *number, void *callback, void *argument, unsigned int flags, int with_data,
 		sci_error_t *error)
@@ -987,7 +1039,7 @@ static void create(void *handle, unsigned int *number, void *callback, void *arg
 	if (numbered(*number, with_data))
 		REFUSE((sci_error_t) SCI_ERR_SEGMENTID_USED);
 	interrupt = calloc(1, sizeof *interrupt);
-	*interrupt = (struct interrupt) {*number, with_data, callback, argument};
+	*interrupt = (struct interrupt) {*number, with_data, callback, argument, 0};
 	replace(interrupts, NULL, interrupt);
 	*(struct interrupt **) handle = interrupt;
 }
@@ -1010,6 +1062,57 @@ void EXPORT(SCICreateInterrupt)(sci_desc_t sd, sci_local_interrupt_t *interrupt,
 	(void) sd, (void) localAdapterNo;
 	ENTER(SCICreateInterrupt);
 	create(interrupt, interruptNo, callback, callbackArg, flags, 0, error);
+}
+
+/* One whose number is its offset in the segment. */
+LIKE(SCIRegisterInterruptFlag)
+void EXPORT(SCIRegisterInterruptFlag)(unsigned int localAdapterNo, sci_local_interrupt_t *interrupt, sci_local_segment_t segment,
+		unsigned int offset, sci_cb_interrupt_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	unsigned int number = offset;
+
+	(void) localAdapterNo;
+	ENTER(SCIRegisterInterruptFlag);
+	if (offset > segment->size - 4 || !IS(flags, SCI_FLAG_CONDITIONAL_INTERRUPT))
+		REFUSE(SCI_ERR_ILLEGAL_PARAMETER);
+	create(interrupt, &number, callback, callbackArg, flags | FIXED_INTNO, 2, error);
+}
+
+/* As if a peer stored at once; at 8 too soon. */
+LIKE(SCIEnableConditionalInterrupt)
+void EXPORT(SCIEnableConditionalInterrupt)(sci_local_interrupt_t handle, unsigned int flags, sci_error_t *error)
+{
+	struct interrupt *interrupt = (void *) handle;
+	struct job job = {.run = interrupt_now, .callback = interrupt->callback, .argument = interrupt->argument, .object = interrupt};
+
+	(void) flags;
+	ENTER(SCIEnableConditionalInterrupt);
+	if (interrupt->number == 8)
+		REFUSE(SCI_ERR_COND_INT_RACE_PROBLEM);
+	interrupt->count = 1;
+	later(job);
+}
+
+LIKE(SCIDisableConditionalInterrupt)
+void EXPORT(SCIDisableConditionalInterrupt)(sci_local_interrupt_t handle, unsigned int flags, sci_error_t *error)
+{
+	(void) flags;
+	ENTER(SCIDisableConditionalInterrupt);
+	((struct interrupt *) handle)->count = 0;
+}
+
+/* At 12 it has been too often. */
+LIKE(SCIGetConditionalInterruptTrigCounter)
+void EXPORT(SCIGetConditionalInterruptTrigCounter)(sci_local_interrupt_t handle, unsigned int *interruptTrigCounter, unsigned int flags,
+		sci_error_t *error)
+{
+	struct interrupt *interrupt = (void *) handle;
+
+	(void) flags;
+	ENTER(SCIGetConditionalInterruptTrigCounter);
+	if (interrupt->number == 12)
+		REFUSE(SCI_ERR_OVERFLOW);
+	*interruptTrigCounter = interrupt->count;
 }
 
 LIKE(SCICreateDataInterrupt)

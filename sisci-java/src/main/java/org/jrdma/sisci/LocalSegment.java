@@ -6,6 +6,7 @@ import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
@@ -272,6 +273,20 @@ public final class LocalSegment extends SisciObject {
             segments().setUnavailable(address(), adapter, flags, this::subject);
             state.availableOn.remove(adapter);
         });
+    }
+
+    /**
+     * Makes a place of this segment an interrupt, which a peer's store sets off. In C: {@code
+     * SCIRegisterInterruptFlag}.
+     *
+     * @param offset where, a multiple of 4
+     * @param conditional whether stores are counted, and only the first interrupts
+     * @throws SisciException if the driver does not do that, as is likely today
+     * @throws UnsupportedOperationException if the library does not have the function
+     */
+    public InterruptFlag newInterruptFlag(long offset, boolean conditional) throws SisciException {
+        var _ = Objects.checkFromIndexSize(offset, Integer.BYTES, bytes);
+        return inCall(() -> InterruptFlag.register(this, node, offset, conditional));
     }
 
     /**

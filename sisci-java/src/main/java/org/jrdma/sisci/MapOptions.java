@@ -37,7 +37,18 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         /** In C: {@code SCI_FLAG_WRITE_BACK_CACHE_MAP}. */
         WRITE_BACK_CACHE(Constant.SCI_FLAG_WRITE_BACK_CACHE_MAP),
         /** In C: {@code SCI_FLAG_SHARED_MAP}. */
-        SHARED(Constant.SCI_FLAG_SHARED_MAP);
+        SHARED(Constant.SCI_FLAG_SHARED_MAP),
+        /**
+         * A store interrupts the peer, where it has made an {@link InterruptFlag} that is not
+         * conditional. In C: {@code SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP}.
+         */
+        INTERRUPT(Constant.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP),
+        /**
+         * A store adds one to what is there, and interrupts the peer if that was zero, where the
+         * peer has made a conditional {@link InterruptFlag}. In C: {@code
+         * SCI_FLAG_CONDITIONAL_INTERRUPT_MAP}.
+         */
+        CONDITIONAL_INTERRUPT(Constant.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP);
 
         private final Constant constant;
 

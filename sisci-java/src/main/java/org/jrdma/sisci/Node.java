@@ -131,6 +131,17 @@ public final class Node extends SisciObject {
         return inCall(() -> functions.nodes().nodeIds(name, () -> "for \"%s\"".formatted(name)));
     }
 
+    /**
+     * What the fabric's configuration says of the node that it gives a name. In C: {@code
+     * SCIGetNodeInfoByAdapterName}, {@code SCIGetAdapterTypeString}.
+     *
+     * @throws SisciException if there is no such node
+     * @throws UnsupportedOperationException if the library does not have the function
+     */
+    public NodeInfo nodeInfo(String name) throws SisciException {
+        return inCall(() -> functions.nodes().nodeInfo(name, () -> "for \"%s\"".formatted(name)));
+    }
+
     /** The size of a cache line of the CPU, in bytes. In C: {@code SCI_Q_SYSTEM}. */
     public int cacheLineBytes() throws SisciException {
         return inCall(() -> functions.nodes().cacheLineBytes());
@@ -189,6 +200,24 @@ public final class Node extends SisciObject {
                 () ->
                         RemoteSegment.connect(
                                 this, sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL(), group, true));
+    }
+
+    /**
+     * Connects to memory of a node by its physical address there, whether or not it is a segment:
+     * registers of a device, say. Whoever calls it answers for what is there. Needs privileges, and
+     * a driver that does it. No events come of it. In C: {@code SCIConnectSCISpace}.
+     *
+     * @param physicalAddress of up to 48 bits, as {@link LocalSegment#ioAddress()} tells it there
+     * @throws SisciException if the driver refuses
+     * @throws UnsupportedOperationException if the library does not have the function
+     */
+    public RemoteSegment connectForeignSpace(int node, long physicalAddress, long bytes)
+            throws SisciException {
+        if (node < 0 || node > 0xFFFF || physicalAddress >>> 48 != 0 || bytes <= 0) {
+            throw new IllegalArgumentException(
+                    "%,d bytes at 0x%x of node %d".formatted(bytes, physicalAddress, node));
+        }
+        return inCall(() -> RemoteSegment.connectSpace(this, node, physicalAddress, bytes));
     }
 
     /**

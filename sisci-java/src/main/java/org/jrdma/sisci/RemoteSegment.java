@@ -132,12 +132,40 @@ public final class RemoteSegment extends SisciObject {
                 node, handle, peer, id, functions.segments().remoteSize(handle), lifetime, state);
     }
 
+    /** The node must be held. */
+    static RemoteSegment connectSpace(Node node, int peer, long physical, long bytes)
+            throws SisciException {
+        var name = "%,d bytes at 0x%x of node %d from %s".formatted(bytes, physical, peer, node);
+        var functions = node.functions().segments();
+        var handle =
+                functions.connectSpace(
+                        node.address(),
+                        peer,
+                        node.adapterNumber(),
+                        physical,
+                        bytes,
+                        () -> "for " + name);
+        var state = new State(name); // hears nothing: there is no callback
+        var lifetime =
+                new Lifetime(
+                        name,
+                        List.of(node.ownLifetime()),
+                        () ->
+                                state.patience.undo(
+                                        () -> functions.disconnect(handle, () -> "for " + name)));
+        lifetime.onClose(state.events::close);
+        return new RemoteSegment(node, handle, peer, 0, bytes, lifetime, state);
+    }
+
     /** The node that it belongs to. In C: {@code SCIGetRemoteSegmentNodeId}. */
     public int nodeId() {
         return peer;
     }
 
-    /** Its number there. In C: {@code SCIGetRemoteSegmentId}. */
+    /**
+     * Its number there; 0 for what was connected to by its address. In C: {@code
+     * SCIGetRemoteSegmentId}.
+     */
     public int id() {
         return id;
     }

@@ -23,6 +23,7 @@ public abstract sealed class SisciObject extends NativeObject
                 DmaQueue,
                 DmaChannel,
                 Interrupt,
+                InterruptFlag,
                 RemoteInterrupt,
                 DataInterrupt,
                 RemoteDataInterrupt,

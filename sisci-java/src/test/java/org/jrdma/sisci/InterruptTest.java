@@ -50,6 +50,38 @@ class InterruptTest {
     }
 
     @Test
+    void shouldCountWhatIsStoredAtAFlagAndSayWhetherItWasEnabledInTime() throws Exception {
+        try (var segment = node.newSegment(7, 4096)) {
+            var flag = segment.newInterruptFlag(4, true);
+            assertThat(flag.offset()).isEqualTo(4);
+
+            assertThat(flag.tryEnable()).isTrue();
+            flag.await(SOON);
+            assertThat(flag.count()).isEqualTo(1);
+            flag.disable();
+            assertThat(flag.count()).isZero();
+
+            assertThat(segment.newInterruptFlag(8, true).tryEnable()).as("too late").isFalse();
+            var busy = segment.newInterruptFlag(12, true);
+            assertThatExceptionOfType(SisciException.class)
+                    .isThrownBy(busy::count)
+                    .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.OVERFLOW));
+        }
+    }
+
+    @Test
+    void shouldRefuseAFlagBeyondItsSegmentAndSayWhichTheDriverRefused() throws Exception {
+        try (var segment = node.newSegment(7, 4096)) {
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> segment.newInterruptFlag(4093, true));
+            assertThatExceptionOfType(SisciException.class)
+                    .isThrownBy(() -> segment.newInterruptFlag(4, false))
+                    .withMessageStartingWith(
+                            "SCIRegisterInterruptFlag failed for interrupt flag at 4 of segment 7 of node 4: ILLEGAL_PARAMETER");
+        }
+    }
+
+    @Test
     void shouldCallItsListenerOnAThreadOfJavasAndLetItCloseTheInterrupt() throws Exception {
         var interrupt = node.newInterrupt();
         var heard = new ArrayBlockingQueue<Boolean>(1);

@@ -2,9 +2,11 @@ package org.jrdma.sisci;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TinyLibrary.Kind;
@@ -76,6 +78,38 @@ class NodeTest {
     void shouldFindTheIdsOfANodeByItsName() throws Exception {
         assertThat(node.nodeIds("storage01")).containsExactly(4, 8);
         assertThat(node.nodeIds("nobody")).isEmpty();
+    }
+
+    @Test
+    void shouldTellByWhichAdapterANodeIsReachedThatHasAName() throws Exception {
+        assertThat(node.nodeInfo("storage01"))
+                .isEqualTo(new NodeInfo(List.of(4, 8), 1, 930, "MXH930"));
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.nodeInfo("nobody"))
+                .withMessageStartingWith(
+                        "SCIGetNodeInfoByAdapterName failed for \"nobody\": NO_SUCH_NODE");
+    }
+
+    @Test
+    void shouldConnectToMemoryByItsAddressWhichIsPassedByValue() throws Exception {
+        try (var space = node.connectForeignSpace(0x1234, 0x5678_9abc_def0L, 4096);
+                var map = space.map()) {
+            assertThat(space.nodeId()).isEqualTo(0x1234);
+            assertThat(space.byteSize()).isEqualTo(4096);
+            assertThat(map.getInt(0)).isEqualTo(0x1234);
+            assertThat(map.getInt(4)).isEqualTo(0x5678);
+            assertThat(map.getInt(8)).isEqualTo(0x9abc_def0);
+            assertThat(map.getInt(12)).isEqualTo(4096);
+        }
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> node.connectForeignSpace(12, 0x1000, 4096))
+                .withMessageStartingWith(
+                        "SCIConnectSCISpace failed for 4,096 bytes at 0x1000 of node 12 from node 4: CONNECTION_REFUSED");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> node.connectForeignSpace(8, 1L << 48, 4096));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> node.connectForeignSpace(1 << 16, 0, 4096));
+        assertThatIllegalArgumentException().isThrownBy(() -> node.connectForeignSpace(8, 0, 0));
     }
 
     @Test

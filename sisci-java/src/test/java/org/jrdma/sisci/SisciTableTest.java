@@ -30,26 +30,18 @@ class SisciTableTest {
     private static final String WAITS =
             "not needed: waits are built on callbacks, to end by a close";
     private static final String SMARTIO = "not yet: SmartIO";
-    private static final String CONDITIONAL = "not: of older hardware, and not all of it public";
 
     /** What Java has no form of, and why. */
     private static final Map<String, String> WITHOUT =
             Map.ofEntries(
                     Map.entry("SCIGetErrorString", "the messages of `SisciException`"),
-                    Map.entry("SCIGetAdapterTypeString", "not yet"),
                     Map.entry("SCIWaitForLocalSegmentEvent", WAITS),
                     Map.entry("SCIWaitForRemoteSegmentEvent", WAITS),
                     Map.entry("SCIWaitForDMAQueue", WAITS),
                     Map.entry("SCIWaitForInterrupt", WAITS),
                     Map.entry("SCIWaitForDataInterrupt", WAITS),
-                    Map.entry("SCIConnectSCISpace", "not yet"),
                     Map.entry("SCIGetMapPointer", "not needed: the call that maps tells it"),
                     Map.entry("SCIMemWrite", "not needed: `RemoteMap#copyFrom`"),
-                    Map.entry("SCIGetNodeInfoByAdapterName", "not yet"),
-                    Map.entry("SCIRegisterInterruptFlag", CONDITIONAL),
-                    Map.entry("SCIEnableConditionalInterrupt", CONDITIONAL),
-                    Map.entry("SCIDisableConditionalInterrupt", CONDITIONAL),
-                    Map.entry("SCIGetConditionalInterruptTrigCounter", CONDITIONAL),
                     Map.entry("SCIBorrowDevice", SMARTIO),
                     Map.entry("SCIReturnDevice", SMARTIO),
                     Map.entry("SCIConnectDeviceSegment", SMARTIO),

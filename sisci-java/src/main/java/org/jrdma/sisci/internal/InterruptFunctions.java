@@ -22,6 +22,10 @@ public final class InterruptFunctions {
             capturingErrno(sisci_h.SCIConnectInterrupt$descriptor());
     private static final MethodHandle OF_INTERRUPT =
             capturingErrno(sisci_h.SCIRemoveInterrupt$descriptor());
+    private static final MethodHandle REGISTER_FLAG =
+            capturingErrno(sisci_h.SCIRegisterInterruptFlag$descriptor());
+    private static final MethodHandle COUNT_OF_FLAG =
+            capturingErrno(sisci_h.SCIGetConditionalInterruptTrigCounter$descriptor());
     private static final MethodHandle TRIGGER_DATA =
             capturingErrno(sisci_h.SCITriggerDataInterrupt$descriptor());
 
@@ -128,6 +132,70 @@ public final class InterruptFunctions {
                     data.copyFrom(MemorySegment.ofArray(message));
                     TRIGGER_DATA.invokeExact(
                             function, segment(), interrupt, data, message.length, 0, error);
+                });
+    }
+
+    /**
+     * Makes a place in a segment an interrupt; its handle.
+     *
+     * @param listener the key of a {@link Callbacks.StatusListener}
+     */
+    public MemorySegment registerFlag(
+            int adapter,
+            MemorySegment segment,
+            int offset,
+            boolean conditional,
+            long listener,
+            Supplier<String> subject)
+            throws SisciException {
+        var callback = Callbacks.status();
+        var flags =
+                library.number(Constant.SCI_FLAG_USE_CALLBACK)
+                        | (conditional
+                                ? library.number(Constant.SCI_FLAG_CONDITIONAL_INTERRUPT)
+                                : 0);
+        return library.call(
+                "SCIRegisterInterruptFlag",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    REGISTER_FLAG.invokeExact(
+                            function,
+                            segment(),
+                            adapter,
+                            handle,
+                            segment,
+                            offset,
+                            callback,
+                            MemorySegment.ofAddress(listener),
+                            flags,
+                            error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /** Lets the next store interrupt. Answers COND_INT_RACE_PROBLEM if one came meanwhile. */
+    public void enableFlag(MemorySegment interrupt, Supplier<String> subject)
+            throws SisciException {
+        ofInterrupt("SCIEnableConditionalInterrupt", interrupt, subject);
+    }
+
+    /** Lets no store interrupt. */
+    public void disableFlag(MemorySegment interrupt, Supplier<String> subject)
+            throws SisciException {
+        ofInterrupt("SCIDisableConditionalInterrupt", interrupt, subject);
+    }
+
+    /** How many stores there were. */
+    public int countOfFlag(MemorySegment interrupt, Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCIGetConditionalInterruptTrigCounter",
+                subject,
+                (function, arena, error) -> {
+                    var count = arena.allocate(JAVA_INT);
+                    COUNT_OF_FLAG.invokeExact(function, segment(), interrupt, count, 0, error);
+                    return count.get(JAVA_INT, 0);
                 });
     }
 

@@ -18,6 +18,7 @@ import org.jrdma.abi.sisci.sci_query_system_t;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.sisci.DmaCapabilities;
+import org.jrdma.sisci.NodeInfo;
 import org.jrdma.sisci.SisciException;
 
 /** The library itself, descriptors, nodes, adapters, queries, requesters. */
@@ -35,6 +36,10 @@ public final class NodeFunctions {
             capturingErrno(sisci_h.SCIGetLocalNodeId$descriptor());
     private static final MethodHandle GET_NODE_ID_BY_ADAPTER_NAME =
             capturingErrno(sisci_h.SCIGetNodeIdByAdapterName$descriptor());
+    private static final MethodHandle GET_NODE_INFO_BY_ADAPTER_NAME =
+            capturingErrno(sisci_h.SCIGetNodeInfoByAdapterName$descriptor());
+    private static final MethodHandle GET_ADAPTER_TYPE_STRING =
+            Downcalls.plain(sisci_h.SCIGetAdapterTypeString$descriptor());
     private static final MethodHandle QUERY = capturingErrno(sisci_h.SCIQuery$descriptor());
     private static final MethodHandle GET_CSR_REGISTER =
             capturingErrno(sisci_h.SCIGetCSRRegister$descriptor());
@@ -137,12 +142,51 @@ public final class NodeFunctions {
                     var type = arena.allocate(JAVA_INT);
                     GET_NODE_ID_BY_ADAPTER_NAME.invokeExact(
                             function, segment(), arena.allocateFrom(name), ids, type, 0, error);
-                    var list = new ArrayList<Integer>();
-                    for (var i = 0; i < NODE_LIST && ids.getAtIndex(JAVA_INT, i) != 0; i++) {
-                        list.add(ids.getAtIndex(JAVA_INT, i));
-                    }
-                    return List.copyOf(list);
+                    return list(ids);
                 });
+    }
+
+    /** What the fabric's configuration says of the node that it calls so. */
+    public NodeInfo nodeInfo(String name, Supplier<String> subject) throws SisciException {
+        return library.call(
+                "SCIGetNodeInfoByAdapterName",
+                subject,
+                (function, arena, error) -> {
+                    var adapter = arena.allocate(JAVA_INT);
+                    var ids = arena.allocate(JAVA_INT, NODE_LIST);
+                    var type = arena.allocate(JAVA_INT);
+                    GET_NODE_INFO_BY_ADAPTER_NAME.invokeExact(
+                            function,
+                            segment(),
+                            arena.allocateFrom(name),
+                            adapter,
+                            ids,
+                            type,
+                            0,
+                            error);
+                    var number = type.get(JAVA_INT, 0);
+                    return new NodeInfo(
+                            list(ids), adapter.get(JAVA_INT, 0), number, adapterTypeName(number));
+                });
+    }
+
+    private static List<Integer> list(MemorySegment ids) {
+        var list = new ArrayList<Integer>();
+        for (var i = 0; i < NODE_LIST && ids.getAtIndex(JAVA_INT, i) != 0; i++) {
+            list.add(ids.getAtIndex(JAVA_INT, i));
+        }
+        return List.copyOf(list);
+    }
+
+    private String adapterTypeName(int type) {
+        return library.find("SCIGetAdapterTypeString")
+                .map(function ->
+                        Downcalls.call(() ->
+                                (MemorySegment)
+                                        GET_ADAPTER_TYPE_STRING.invokeExact(function, type)))
+                .filter(text -> text.address() != 0)
+                .map(Downcalls::textAt)
+                .orElse("");
     }
 
     /** Asks for a text. */

@@ -9,6 +9,7 @@ import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.function.Supplier;
+import org.jrdma.abi.sisci.sci_address_t;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.sisci.SisciException;
@@ -36,6 +37,8 @@ public final class SegmentFunctions {
             capturingErrno(sisci_h.SCIRegisterSegmentMemory$descriptor());
     private static final MethodHandle ATTACH_PHYSICAL_MEMORY =
             capturingErrno(sisci_h.SCIAttachPhysicalMemory$descriptor());
+    private static final MethodHandle CONNECT_SPACE =
+            capturingErrno(sisci_h.SCIConnectSCISpace$descriptor());
     private static final MethodHandle CONNECT_SEGMENT =
             capturingErrno(sisci_h.SCIConnectSegment$descriptor());
     private static final MethodHandle DISCONNECT_SEGMENT =
@@ -259,6 +262,34 @@ public final class SegmentFunctions {
                             timeout,
                             flags | callbackFlag(listener),
                             error);
+                    return handle.get(ADDRESS, 0);
+                });
+    }
+
+    /**
+     * Connects to memory of a node by its address there, which the caller answers for.
+     *
+     * @param physical of 48 bits
+     */
+    public MemorySegment connectSpace(
+            MemorySegment node,
+            int peer,
+            int adapter,
+            long physical,
+            long bytes,
+            Supplier<String> subject)
+            throws SisciException {
+        return library.call(
+                "SCIConnectSCISpace",
+                subject,
+                (function, arena, error) -> {
+                    var handle = arena.allocate(ADDRESS);
+                    var place = sci_address_t.allocate(arena);
+                    sci_address_t.nodeId(place, (short) peer);
+                    sci_address_t.offsHi(place, (short) (physical >>> Integer.SIZE));
+                    sci_address_t.offsLo(place, (int) physical);
+                    CONNECT_SPACE.invokeExact(
+                            function, segment(), node, adapter, handle, place, bytes, 0, error);
                     return handle.get(ADDRESS, 0);
                 });
     }

@@ -52,7 +52,9 @@ class MapTest extends NodesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = "READ_ONLY", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(
+            names = {"READ_ONLY", "INTERRUPT", "CONDITIONAL_INTERRUPT"}, // of InterruptFlagTest
+            mode = EnumSource.Mode.EXCLUDE)
     void shouldStoreInEveryWay(Flag flag) throws Exception {
         peer.tell(party -> party.offer(SEGMENT, BYTES));
         try (var remote = node.connect(peer.node(), SEGMENT, SOON);

@@ -12,6 +12,7 @@ import org.jrdma.sisci.Adapter.LinkQuery;
 import org.jrdma.sisci.DmaEngine;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.SisciError;
+import org.jrdma.sisci.SisciException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -110,6 +111,41 @@ class NodeTest extends NodesTest {
     void shouldFindNodesByName() throws Exception {
         assertThat(node.nodeIds("localhost")).containsExactly(node.id());
         refuses(SisciError.NO_SUCH_NODE, () -> node.nodeIds("no-such-host"));
+    }
+
+    @Test
+    void shouldTellByWhichAdapterANodeIsReached() throws Exception {
+        var info = node.nodeInfo("localhost");
+
+        assertThat(info.nodeIds()).containsExactly(node.id());
+        assertThat(info.adapter()).isEqualTo(node.adapter().number());
+        assertThat(info.adapterTypeName()).isNotBlank();
+        refuses(SisciError.NO_SUCH_NODE, () -> node.nodeInfo("no-such-host"));
+    }
+
+    /** Either memory is there, by its address on the bus, or a refusal that says so. */
+    @Test
+    void shouldReachMemoryByItsAddressOrSayThatItDoesNot() throws Exception {
+        var there =
+                peer.ask(party -> {
+                    var map = party.offer(SEGMENT, BYTES);
+                    map.putLong(8, 42);
+                    return party.segment(SEGMENT).ioAddress();
+                });
+        try (var space = node.connectForeignSpace(peer.node(), there, BYTES);
+                var map = space.map()) {
+            assertThat(map.getLong(8)).isEqualTo(42);
+            assertThat(space.byteSize()).isEqualTo(BYTES);
+        } catch (SisciException | UnsupportedOperationException e) {
+            assertThat(e).hasMessageContaining("SCIConnectSCISpace");
+        }
+    }
+
+    @Test
+    void shouldReachNoMemoryThatIsNotThere() {
+        assertThatExceptionOfType(Exception.class)
+                .isThrownBy(() -> node.connectForeignSpace(peer.node(), 0x1000, BYTES))
+                .withMessageContaining("SCIConnectSCISpace");
     }
 
     @Test

@@ -3,7 +3,9 @@ package org.jrdma.soft.sisci.abi;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.InterruptFlag;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
+import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.Outlet;
 import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
@@ -110,10 +112,60 @@ final class InterruptExports {
         return found;
     }
 
+    /** A flag is an interrupt too. */
+    @Exported("SCIRegisterInterruptFlag")
+    void register(
+            int adapter,
+            long interrupt,
+            long segment,
+            int offset,
+            long callback,
+            long argument,
+            int flags) {
+        var place = handles.object(segment, LocalSegment.class);
+        var _ =
+                handles.make(
+                        interrupt,
+                        handle ->
+                                InterruptFlag.register(
+                                        place,
+                                        adapter,
+                                        offset,
+                                        ProgramCallbacks.ofInterrupt(
+                                                callback, argument, handle, flags),
+                                        flags));
+    }
+
+    private InterruptFlag flag(long handle) {
+        return handles.object(handle, InterruptFlag.class);
+    }
+
+    @Exported("SCIEnableConditionalInterrupt")
+    void enable(long interrupt, int flags) {
+        LibraryExports.noFlags(flags);
+        flag(interrupt).enable();
+    }
+
+    @Exported("SCIDisableConditionalInterrupt")
+    void disable(long interrupt, int flags) {
+        LibraryExports.noFlags(flags);
+        flag(interrupt).disable();
+    }
+
+    @Exported("SCIGetConditionalInterruptTrigCounter")
+    void count(long interrupt, long count, int flags) {
+        LibraryExports.noFlags(flags);
+        Memory.setInteger(count, flag(interrupt).count());
+    }
+
     @Exported("SCIRemoveInterrupt")
     void remove(long interrupt, int flags) {
         LibraryExports.noFlags(flags);
-        local(interrupt, false).remove();
+        if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
+            flag.remove();
+        } else {
+            local(interrupt, false).remove();
+        }
         handles.release(interrupt);
     }
 
@@ -127,7 +179,11 @@ final class InterruptExports {
     @Exported("SCIWaitForInterrupt")
     void await(long interrupt, int timeout, int flags) {
         LibraryExports.noFlags(flags);
-        local(interrupt, false).await(timeout);
+        if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
+            flag.await(timeout);
+        } else {
+            local(interrupt, false).await(timeout);
+        }
     }
 
     /** The length is of the room first, then of the data. */

@@ -47,6 +47,23 @@ final class RemoteSegmentExports {
                                         flags));
     }
 
+    /**
+     * The address is a structure of 8 bytes, which C passes as a number of 64 bits: the node's id,
+     * the upper 16 bits of the address, the lower 32.
+     */
+    @Exported("SCIConnectSCISpace")
+    void connectSpace(
+            long descriptor, int adapter, long segment, long address, long bytes, int flags) {
+        library.member();
+        var owner = handles.object(descriptor, Descriptor.class);
+        var node = (int) (address & 0xFFFF);
+        var place = (address >>> 16 & 0xFFFF) << Integer.SIZE | address >>> Integer.SIZE;
+        var _ =
+                handles.make(
+                        segment,
+                        _ -> RemoteSegment.connectSpace(owner, node, adapter, place, bytes, flags));
+    }
+
     @Exported("SCIDisconnectSegment")
     void disconnect(long segment, int flags) {
         LibraryExports.noFlags(flags);

@@ -41,6 +41,8 @@ public record Message(
         ANSWER,
         /** Asks to be connected. subject: segment. first: adapter. second: connection. */
         CONNECT_SEGMENT,
+        /** Asks which segment begins at an address. value: that. The answer's: its number. */
+        FIND_SPACE,
         /** subject: connection. */
         DISCONNECT_SEGMENT,
         /** The segment is to be let go. subject: connection. first: whether it already has been. */
@@ -63,6 +65,8 @@ public record Message(
         TRIGGER,
         /** subject: connection. data: what goes with it. */
         TRIGGER_WITH_DATA,
+        /** A store is to interrupt. subject: connection. first: 1 if counted. value: where. */
+        FLAG_STORED,
         /** The data of a trigger was taken. subject: connection. */
         TAKEN,
         /** Asks to look at the directory anew. */

@@ -16,7 +16,7 @@ import org.jrdma.soft.sisci.host.Mapping;
  * none. Words of 8 bytes arrive whole. The other way, what has changed in the segment shows in the
  * memory, where the program has not stored meanwhile.
  */
-final class GatheredStores {
+final class GatheredStores extends Stores {
 
     private static final int PAGE_BYTES = 4096;
     private static final int LINE_BYTES = 64;
@@ -25,7 +25,6 @@ final class GatheredStores {
 
     private final MemorySegment memory;
     private final MemorySegment before;
-    private final RemoteSegment segment;
     private final long offset;
     private final boolean reads;
     private final boolean waitsForDrain;
@@ -44,9 +43,9 @@ final class GatheredStores {
             long length,
             boolean reads,
             boolean waitsForDrain) {
+        super(segment);
         this.memory = mapping.memory();
         this.before = Arena.ofAuto().allocate(memory.byteSize(), Long.BYTES);
-        this.segment = segment;
         this.offset = offset;
         this.reads = reads;
         this.waitsForDrain = waitsForDrain;
@@ -55,7 +54,7 @@ final class GatheredStores {
         }
     }
 
-    /** What is to be done now and then. */
+    @Override
     void tick() {
         if (!waitsForDrain) {
             drain();
@@ -65,6 +64,7 @@ final class GatheredStores {
     }
 
     /** Sends what has changed: pages in no order, and the lines of each in no order. */
+    @Override
     synchronized void drain() {
         if (closed) {
             return;
@@ -86,6 +86,7 @@ final class GatheredStores {
      * Sends a copy of memory as it stands, whatever was stored there before; what the program has
      * stored goes first.
      */
+    @Override
     synchronized void copyFrom(MemorySegment source, long position) {
         if (closed) {
             return;
@@ -103,6 +104,7 @@ final class GatheredStores {
     }
 
     /** What has gone to the segment past this memory shows here, as far as it is mapped. */
+    @Override
     synchronized void sentPast(MemorySegment source, long segmentOffset) {
         var from = Math.max(segmentOffset, offset);
         var to = Math.min(segmentOffset + source.byteSize(), offset + memory.byteSize());
@@ -211,6 +213,7 @@ final class GatheredStores {
      * The way has been cut, or mended: what was stored and not sent is lost, and what is stored
      * again is new.
      */
+    @Override
     synchronized void renew() {
         if (closed) {
             return;
@@ -226,11 +229,7 @@ final class GatheredStores {
         }
     }
 
-    boolean isOf(RemoteSegment other) {
-        return segment == other;
-    }
-
-    /** Nobody may store any more. */
+    @Override
     synchronized void close() {
         closed = true;
     }

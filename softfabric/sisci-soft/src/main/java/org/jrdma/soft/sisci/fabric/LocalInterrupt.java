@@ -13,7 +13,7 @@ public final class LocalInterrupt {
     public record Triggered(byte[] data, Runnable taken) {
 
         /** One without data, which is like any other. */
-        private static final Triggered PLAIN = new Triggered(new byte[0], () -> {});
+        static final Triggered PLAIN = new Triggered(new byte[0], () -> {});
     }
 
     private final LocalInterrupts all;

@@ -368,6 +368,22 @@ public final class Member implements Switchboard.Listener {
         throw new Refusal(sisci_h.SCI_ERR_NO_SUCH_SEGMENT()); // and NO_SUCH_INTNO
     }
 
+    /** The number of the segment of a node that begins at an address there. */
+    int findSpace(int ofNode, long address) {
+        Refusal.when(!nodes().contains(ofNode), sisci_h.SCI_ERR_NO_SUCH_NODEID());
+        for (var entry : entries()) {
+            if (entry.node() == ofNode && entry.kind() == Entry.Kind.MEMBER) {
+                try {
+                    var question = Message.of(Message.Kind.FIND_SPACE, 0, 0, 0, address);
+                    return (int) ask(connect(entry), question).value();
+                } catch (Refusal e) {
+                    LOG.debug("Process {} has nothing at 0x{}", entry, Long.toHexString(address));
+                }
+            }
+        }
+        throw new Refusal(sisci_h.SCI_ERR_CONNECTION_REFUSED());
+    }
+
     /** The connection to the process that an entry belongs to. */
     Connection connect(Entry entry) {
         try {
@@ -458,6 +474,7 @@ public final class Member implements Switchboard.Listener {
                                                     message.second(),
                                                     message.first(),
                                                     message.value() != 0));
+            case FIND_SPACE -> answer(from, message, () -> segmentAt(message.value()));
             case DISCONNECT_SEGMENT, DETACH_SEGMENT ->
                     ownSegments
                             .values()
@@ -495,6 +512,15 @@ public final class Member implements Switchboard.Listener {
                     answer(from, message, () -> interrupts.connect(from, message));
             case DISCONNECT_INTERRUPT -> interrupts.forget(from, message.subject());
             case TRIGGER, TRIGGER_WITH_DATA -> interrupts.trigger(from, message);
+            case FLAG_STORED ->
+                    ownSegments
+                            .values()
+                            .forEach(segment ->
+                                    segment.stored(
+                                            from,
+                                            message.subject(),
+                                            message.value(),
+                                            message.first() != 0));
             case INTERRUPT_GONE -> {
                 var interrupt = remoteInterrupts.get(message.subject());
                 if (interrupt != null) {
@@ -513,6 +539,14 @@ public final class Member implements Switchboard.Listener {
                         from.answer(message, sisci_h.SCI_ERR_OK(), 0);
                     });
         }
+    }
+
+    private long segmentAt(long address) {
+        return ownSegments.values().stream()
+                .filter(segment -> segment.isAt(address))
+                .findFirst()
+                .orElseThrow(() -> new Refusal(sisci_h.SCI_ERR_CONNECTION_REFUSED()))
+                .id();
     }
 
     private void segmentGone(Message message) {

@@ -42,6 +42,7 @@ public final class OwnSegment implements LocalSegment {
     private final Set<Integer> available = new HashSet<>();
     private final List<Peer> peers = new ArrayList<>();
     private final List<Peer> sharers = new ArrayList<>();
+    private final Map<Long, InterruptFlag> interruptFlags = new HashMap<>();
     private @Nullable Mapping memory;
     private long foreignMemory;
     private long bytes;
@@ -284,6 +285,11 @@ public final class OwnSegment implements LocalSegment {
         }
     }
 
+    /** Whether its I/O address is that: where its memory is in this process. */
+    synchronized boolean isAt(long address) {
+        return memory != null && memory.address() == address;
+    }
+
     /** A process connects; returns the size. */
     synchronized long connect(Connection from, int number, int adapter, boolean toGroup) {
         Refusal.when(
@@ -329,6 +335,32 @@ public final class OwnSegment implements LocalSegment {
                 peers.remove(peer);
                 tell(sisci_h.SCI_CB_LOST(), connection.node(), peer.adapter);
             }
+        }
+    }
+
+    Member member() {
+        return member;
+    }
+
+    synchronized void add(InterruptFlag flag) {
+        Refusal.when(
+                interruptFlags.putIfAbsent(flag.offset(), flag) != null,
+                sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        descriptor.add();
+    }
+
+    synchronized void remove(InterruptFlag flag) {
+        interruptFlags.remove(flag.offset());
+        descriptor.remove();
+    }
+
+    /** A store of a process that is connected is to interrupt, if there is a flag. */
+    synchronized void stored(Connection from, int number, long offset, boolean counted) {
+        var flag = interruptFlags.get(offset);
+        if (flag != null
+                && peers.stream()
+                        .anyMatch(peer -> peer.connection == from && peer.number == number)) {
+            flag.stored(counted);
         }
     }
 

@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
-/** The thread that looks after gathered stores, while there are any. */
+/** The thread that fetches stores, while there are any to fetch. */
 final class Pump {
 
     private static final long PERIOD_NANOS = 200_000;
 
-    private final List<GatheredStores> all = new CopyOnWriteArrayList<>();
+    private final List<Stores> all = new CopyOnWriteArrayList<>();
     private boolean running;
 
-    synchronized void add(GatheredStores stores) {
+    synchronized void add(Stores stores) {
         all.add(stores);
         if (!running) {
             running = true;
@@ -22,7 +22,7 @@ final class Pump {
     }
 
     /** After it, their memory is not touched any more. */
-    void remove(GatheredStores stores) {
+    void remove(Stores stores) {
         stores.drain();
         stores.close();
         all.remove(stores);
@@ -30,7 +30,7 @@ final class Pump {
 
     void drainAll() {
         if (!all.isEmpty()) { // what follows would be garbage on the hot path
-            var those = all.toArray(GatheredStores[]::new);
+            var those = all.toArray(Stores[]::new);
             Disorder.visit(those.length, i -> those[i].drain());
         }
     }
@@ -55,7 +55,7 @@ final class Pump {
 
     private void run() {
         while (goesOn()) {
-            all.forEach(GatheredStores::tick);
+            all.forEach(Stores::tick);
             LockSupport.parkNanos(PERIOD_NANOS);
         }
     }

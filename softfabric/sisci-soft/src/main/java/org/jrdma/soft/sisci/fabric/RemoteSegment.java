@@ -112,6 +112,30 @@ public final class RemoteSegment {
         }
     }
 
+    /**
+     * Connects to what is at an address of a node. There is no memory but segments here, which have
+     * the addresses that they are said to have on the bus. In C: {@code SCIConnectSCISpace}.
+     */
+    public static RemoteSegment connectSpace(
+            Descriptor descriptor, int node, int adapter, long address, long length, int flags) {
+        Refusal.when(flags != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        var member = descriptor.member();
+        member.checkAdapter(adapter);
+        member.checkNode(node);
+        var linkError = member.linkError(node, adapter);
+        Refusal.when(linkError != 0, linkError);
+        Refusal.when(length <= 0, sisci_h.SCI_ERR_SIZE_ALIGNMENT());
+        var segment = connect(descriptor, node, member.findSpace(node, address), adapter, null, 0);
+        if (segment.bytes() < length) {
+            segment.disconnect();
+            throw new Refusal(sisci_h.SCI_ERR_CONNECTION_REFUSED());
+        }
+        synchronized (segment) {
+            segment.bytes = length;
+        }
+        return segment;
+    }
+
     private boolean isGroup() {
         return node == sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL();
     }

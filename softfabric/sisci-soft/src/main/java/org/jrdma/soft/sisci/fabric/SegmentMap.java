@@ -19,14 +19,15 @@ public final class SegmentMap {
                     | sisci_h.SCI_FLAG_SHARED_MAP()
                     | sisci_h.SCI_FLAG_WRITE_BACK_CACHE_MAP();
     private static final int REMOTE_FLAGS =
-            LOCAL_FLAGS | sisci_h.SCI_FLAG_IO_MAP_IOSPACE() | sisci_h.SCI_FLAG_NO_MEMORY_LOOPBACK();
+            LOCAL_FLAGS
+                    | sisci_h.SCI_FLAG_IO_MAP_IOSPACE()
+                    | sisci_h.SCI_FLAG_NO_MEMORY_LOOPBACK()
+                    | sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()
+                    | sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP();
 
     /** What exists, and no shared memory can do. */
     private static final int OTHER_FLAGS =
-            sisci_h.SCI_FLAG_FIXED_MAP_ADDR()
-                    | sisci_h.SCI_FLAG_LOCK_OPERATION()
-                    | sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()
-                    | sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP();
+            sisci_h.SCI_FLAG_FIXED_MAP_ADDR() | sisci_h.SCI_FLAG_LOCK_OPERATION();
 
     private final long bytes;
     private final @Nullable LocalSegment local;
@@ -34,7 +35,7 @@ public final class SegmentMap {
     private final Mapping mapping;
 
     /** Where stores are gathered, unless they go straight to the segment. */
-    private final @Nullable GatheredStores gathered;
+    private final @Nullable Stores gathered;
 
     private int sequences;
     private boolean unmapped;
@@ -44,7 +45,7 @@ public final class SegmentMap {
             @Nullable LocalSegment local,
             @Nullable RemoteSegment remote,
             Mapping mapping,
-            @Nullable GatheredStores gathered) {
+            @Nullable Stores gathered) {
         this.bytes = bytes;
         this.local = local;
         this.remote = remote;
@@ -101,7 +102,20 @@ public final class SegmentMap {
                         && !OwnSegment.has(flags, sisci_h.SCI_FLAG_NO_MEMORY_LOOPBACK());
         var isUncached = OwnSegment.has(flags, sisci_h.SCI_FLAG_IO_MAP_IOSPACE());
         var isWeak = member.hasWeakMemory() && !isPlain && !isUncached;
+        var isConditional = OwnSegment.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
+        var interrupts =
+                isConditional
+                        || OwnSegment.has(
+                                flags, sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP());
+        Refusal.when(interrupts && isGroup, sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        Refusal.when(interrupts && !isWritable(flags), sisci_h.SCI_ERR_ILLEGAL_FLAG());
         try {
+            if (interrupts) {
+                var memory = Mapping.anonymous(length);
+                var triggering = new TriggeringStores(memory, segment, offset, isConditional);
+                member.pump().add(triggering);
+                return new SegmentMap(length, null, segment, memory, triggering);
+            }
             if (isGroup || (isWeak && isWritable(flags))) {
                 var memory = Mapping.anonymous(length);
                 var gathered =

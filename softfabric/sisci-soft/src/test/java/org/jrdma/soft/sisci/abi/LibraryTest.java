@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jrdma.abi.sisci.sci_address_t;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.Upcalls;
@@ -74,8 +75,10 @@ class LibraryTest {
                 .orElseGet(() -> FunctionDescriptor.ofVoid(arguments));
     }
 
+    /** Pointers are numbers here, and so is the only structure that is passed by value. */
     private static MemoryLayout number(MemoryLayout layout) {
-        return layout instanceof AddressLayout ? ValueLayout.JAVA_LONG : layout.withoutName();
+        var isNumber = layout instanceof AddressLayout || layout.equals(sci_address_t.layout());
+        return isNumber ? ValueLayout.JAVA_LONG : layout.withoutName();
     }
 
     @ParameterizedTest

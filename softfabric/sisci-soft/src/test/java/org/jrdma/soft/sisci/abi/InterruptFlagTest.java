@@ -1,0 +1,168 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.Trouble;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Places in a segment of the first node, where stores of the second interrupt. */
+class InterruptFlagTest {
+
+    private static final int PLACE = 64;
+
+    private ThreeNodes nodes;
+    private long segment;
+    private MemorySegment own;
+
+    @BeforeEach
+    void join() throws Exception {
+        nodes = new ThreeNodes(Trouble.NONE);
+        segment = nodes.first.offer(nodes.firstDescriptor, 7, BYTES);
+        own = nodes.first.mapLocal(segment, BYTES).memory();
+    }
+
+    @AfterEach
+    void leave() throws Exception {
+        nodes.close();
+    }
+
+    private long register(int flags) {
+        var place = nodes.first.place();
+        nodes.first.ok("SCIRegisterInterruptFlag", 0, place.address(), segment, PLACE, 0, 0, flags);
+        return C.handle(place);
+    }
+
+    private String registerError(C process, long handle, int offset, int flags) {
+        return process.attempt(
+                "SCIRegisterInterruptFlag",
+                0,
+                process.place().address(),
+                handle,
+                offset,
+                0,
+                0,
+                flags);
+    }
+
+    private C.Mapped map(int flags) {
+        var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
+        return nodes.second.map("SCIMapRemoteSegment", remote, 0, BYTES, flags);
+    }
+
+    private String awaitTrigger(long flag) {
+        return nodes.first.attempt("SCIWaitForInterrupt", flag, 50, 0);
+    }
+
+    @Test
+    void shouldWakeWhoWaitsForAStore() {
+        var flag = register(0);
+        var map = map(sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP()).memory();
+
+        map.set(JAVA_INT, PLACE, 5);
+        nodes.second.plain("SCIFlush", 0, 0);
+
+        assertThat(awaitTrigger(flag)).isEqualTo("OK");
+        assertThat(own.get(JAVA_INT, PLACE)).isEqualTo(5);
+        assertThat(awaitTrigger(flag)).isEqualTo("TIMEOUT");
+    }
+
+    @Test
+    void shouldTakeACopyForAStoreToEachOfItsWords() {
+        var flag = register(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
+        var map = map(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
+        var data = nodes.second.place();
+
+        nodes.second.ok("SCIMemCpy", 0, data.address(), map.handle(), PLACE, 8, 0);
+
+        assertThat(awaitTrigger(flag)).isEqualTo("OK");
+        assertThat(own.get(JAVA_INT, PLACE)).isEqualTo(1);
+        assertThat(own.get(JAVA_INT, PLACE + 4)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldHearNothingThroughACutLink() throws Exception {
+        var flag = register(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
+        var map = map(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()).memory();
+
+        nodes.first.fabric().cutLink(0);
+        map.set(JAVA_INT, PLACE, 5);
+        nodes.second.plain("SCIFlush", 0, 0);
+        nodes.first.fabric().mendLink(0);
+
+        assertThat(awaitTrigger(flag)).isEqualTo("TIMEOUT");
+        assertThat(own.get(JAVA_INT, PLACE)).isZero();
+        map.set(JAVA_INT, PLACE, 5);
+        nodes.second.plain("SCIFlush", 0, 0);
+        assertThat(awaitTrigger(flag)).isEqualTo("OK");
+    }
+
+    @Test
+    void shouldSayWhenItHasBeenStoredTooOften() {
+        var flag = register(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
+        var count = nodes.first.place().address();
+        own.set(JAVA_INT, PLACE, (1 << 30) - 1);
+        assertThat(nodes.first.attempt("SCIGetConditionalInterruptTrigCounter", flag, count, 0))
+                .isEqualTo("OK");
+
+        own.set(JAVA_INT, PLACE, 1 << 30);
+
+        assertThat(nodes.first.attempt("SCIGetConditionalInterruptTrigCounter", flag, count, 0))
+                .isEqualTo("OVERFLOW");
+    }
+
+    @Test
+    void shouldKeepItsSegmentInUseUntilItIsRemoved() {
+        var other = nodes.first.create(nodes.firstDescriptor, 8, BYTES, 0);
+        var place = nodes.first.place();
+        nodes.first.ok("SCIRegisterInterruptFlag", 0, place.address(), other, 0, 0, 0, 0);
+
+        assertThat(nodes.first.attempt("SCIRemoveSegment", other, 0)).isEqualTo("BUSY");
+        nodes.first.ok("SCIRemoveInterrupt", C.handle(place), 0);
+        assertThat(nodes.first.attempt("SCIRemoveInterrupt", C.handle(place), 0))
+                .isEqualTo("ILLEGAL_PARAMETER");
+        nodes.first.ok("SCIRemoveSegment", other, 0);
+    }
+
+    @Test
+    void shouldRefuseWhatCannotBe() {
+        assertThat(registerError(nodes.first, segment, 2, 0)).isEqualTo("OFFSET_ALIGNMENT");
+        assertThat(registerError(nodes.first, segment, (int) BYTES, 0)).isEqualTo("OUT_OF_RANGE");
+        assertThat(registerError(nodes.first, segment, -4, 0)).isEqualTo("OUT_OF_RANGE");
+        assertThat(registerError(nodes.first, segment, 0, 0x4000_0000)).isEqualTo("ILLEGAL_FLAG");
+        assertThat(
+                        nodes.second.attempt(
+                                "SCIMapRemoteSegment",
+                                nodes.second.connect(
+                                        nodes.secondDescriptor, nodes.first.node(), 7),
+                                nodes.second.place().address(),
+                                0,
+                                BYTES,
+                                0,
+                                sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()
+                                        | sisci_h.SCI_FLAG_READONLY_MAP()))
+                .isEqualTo("ILLEGAL_FLAG");
+        nodes.first.ok("SCIShareSegment", segment, 0);
+        try (var colleague =
+                C.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
+            var place = colleague.place();
+            colleague.ok(
+                    "SCIAttachLocalSegment",
+                    colleague.open(),
+                    place.address(),
+                    7,
+                    colleague.place().address(),
+                    0,
+                    0,
+                    0);
+            assertThat(registerError(colleague, C.handle(place), 0, 0))
+                    .isEqualTo("ILLEGAL_OPERATION");
+        }
+    }
+}
