@@ -1,6 +1,6 @@
 package org.jrdma.sisci;
 
-import org.jrdma.sisci.internal.Constant;
+import org.jrdma.abi.sisci.sisci_query;
 
 /**
  * One of this machine's adapters: a way into the fabric.
@@ -22,20 +22,20 @@ public final class Adapter {
 
     /** What can be asked of an adapter. */
     public enum Query {
-        SERIAL_NUMBER(Constant.SCI_Q_ADAPTER_SERIAL_NUMBER),
-        CARD_TYPE(Constant.SCI_Q_ADAPTER_CARD_TYPE),
-        NODE_ID(Constant.SCI_Q_ADAPTER_NODEID),
+        SERIAL_NUMBER(sisci_query.SCI_Q_ADAPTER_SERIAL_NUMBER),
+        CARD_TYPE(sisci_query.SCI_Q_ADAPTER_CARD_TYPE),
+        NODE_ID(sisci_query.SCI_Q_ADAPTER_NODEID),
         /** 1 where the fabric's configuration knows it. */
-        CONFIGURED(Constant.SCI_Q_ADAPTER_CONFIGURED),
-        DMA_MTU(Constant.SCI_Q_ADAPTER_DMA_MTU),
-        MULTICAST_GROUPS(Constant.SCI_Q_ADAPTER_MCAST_MAX_GROUPS),
+        CONFIGURED(sisci_query.SCI_Q_ADAPTER_CONFIGURED),
+        DMA_MTU(sisci_query.SCI_Q_ADAPTER_DMA_MTU),
+        MULTICAST_GROUPS(sisci_query.SCI_Q_ADAPTER_MCAST_MAX_GROUPS),
         /** The bus number times 256, the device number times 8, and the function. */
-        BUS_DEVICE_FUNCTION(Constant.SCI_Q_ADAPTER_BDF),
-        LINKS(Constant.SCI_Q_ADAPTER_NUMBER_OF_LINKS);
+        BUS_DEVICE_FUNCTION(sisci_query.SCI_Q_ADAPTER_BDF),
+        LINKS(sisci_query.SCI_Q_ADAPTER_NUMBER_OF_LINKS);
 
-        private final Constant constant;
+        private final sisci_query constant;
 
-        Query(Constant constant) {
+        Query(sisci_query constant) {
             this.constant = constant;
         }
     }
@@ -43,25 +43,25 @@ public final class Adapter {
     /** What can be asked of a link of an adapter. */
     public enum LinkQuery {
         /** 1 where it works. */
-        OPERATIONAL(Constant.SCI_Q_ADAPTER_LINK_OPERATIONAL),
+        OPERATIONAL(sisci_query.SCI_Q_ADAPTER_LINK_OPERATIONAL),
         /** In lanes. */
-        WIDTH(Constant.SCI_Q_ADAPTER_LINK_WIDTH),
+        WIDTH(sisci_query.SCI_Q_ADAPTER_LINK_WIDTH),
         /** A generation of PCIe. */
-        SPEED(Constant.SCI_Q_ADAPTER_LINK_SPEED),
+        SPEED(sisci_query.SCI_Q_ADAPTER_LINK_SPEED),
         /** In seconds. */
-        UPTIME(Constant.SCI_Q_ADAPTER_LINK_UPTIME),
+        UPTIME(sisci_query.SCI_Q_ADAPTER_LINK_UPTIME),
         /** In seconds. */
-        DOWNTIME(Constant.SCI_Q_ADAPTER_LINK_DOWNTIME),
+        DOWNTIME(sisci_query.SCI_Q_ADAPTER_LINK_DOWNTIME),
         /** 1 where there is a cable. */
-        CABLE_INSERTED(Constant.SCI_Q_ADAPTER_LINK_CABLE_INSERTED),
+        CABLE_INSERTED(sisci_query.SCI_Q_ADAPTER_LINK_CABLE_INSERTED),
         /** 1 where it is switched on. */
-        ENABLED(Constant.SCI_Q_ADAPTER_LINK_ENABLED),
+        ENABLED(sisci_query.SCI_Q_ADAPTER_LINK_ENABLED),
         /** The port at the other end. */
-        PARTNER_PORT(Constant.SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO);
+        PARTNER_PORT(sisci_query.SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO);
 
-        private final Constant constant;
+        private final sisci_query constant;
 
-        LinkQuery(Constant constant) {
+        LinkQuery(sisci_query constant) {
             this.constant = constant;
         }
     }
@@ -91,7 +91,7 @@ public final class Adapter {
         return query(query.constant, link);
     }
 
-    private int query(Constant what, int link) throws SisciException {
+    private int query(sisci_query what, int link) throws SisciException {
         return node.inCall(() -> node.functions().nodes().queryAdapter(number, link, what));
     }
 

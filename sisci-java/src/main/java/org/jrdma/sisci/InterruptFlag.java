@@ -66,7 +66,7 @@ public final class InterruptFlag extends SisciObject {
             Callbacks.forget(key);
             throw e;
         }
-        var patience = new Patience();
+        var patience = new Patience(node.leftovers());
         var lifetime =
                 new Lifetime(
                         name,

@@ -13,6 +13,7 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -339,8 +340,8 @@ public final class LocalSegment extends SisciObject {
                 functions()
                         .nodes()
                         .query(
-                                Constant.SCI_Q_LOCAL_SEGMENT,
-                                Constant.SCI_Q_LOCAL_SEGMENT_IOADDR,
+                                sisci_query.SCI_Q_LOCAL_SEGMENT,
+                                sisci_query.SCI_Q_LOCAL_SEGMENT_IOADDR,
                                 address(),
                                 QueryStructure.LOCAL_SEGMENT,
                                 this::toString));

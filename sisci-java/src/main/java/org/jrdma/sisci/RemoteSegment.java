@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -145,7 +146,7 @@ public final class RemoteSegment extends SisciObject {
                         physical,
                         bytes,
                         () -> "for " + name);
-        var state = new State(name); // hears nothing: there is no callback
+        var state = new State(name, node.leftovers()); // hears nothing: there is no callback
         var lifetime =
                 new Lifetime(
                         name,
@@ -209,8 +210,8 @@ public final class RemoteSegment extends SisciObject {
                 node.functions()
                         .nodes()
                         .query(
-                                Constant.SCI_Q_REMOTE_SEGMENT,
-                                Constant.SCI_Q_REMOTE_SEGMENT_IOADDR,
+                                sisci_query.SCI_Q_REMOTE_SEGMENT,
+                                sisci_query.SCI_Q_REMOTE_SEGMENT_IOADDR,
                                 address(),
                                 QueryStructure.REMOTE_SEGMENT,
                                 this::toString));

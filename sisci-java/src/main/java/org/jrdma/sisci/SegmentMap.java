@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.SharedMemory;
@@ -179,12 +180,12 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
      * SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET}.
      */
     public final boolean isLocal() throws SisciException {
-        return query(Constant.SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET) != 0;
+        return query(sisci_query.SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET) != 0;
     }
 
     /** Its address on the I/O bus. In C: {@code SCI_Q_MAP_IOADDR}. */
     public final long ioAddress() throws SisciException {
-        return query(Constant.SCI_Q_MAP_IOADDR);
+        return query(sisci_query.SCI_Q_MAP_IOADDR);
     }
 
     /** Its address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
@@ -214,12 +215,12 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         whileOpen(() -> functions.segments().syncCache(address(), part, flags, subject()));
     }
 
-    private long query(Constant what) throws SisciException {
+    private long query(sisci_query what) throws SisciException {
         return inCall(() ->
                 functions
                         .nodes()
                         .query(
-                                Constant.SCI_Q_MAP,
+                                sisci_query.SCI_Q_MAP,
                                 what,
                                 address(),
                                 QueryStructure.MAP,

@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.SisciFunctions;
 import org.jrdma.sisci.internal.SisciLibrary;
 import org.jspecify.annotations.Nullable;
@@ -136,18 +135,23 @@ public final class Sisci {
 
     /** The version of the API that the library has. In C: {@code SCI_Q_API}. */
     public String version() throws SisciException {
-        return text(Constant.SCI_Q_API);
+        return text(functions.nodes()::version);
     }
 
     /** Who made the library. In C: {@code SCI_Q_VENDORID}. */
     public String vendor() throws SisciException {
-        return text(Constant.SCI_Q_VENDORID);
+        return text(functions.nodes()::vendor);
     }
 
-    private String text(Constant query) throws SisciException {
+    @FunctionalInterface
+    private interface Question {
+        String ask() throws SisciException;
+    }
+
+    private String text(Question question) throws SisciException {
         enter();
         try {
-            return functions.nodes().queryText(query);
+            return question.ask();
         } finally {
             leave();
         }

@@ -5,8 +5,8 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The constants that libsisci exports, or may export, as data; with the number that is publicly
- * known, where one is.
+ * The constants that libsisci exports, or may export, as data, but for the queries ({@link
+ * org.jrdma.abi.sisci.sisci_query}); with the number that is publicly known, where one is.
  */
 public enum Constant {
     SCI_INFINITE_TIMEOUT(sisci_h.SCI_INFINITE_TIMEOUT()),
@@ -62,43 +62,7 @@ public enum Constant {
     SCI_FLAG_DEVICE_PREFER_BANDWIDTH(sisci_h.SCI_FLAG_DEVICE_PREFER_BANDWIDTH()),
     SCI_FLAG_HOST_PREFER_BANDWIDTH(sisci_h.SCI_FLAG_HOST_PREFER_BANDWIDTH()),
     SCI_FLAG_SPECIFY_PATH(sisci_h.SCI_FLAG_SPECIFY_PATH()),
-    SCI_FLAG_SPECIFY_SLOT(sisci_h.SCI_FLAG_SPECIFY_SLOT()),
-    SCI_Q_VENDORID,
-    SCI_Q_API,
-    SCI_Q_ADAPTER,
-    SCI_Q_SYSTEM,
-    SCI_Q_DMA,
-    SCI_Q_LOCAL_SEGMENT,
-    SCI_Q_REMOTE_SEGMENT,
-    SCI_Q_MAP,
-    SCI_Q_DEVICE,
-    SCI_Q_ADAPTER_SERIAL_NUMBER,
-    SCI_Q_ADAPTER_CARD_TYPE,
-    SCI_Q_ADAPTER_NODEID,
-    SCI_Q_ADAPTER_CONFIGURED,
-    SCI_Q_ADAPTER_DMA_MTU,
-    SCI_Q_ADAPTER_MCAST_MAX_GROUPS,
-    SCI_Q_ADAPTER_BDF,
-    SCI_Q_ADAPTER_NUMBER_OF_LINKS,
-    SCI_Q_ADAPTER_LINK_OPERATIONAL,
-    SCI_Q_ADAPTER_LINK_WIDTH,
-    SCI_Q_ADAPTER_LINK_SPEED,
-    SCI_Q_ADAPTER_LINK_UPTIME,
-    SCI_Q_ADAPTER_LINK_DOWNTIME,
-    SCI_Q_ADAPTER_LINK_CABLE_INSERTED,
-    SCI_Q_ADAPTER_LINK_ENABLED,
-    SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO,
-    SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
-    SCI_Q_DMA_AVAILABLE,
-    SCI_Q_DMA_CAPABILITIES,
-    SCI_Q_LOCAL_SEGMENT_IOADDR,
-    SCI_Q_LOCAL_SEGMENT_VIRTUAL_KERNEL_ADDR,
-    SCI_Q_LOCAL_SEGMENT_PHYS_ADDR,
-    SCI_Q_REMOTE_SEGMENT_IOADDR,
-    SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET,
-    SCI_Q_MAP_IOADDR,
-    SCI_Q_MAP_PHYS_ADDR,
-    SCI_Q_DEVICE_INFO;
+    SCI_FLAG_SPECIFY_SLOT(sisci_h.SCI_FLAG_SPECIFY_SLOT());
 
     private final @Nullable Integer known;
 

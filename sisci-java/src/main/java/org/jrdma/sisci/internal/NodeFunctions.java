@@ -16,6 +16,7 @@ import org.jrdma.abi.sisci.sci_query_dma_t;
 import org.jrdma.abi.sisci.sci_query_string_t;
 import org.jrdma.abi.sisci.sci_query_system_t;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.sisci.DmaCapabilities;
 import org.jrdma.sisci.NodeInfo;
@@ -189,8 +190,17 @@ public final class NodeFunctions {
                 .orElse("");
     }
 
-    /** Asks for a text. */
-    public String queryText(Constant command) throws SisciException {
+    /** The version of the API that the library has. */
+    public String version() throws SisciException {
+        return queryText(sisci_query.SCI_Q_API);
+    }
+
+    /** Who made the library. */
+    public String vendor() throws SisciException {
+        return queryText(sisci_query.SCI_Q_VENDORID);
+    }
+
+    private String queryText(sisci_query command) throws SisciException {
         var number = library.number(command);
         return library.call(
                 "SCIQuery",
@@ -206,8 +216,8 @@ public final class NodeFunctions {
     }
 
     /** Asks an adapter, or a link of it. */
-    public int queryAdapter(int adapter, int link, Constant what) throws SisciException {
-        var command = library.number(Constant.SCI_Q_ADAPTER);
+    public int queryAdapter(int adapter, int link, sisci_query what) throws SisciException {
+        var command = library.number(sisci_query.SCI_Q_ADAPTER);
         var subcommand = library.number(what);
         return library.call(
                 "SCIQuery",
@@ -226,8 +236,8 @@ public final class NodeFunctions {
 
     /** The size of a cache line of the CPU, in bytes. */
     public int cacheLineBytes() throws SisciException {
-        var command = library.number(Constant.SCI_Q_SYSTEM);
-        var subcommand = library.number(Constant.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE);
+        var command = library.number(sisci_query.SCI_Q_SYSTEM);
+        var subcommand = library.number(sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE);
         return library.call(
                 "SCIQuery",
                 () -> "for the cache line",
@@ -243,8 +253,8 @@ public final class NodeFunctions {
 
     /** Whether an adapter has a DMA engine. */
     public boolean isDmaAvailable(int adapter, int engine) throws SisciException {
-        var command = library.number(Constant.SCI_Q_DMA);
-        var subcommand = library.number(Constant.SCI_Q_DMA_AVAILABLE);
+        var command = library.number(sisci_query.SCI_Q_DMA);
+        var subcommand = library.number(sisci_query.SCI_Q_DMA_AVAILABLE);
         return library.call(
                 "SCIQuery",
                 () -> "for a DMA engine of adapter " + adapter,
@@ -261,8 +271,8 @@ public final class NodeFunctions {
 
     /** What a DMA engine of an adapter can do. */
     public DmaCapabilities dmaCapabilities(int adapter, int engine) throws SisciException {
-        var command = library.number(Constant.SCI_Q_DMA);
-        var subcommand = library.number(Constant.SCI_Q_DMA_CAPABILITIES);
+        var command = library.number(sisci_query.SCI_Q_DMA);
+        var subcommand = library.number(sisci_query.SCI_Q_DMA_CAPABILITIES);
         return library.call(
                 "SCIQuery",
                 () -> "for the DMA capabilities of adapter " + adapter,
@@ -287,8 +297,8 @@ public final class NodeFunctions {
 
     /** Asks for something that a structure with a handle first describes; the answer is in it. */
     public long query(
-            Constant command,
-            Constant what,
+            sisci_query command,
+            sisci_query what,
             MemorySegment handle,
             QueryStructure structure,
             Supplier<String> subject)

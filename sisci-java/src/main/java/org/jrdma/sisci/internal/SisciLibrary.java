@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.CapturedErrno;
@@ -45,6 +46,7 @@ public final class SisciLibrary {
     private final NativeLibrary library;
     private final Map<String, Optional<MemorySegment>> functions = new ConcurrentHashMap<>();
     private final Map<Constant, Integer> constants = new EnumMap<>(Constant.class);
+    private final Map<sisci_query, Integer> queries = new EnumMap<>(sisci_query.class);
 
     /**
      * Reads the constants that the library exports.
@@ -67,12 +69,19 @@ public final class SisciLibrary {
             }
         }
         for (var constant : Constant.values()) {
-            library.find(DATA_PREFIX + constant)
-                    .map(address -> Downcalls.memoryAt(address, JAVA_INT.byteSize()))
-                    .map(data -> data.get(JAVA_INT, 0))
+            data(constant.name())
                     .or(constant::known)
                     .ifPresent(number -> constants.put(constant, number));
         }
+        for (var query : sisci_query.values()) {
+            data(query.name()).ifPresent(number -> queries.put(query, number));
+        }
+    }
+
+    private Optional<Integer> data(String name) {
+        return library.find(DATA_PREFIX + name)
+                .map(address -> Downcalls.memoryAt(address, JAVA_INT.byteSize()))
+                .map(data -> data.get(JAVA_INT, 0));
     }
 
     /** A function of C's, for {@link #call}. */
@@ -179,11 +188,22 @@ public final class SisciLibrary {
      * @throws UnsupportedOperationException if there is neither
      */
     public int number(Constant constant) {
-        return numberIfKnown(constant)
-                .orElseThrow(() ->
-                        new UnsupportedOperationException(
-                                "%s does not export %s%s, and its number is not public"
-                                        .formatted(library, DATA_PREFIX, constant)));
+        return numberIfKnown(constant).orElseThrow(() -> unknown(constant.name()));
+    }
+
+    /** The number of a query, as the library exports it: none is public. As for a constant. */
+    public int number(sisci_query query) {
+        var number = queries.get(query);
+        if (number == null) {
+            throw unknown(query.name());
+        }
+        return number;
+    }
+
+    private UnsupportedOperationException unknown(String name) {
+        return new UnsupportedOperationException(
+                "%s does not export %s%s, and its number is not public"
+                        .formatted(library, DATA_PREFIX, name));
     }
 
     /** The same, or empty. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jrdma.abi.testing.CCompiler;
 import org.jrdma.abi.testing.Fact;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,13 @@ class GeneratedCodeTest {
                         assertThat(fact.value())
                                 .as("%s of %s", fact.kind(), fact.name())
                                 .isEqualTo(value));
+    }
+
+    @Test
+    void shouldNameEveryQueryOfTheHeader() throws Exception {
+        assertThat(Stream.of(sisci_query.values()).map(Enum::name))
+                .hasSizeGreaterThan(30)
+                .containsExactlyElementsOf(matches("SISCI_DATA\\((SCI_Q_\\w+)\\)"));
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.soft.sisci.fabric.Unpublished;
 
 /** The constants that the library exports as data. */
@@ -105,8 +106,8 @@ final class Constants {
     private static Map<String, Integer> numbers() {
         var numbers = new HashMap<>(PUBLISHED);
         numbers.putAll(UNPUBLISHED);
-        for (var query : Query.values()) {
-            numbers.put(query.name(), query.number());
+        for (var query : sisci_query.values()) {
+            numbers.put(query.name(), Queries.number(query));
         }
         return Map.copyOf(numbers);
     }

@@ -16,6 +16,7 @@ import org.jrdma.abi.sisci.sci_query_remote_segment_t;
 import org.jrdma.abi.sisci.sci_query_string_t;
 import org.jrdma.abi.sisci.sci_query_system_t;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
@@ -112,7 +113,7 @@ final class NodeExports {
     @Exported("SCIQuery")
     void query(int command, long data, int flags) {
         var member = library.member();
-        switch (Query.of(command)) {
+        switch (Queries.of(command)) {
             case SCI_Q_VENDORID -> answer(data, "jrdma");
             case SCI_Q_API -> answer(data, "2, in software");
             case SCI_Q_ADAPTER ->
@@ -154,7 +155,7 @@ final class NodeExports {
         var up = member.isCut(member.node(), adapter) ? 0 : 1;
         var seconds = (int) ((System.nanoTime() - started) / 1_000_000_000);
         var value =
-                switch (Query.of(sci_query_adapter_t.subcommand(query))) {
+                switch (Queries.of(sci_query_adapter_t.subcommand(query))) {
                     case SCI_Q_ADAPTER_SERIAL_NUMBER -> member.node();
                     case SCI_Q_ADAPTER_CARD_TYPE -> ADAPTER_TYPE;
                     case SCI_Q_ADAPTER_NODEID -> member.node();
@@ -177,8 +178,8 @@ final class NodeExports {
 
     private static void querySystem(MemorySegment query) {
         Refusal.when(
-                Query.of(sci_query_system_t.subcommand(query))
-                        != Query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
+                Queries.of(sci_query_system_t.subcommand(query))
+                        != sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
                 sisci_h.SCI_ERR_ILLEGAL_QUERY());
         Memory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
     }
@@ -187,7 +188,7 @@ final class NodeExports {
         member.checkAdapter(sci_query_dma_t.localAdapterNo(query));
         DmaQueue.checkEngine(flags);
         var data = sci_query_dma_t.data(query).address();
-        switch (Query.of(sci_query_dma_t.subcommand(query))) {
+        switch (Queries.of(sci_query_dma_t.subcommand(query))) {
             case SCI_Q_DMA_AVAILABLE -> Memory.setInteger(data, 1);
             case SCI_Q_DMA_CAPABILITIES -> {
                 var capabilities = Memory.at(data, sci_dma_capabilities_t.layout().byteSize());
@@ -210,7 +211,7 @@ final class NodeExports {
                         .object(
                                 sci_query_local_segment_t.segment(query).address(),
                                 LocalSegment.class);
-        switch (Query.of(sci_query_local_segment_t.subcommand(query))) {
+        switch (Queries.of(sci_query_local_segment_t.subcommand(query))) {
             case SCI_Q_LOCAL_SEGMENT_IOADDR,
                     SCI_Q_LOCAL_SEGMENT_PHYS_ADDR,
                     SCI_Q_LOCAL_SEGMENT_VIRTUAL_KERNEL_ADDR -> {
@@ -230,8 +231,8 @@ final class NodeExports {
                                 sci_query_remote_segment_t.segment(query).address(),
                                 RemoteSegment.class);
         Refusal.when(
-                Query.of(sci_query_remote_segment_t.subcommand(query))
-                        != Query.SCI_Q_REMOTE_SEGMENT_IOADDR,
+                Queries.of(sci_query_remote_segment_t.subcommand(query))
+                        != sisci_query.SCI_Q_REMOTE_SEGMENT_IOADDR,
                 sisci_h.SCI_ERR_ILLEGAL_QUERY());
         sci_query_remote_segment_t.data.ioaddr(
                 sci_query_remote_segment_t.data(query), segment.address());
@@ -241,7 +242,7 @@ final class NodeExports {
         var map = library.handles().object(sci_query_map_t.map(query).address(), SegmentMap.class);
         sci_query_map_t.data(
                 query,
-                switch (Query.of(sci_query_map_t.subcommand(query))) {
+                switch (Queries.of(sci_query_map_t.subcommand(query))) {
                     case SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET -> map.isLocal() ? 1 : 0;
                     case SCI_Q_MAP_IOADDR, SCI_Q_MAP_PHYS_ADDR -> map.address();
                     default -> throw illegal();

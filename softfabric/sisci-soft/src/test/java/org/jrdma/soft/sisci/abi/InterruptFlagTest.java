@@ -139,8 +139,7 @@ class InterruptFlagTest {
         assertThat(
                         nodes.second.attempt(
                                 "SCIMapRemoteSegment",
-                                nodes.second.connect(
-                                        nodes.secondDescriptor, nodes.first.node(), 7),
+                                nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7),
                                 nodes.second.place().address(),
                                 0,
                                 BYTES,
@@ -149,8 +148,7 @@ class InterruptFlagTest {
                                         | sisci_h.SCI_FLAG_READONLY_MAP()))
                 .isEqualTo("ILLEGAL_FLAG");
         nodes.first.ok("SCIShareSegment", segment, 0);
-        try (var colleague =
-                C.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
+        try (var colleague = C.in(SoftSisciOptions.in(nodes.folder).asNode(nodes.first.node()))) {
             var place = colleague.place();
             colleague.ok(
                     "SCIAttachLocalSegment",

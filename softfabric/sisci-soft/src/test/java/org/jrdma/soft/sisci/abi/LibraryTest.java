@@ -21,6 +21,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jrdma.abi.sisci.sci_address_t;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.jrdma.soft.sisci.SoftSisciOptions;
@@ -131,7 +132,7 @@ class LibraryTest {
 
     @Test
     void shouldGiveEachQueryANumberOfItsOwn() {
-        assertThat(Stream.of(Query.values()).map(Query::number)).doesNotHaveDuplicates();
+        assertThat(Stream.of(sisci_query.values()).map(Queries::number)).doesNotHaveDuplicates();
     }
 
     @Test

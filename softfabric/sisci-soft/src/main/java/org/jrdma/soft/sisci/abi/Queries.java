@@ -1,0 +1,36 @@
+package org.jrdma.soft.sisci.abi;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.abi.sisci.sisci_query;
+import org.jrdma.soft.sisci.fabric.Refusal;
+
+/**
+ * The numbers of what can be asked, by commands and what is within them. They are not public; those
+ * here are unlike what anyone would guess.
+ */
+final class Queries {
+
+    private static final List<sisci_query> ALL = List.of(sisci_query.values());
+    private static final int FIRST_NUMBER = 0x00C0_FFE5;
+    private static final int STEP = 0x0001_0007;
+    private static final Map<Integer, sisci_query> BY_NUMBER =
+            Arrays.stream(sisci_query.values())
+                    .collect(Collectors.toMap(Queries::number, Function.identity()));
+
+    private Queries() {}
+
+    static int number(sisci_query query) {
+        return FIRST_NUMBER + STEP * ALL.indexOf(query);
+    }
+
+    static sisci_query of(int number) {
+        var query = BY_NUMBER.get(number);
+        Refusal.when(query == null, sisci_h.SCI_ERR_ILLEGAL_QUERY());
+        return query;
+    }
+}
