@@ -79,5 +79,7 @@ public enum Feature {
     /** Events tell of the port's network interface. */
     PORT_EVENTS,
     /** An event tells that a completion queue overran. */
-    OVERRUN_EVENTS
+    OVERRUN_EVENTS,
+    /** What the provider does allocates nothing in Java. */
+    ALLOCATING_NOTHING
 }

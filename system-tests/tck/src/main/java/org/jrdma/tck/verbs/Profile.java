@@ -112,6 +112,8 @@ public enum Profile {
             Map.of(
                     Feature.SYSFS, "the kernel knows nothing of it",
                     Feature.ENHANCED_OPTIONS_OF_CONNECTIONS, "not in its messages yet",
+                    Feature.ALLOCATING_NOTHING,
+                            "it is in Java, where a segment is an object unless the JIT sees otherwise",
                     Feature.ADAPTERS_OFFERS, "it is no adapter",
                     Feature.LOCKING_MEMORY, "it pins nothing"),
             Map.of(Access.FLUSH_PERSISTENT, "for persistent memory only"),
