@@ -136,7 +136,8 @@ public final class MessageSender implements AutoCloseable {
     }
 
     /**
-     * Sends a message if there is room for it.
+     * Sends a message if there is room for it: stores it, which does not say that the receiver gets
+     * it. A link that failed a moment ago may be told of only after this.
      *
      * @return false if there is none: the receiver must take some first
      * @throws IllegalArgumentException if it is longer than a message can be

@@ -45,7 +45,8 @@ public final class SoftSisci implements SoftwareLibrary {
 
     /**
      * Cuts the link of one of the node's adapters, for all of its processes. When this returns, no
-     * store passes that way, loads give all ones, and who is connected has been told.
+     * store passes that way and loads give all ones; the events of who is connected are on their
+     * way, on threads of their programs.
      *
      * @throws FabricException if it is not initialised, or has no such adapter; or if a process of
      *     the fabric does not answer within 5 s, whose stores may pass until it does

@@ -124,7 +124,11 @@ public final class Library implements SymbolLookup {
      */
     public Member member() {
         var found = member;
-        Refusal.when(found == null, sisci_h.SCI_ERR_NOT_INITIALIZED());
+        if (found == null) {
+            throw new Refusal(
+                    sisci_h.SCI_ERR_NOT_INITIALIZED(),
+                    "This library is in no fabric: initialise it first, by opening a node.");
+        }
         return found;
     }
 }

@@ -2,15 +2,21 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.Trouble;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A link that is cut, and mended. The first node owns a segment, the second stores into it. */
 class LinkTest {
@@ -61,6 +67,15 @@ class LinkTest {
         assertThat(map.memory().get(JAVA_LONG, 0)).isEqualTo(1);
         map.memory().set(JAVA_LONG, 0, 3);
         assertThat(own.get(JAVA_LONG, 0)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldBeRefusedInWordsToWhoIsInNoFabric(@TempDir Path folder) {
+        var outside = new SoftSisci(SoftSisciOptions.in(folder));
+
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> outside.cutLink(0))
+                .withMessageContaining("opening a node");
     }
 
     @Test
