@@ -20,7 +20,8 @@ class ConsumerTest {
     @ParameterizedTest
     @EnumSource
     void shouldUseTheLibraryOfTheSystemOrNameItsPackages(Consumer consumer) throws Exception {
-        var output = consumer.run(List.of("--enable-native-access=" + consumer.caller));
+        var output =
+                consumer.run("ListDevices", List.of("--enable-native-access=" + consumer.caller));
 
         assertThat(output)
                 .containsPattern(
@@ -31,9 +32,21 @@ class ConsumerTest {
 
     @ParameterizedTest
     @EnumSource
+    void shouldWriteByRdmaOnTheSoftwareFabric(Consumer consumer) throws Exception {
+        var output =
+                consumer.run("WriteOnce", List.of("--enable-native-access=" + consumer.caller));
+
+        assertThat(output).contains("written: Saluton, mondo").doesNotContain("WARNING");
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void shouldRefuseAFileThatIsNoLibrary(Consumer consumer) throws Exception {
         var output =
-                consumer.run(List.of("--enable-native-access=" + consumer.caller), "/dev/null");
+                consumer.run(
+                        "ListDevices",
+                        List.of("--enable-native-access=" + consumer.caller),
+                        "/dev/null");
 
         assertThat(output).contains("LibraryNotFoundException: /dev/null could not be opened");
     }
@@ -41,38 +54,38 @@ class ConsumerTest {
     @ParameterizedTest
     @EnumSource
     void shouldNameTheFlagWhereNativeAccessIsDenied(Consumer consumer) throws Exception {
-        var output = consumer.run(List.of());
+        var output = consumer.run("ListDevices", List.of());
 
         assertThat(output).contains("--enable-native-access=" + consumer.caller);
     }
 
     enum Consumer {
-        CLASS_PATH("class-path", "ALL-UNNAMED", "-cp", "lib/*", "org.example.ListDevices"),
+        CLASS_PATH("class-path", "ALL-UNNAMED", "-cp", "lib/*", "org.example."),
         MODULE_PATH(
                 "module-path",
                 "org.jrdma.ffi",
                 "-p",
                 "lib",
-                "--module=org.example.consumer/org.example.ListDevices");
+                "--module=org.example.consumer/org.example.");
 
         private final String folder;
         private final String caller;
         private final String pathFlag;
         private final String libraries;
-        private final String program;
+        private final String programs;
 
         /**
          * @param caller what native access has to be enabled for
          */
-        Consumer(String folder, String caller, String pathFlag, String libraries, String program) {
+        Consumer(String folder, String caller, String pathFlag, String libraries, String programs) {
             this.folder = folder;
             this.caller = caller;
             this.pathFlag = pathFlag;
             this.libraries = libraries;
-            this.program = program;
+            this.programs = programs;
         }
 
-        String run(List<String> flags, String... arguments) throws IOException {
+        String run(String program, List<String> flags, String... arguments) throws IOException {
             var target = Path.of(System.getProperty("consumer"), folder, "target");
             var command = new ArrayList<String>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -80,7 +93,7 @@ class ConsumerTest {
             command.addAll(flags);
             command.add(pathFlag);
             command.add(target.resolve("classes") + File.pathSeparator + target.resolve(libraries));
-            command.add(program);
+            command.add(programs + program);
             command.addAll(List.of(arguments));
             var process = new ProcessBuilder(command).redirectErrorStream(true).start();
             return new String(process.getInputStream().readAllBytes(), UTF_8);
