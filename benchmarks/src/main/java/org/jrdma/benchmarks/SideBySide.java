@@ -1,6 +1,5 @@
 package org.jrdma.benchmarks;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jrdma.ffi.FabricException;
@@ -99,9 +98,9 @@ public final class SideBySide {
                 "| %s | %s | %.1f | %.1f | %.1f |%n",
                 contest.name,
                 calls,
-                median(c),
-                median(java),
-                median(java) - median(c));
+                Median.of(c),
+                Median.of(java),
+                Median.of(java) - Median.of(c));
     }
 
     private static double nanosOfOne(Contest contest, Work work) throws VerbsException {
@@ -115,10 +114,5 @@ public final class SideBySide {
                     "%s: %d of %d succeeded".formatted(contest.name, successes, operations));
         }
         return (double) nanos / operations;
-    }
-
-    private static double median(double[] values) {
-        Arrays.sort(values);
-        return values[values.length / 2];
     }
 }

@@ -15,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Locale;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.LocalMap;
@@ -172,9 +171,9 @@ public final class SisciSideBySide {
                 Locale.ROOT,
                 "| %s | %,.1f | %,.1f | %.2f | %s | %d |%n",
                 what,
-                median(own),
-                median(others),
-                median(own) / median(others),
+                Median.of(own),
+                Median.of(others),
+                Median.of(own) / Median.of(others),
                 bound,
                 leastBytes / rounds);
     }
@@ -187,11 +186,6 @@ public final class SisciSideBySide {
 
     private static long allocatedBytes() {
         return THREAD.getCurrentThreadAllocatedBytes();
-    }
-
-    private static double median(double[] values) {
-        Arrays.sort(values);
-        return values[values.length / 2];
     }
 
     private static long firstBall(int turn) {

@@ -8,7 +8,6 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
-import java.util.Arrays;
 import java.util.List;
 import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transport;
@@ -114,12 +113,7 @@ public final class SocketsSideBySide {
         }
         System.out.printf(
                 "| %s | %,.1f | %,.1f | %.2f | %s |%n",
-                what, median(own), median(others), median(own) / median(others), bound);
-    }
-
-    private static double median(double... values) {
-        Arrays.sort(values);
-        return values[values.length / 2];
+                what, Median.of(own), Median.of(others), Median.of(own) / Median.of(others), bound);
     }
 
     /** What one end of a connection does. */

@@ -9,7 +9,6 @@ import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.Access;
@@ -76,15 +75,10 @@ public final class SoftwareLoopback {
             own[round] = fabric.take();
             others[round] = other.take();
         }
-        var ratio = median(own) / median(others);
+        var ratio = Median.of(own) / Median.of(others);
         System.out.printf(
                 "| %s | %,.1f | %,.1f | %.2f | %s |%n",
-                what, median(own), median(others), ratio, bound);
-    }
-
-    private static double median(double... values) {
-        Arrays.sort(values);
-        return values[values.length / 2];
+                what, Median.of(own), Median.of(others), ratio, bound);
     }
 
     /** One side, with all that it needs. */
