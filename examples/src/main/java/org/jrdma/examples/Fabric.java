@@ -1,10 +1,19 @@
 package org.jrdma.examples;
 
 import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.GidEntry;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 
@@ -35,7 +44,52 @@ public final class Fabric {
     }
 
     /** Two libraries with the same devices. */
-    public record WithConnections(Verbs verbs, ConnectionManager connections) {}
+    public record WithConnections(Verbs verbs, ConnectionManager connections) {
+
+        /**
+         * Where others find a listener, in words. At the wildcard address that is at each device of
+         * this machine.
+         */
+        public String place(InetSocketAddress listener) throws IOException {
+            var place = "port " + listener.getPort() + " of ";
+            if (!listener.getAddress().isAnyLocalAddress()) {
+                return place + listener.getAddress().getHostAddress();
+            }
+            var addresses = new ArrayList<String>();
+            for (var description : verbs.devices()) {
+                try (var device = verbs.open(description.name())) {
+                    addresses(device)
+                            .map(InetAddress::getHostAddress)
+                            .forEach(address ->
+                                    addresses.add("%s (%s)".formatted(address, device.name())));
+                }
+            }
+            return place + String.join(", ", addresses);
+        }
+
+        /** Those of IPv4; iWARP names the network interface only. */
+        private static Stream<InetAddress> addresses(Device device) throws IOException {
+            var rows = new ArrayList<GidEntry>();
+            for (var port = 1; port <= device.attributes().ports(); port++) {
+                rows.addAll(device.gids(port));
+            }
+            var own = rows.stream().flatMap(row -> row.gid().ipv4().stream()).distinct().toList();
+            return own.isEmpty()
+                    ? rows.stream().flatMap(WithConnections::ofInterface)
+                    : own.stream();
+        }
+
+        private static Stream<InetAddress> ofInterface(GidEntry row) {
+            try {
+                var netDevice = NetworkInterface.getByName(row.netDevice());
+                return netDevice == null
+                        ? Stream.empty()
+                        : netDevice.inetAddresses().filter(Inet4Address.class::isInstance);
+            } catch (SocketException _) {
+                return Stream.empty();
+            }
+        }
+    }
 
     /** Chooses a libsisci in the same way. */
     public static Sisci chooseSisci(String wanted) throws IOException {

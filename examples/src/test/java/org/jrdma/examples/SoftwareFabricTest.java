@@ -11,6 +11,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jrdma.examples.atomics.Atomics;
 import org.jrdma.examples.devinfo.DevInfo;
+import org.jrdma.examples.events.Mckey;
+import org.jrdma.examples.events.Ucmatose;
+import org.jrdma.examples.events.Udaddy;
 import org.jrdma.examples.firstmessage.RdmaClient;
 import org.jrdma.examples.firstmessage.RdmaServer;
 import org.jrdma.examples.pingpong.RcPingPong;
@@ -136,7 +139,7 @@ class SoftwareFabricTest {
     /** Each process has a device, at an address of its own, and finds the other by that. */
     @Test
     void shouldPingOverAConnectionByAddress() throws Exception {
-        var address = "127.0.0." + (100 + ProcessHandle.current().pid() % 150);
+        var address = addressOfOwn();
         var options = List.of("-f", "software", "-a", address, "-v", "-C", "3", "-S", "100");
         try (var server = rping(options, "-s")) {
             server.awaitOutput("waiting at");
@@ -160,11 +163,129 @@ class SoftwareFabricTest {
     }
 
     @Test
+    void shouldAnswerThePingsOfManyClients() throws Exception {
+        var address = addressOfOwn();
+        var options = List.of("-f", "software", "-a", address);
+        try (var server = rping(options, "-sPv")) {
+            server.awaitOutput("waiting at port 7174 of " + address);
+            try (var first = rping(options, "-c", "-vVC2");
+                    var second = rping(options, "-c", "-q", "-C", "2", "-V", "-d")) {
+                for (var client : List.of(first, second)) {
+                    assertThat(client.await()).as(client.output()).isZero();
+                }
+                assertThat(first.output()).contains("\nping data: rdma-ping-1: BCDEFGHI");
+                assertThat(second.output()).contains(" DEBUG ").doesNotContain("ping data");
+            }
+            try (var third = rping(options, "-c", "-C", "1", "-I", "127.0.0.251")) {
+                assertThat(third.await()).as(third.output()).isZero();
+            }
+            server.awaitOutput("client /127.0.0.251:");
+            assertThat(server.isRunning()).isTrue();
+        }
+    }
+
+    /** That no other test has at the time. */
+    private static String addressOfOwn() {
+        return "127.0.0." + (100 + ProcessHandle.current().pid() % 150);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "-c 3 -m", "-P ib -C 3 -S 20000", "-C 0 -a 14 -t 8 -p 7500"})
+    void shouldTakeEveryStepToAConnection(String options) throws Exception {
+        var address = addressOfOwn();
+        try (var server = example(Ucmatose.class, "-f software -b " + address, options)) {
+            server.awaitOutput("waiting at port " + (options.contains("-p") ? 7500 : 7471));
+            try (var client = example(Ucmatose.class, "-f software -s " + address, options)) {
+                assertThat(client.await()).as(client.output()).isZero();
+                assertThat(server.await()).as(server.output()).isZero();
+                for (var side : List.of(client, server)) {
+                    assertThat(side.output())
+                            .startsWith(CHOSEN)
+                            .endsWith("disconnected\ntest complete\n");
+                    assertThat(side.output().contains("data transfers complete"))
+                            .isEqualTo(!options.contains("-C 0"));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "-c 3 -S 1000", "-P ipoib -C 1", "-p 0x0002 -C 0 -t 8"})
+    void shouldAskWhereDatagramsGo(String options) throws Exception {
+        var address = addressOfOwn();
+        try (var server = example(Udaddy.class, "-f software -b " + address, options)) {
+            server.awaitOutput("waiting at port 7174 of " + address);
+            try (var client = example(Udaddy.class, "-f software -s " + address, options)) {
+                assertThat(client.await()).as(client.output()).isZero();
+                assertThat(server.await()).as(server.output()).isZero();
+                for (var side : List.of(client, server)) {
+                    assertThat(side.output()).startsWith(CHOSEN).endsWith("test complete\n");
+                    assertThat(side.output().contains("data transfers complete"))
+                            .isEqualTo(!options.contains("-C 0"));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-C 3", "-c 2 -S 1000 -o", "-P ipoib -C 1"})
+    void shouldReachAllWhoHaveJoined(String options) throws Exception {
+        var toAll = options + " -f software -m 239.77.0.3";
+        var receiving = toAll.replace(" -o", "");
+        try (var first = example(Mckey.class, receiving, "-b 127.0.0.252");
+                var second = example(Mckey.class, receiving, "-b 127.0.0.253")) {
+            for (var receiver : List.of(first, second)) {
+                receiver.awaitOutput("receiving data transfers");
+                assertThat(receiver.output()).contains("\njoined ::ffff:239.77.0.3, LID 0x0\n");
+            }
+            try (var sender = example(Mckey.class, toAll, "-s -b 127.0.0.254")) {
+                for (var member : List.of(sender, first, second)) {
+                    assertThat(member.await()).as(member.output()).isZero();
+                    assertThat(member.output())
+                            .startsWith(CHOSEN)
+                            .endsWith("data transfers complete\ntest complete\n");
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-s 127.0.0.1, 'A connection failed: the peer refused: nobody listens at that port'",
+        "-m 3, '3 is too much.'",
+        "-c, '-c misses its value.'",
+        "-c 0, '-c: 0 is no number from 1 to 10000.'",
+        "-P udp, 'There is no port space udp for it.'",
+        "-s nowhere.invalid, 'There is no host named nowhere.invalid.'",
+    })
+    void shouldSayWhyThereIsNoConnection(String options, String message) throws Exception {
+        try (var program = example(Ucmatose.class, "-f software -p 7501", options)) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output()).contains(message).doesNotContain("\tat ");
+        }
+    }
+
+    private static Program example(Class<?> example, String... options) throws IOException {
+        return Programs.example(example, String.join(" ", options).trim().split(" "));
+    }
+
+    /** A listener at all devices says where those are. */
+    @Test
+    void shouldSayWhereItListens() throws Exception {
+        try (var server = example(RdmaServer.class, "-f software")) {
+            server.awaitOutput("waiting at");
+            assertThat(server.output())
+                    .containsPattern("\nwaiting at port 7471 of 127\\.0\\.0\\.\\d+ \\(soft0\\)\n");
+            var address = server.output().replaceAll("(?s).* of ([0-9.]+) .*", "$1");
+            try (var client = example(RdmaClient.class, "-f software -s " + address)) {
+                assertThat(client.await()).as(client.output()).isZero();
+            }
+        }
+    }
+
+    @Test
     void shouldExchangeAMessageOverAConnectionByAddress() throws Exception {
-        var options =
-                new String[] {
-                    "-f", "software", "-s", "127.0.0." + (100 + ProcessHandle.current().pid() % 150)
-                };
+        var options = new String[] {"-f", "software", "-s", addressOfOwn()};
         try (var server = Programs.example(RdmaServer.class, options)) {
             server.awaitOutput("waiting at");
             try (var client = Programs.example(RdmaClient.class, options)) {
@@ -192,7 +313,7 @@ class SoftwareFabricTest {
 
     @Test
     void shouldTellAServerWhenWhatManyClientsWriteIsThere() throws Exception {
-        var address = "127.0.0." + (100 + ProcessHandle.current().pid() % 150);
+        var address = addressOfOwn();
         var options = List.of("-f", "software", "-a", address);
         try (var server = writeNotify(options, "-s", "-n", "3")) {
             server.awaitOutput("waiting at");

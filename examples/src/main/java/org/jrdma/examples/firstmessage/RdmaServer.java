@@ -6,6 +6,7 @@ import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.examples.Fabric;
@@ -24,10 +25,13 @@ public final class RdmaServer {
             usage: rdma-server [options]
               -s ADDRESS  of an RDMA device: where to listen (all there are)
               -p PORT     (7471)
-              -f FABRIC   system, or software: RDMA in Java, for a machine without a device\
+              -f FABRIC   system, or software: RDMA in Java, for a machine without a device
+
+            It waits for a client for ever, and for its message for 30 s.\
             """;
 
     private static final int BYTES = 16;
+    private static final Duration FOR_EVER = ChronoUnit.FOREVER.getDuration();
     private static final Duration PATIENCE = ofSeconds(30);
 
     private RdmaServer() {}
@@ -53,8 +57,8 @@ public final class RdmaServer {
                         : LookUp.at(options.address(), options.port());
         var info = fabric.connections().lookUp(here, PATIENCE).getFirst();
         try (var listener = fabric.connections().listen(info, 1)) {
-            IO.println("waiting at " + listener.localAddress());
-            try (var request = listener.next(PATIENCE);
+            IO.println("waiting at " + fabric.place(listener.localAddress()));
+            try (var request = listener.next(FOR_EVER);
                     var device = fabric.verbs().open(request.deviceName());
                     var domain = device.newProtectionDomain();
                     var memory = domain.newArena(LOCAL_WRITE);

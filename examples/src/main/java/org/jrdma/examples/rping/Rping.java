@@ -13,18 +13,26 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.Route;
 
 /**
  * A ping over a connection by address and port, as the C program {@code rping} plays it; either
@@ -39,14 +47,21 @@ public final class Rping {
                    rping -c -a ADDRESS [options]    sends pings to the server at ADDRESS
 
               -a ADDRESS  of an RDMA device: to listen at (all there are), or to connect to
+              -I ADDRESS  of an RDMA device, for the client to connect from
               -p PORT     (7174)
-              -C COUNT    how many pings; without it, the client goes on for ever
+              -P          the server takes any number of clients, many at a time, and never ends
+              -C COUNT    how many pings; without it, or with 0, they go on for ever
               -S SIZE     the bytes of each (64), the same on both sides
               -f FABRIC   system, or software: RDMA in Java, for a machine without a device
               -v          shows them
-              -V          compares what comes back with what was sent\
+              -V          compares what comes back with what was sent
+              -d          shows what the SDK does
+              -q          nothing: here the queue pair is the program's own anyway
+
+            The server waits for a client for ever, and each side for the next step of the other's for 30 s.\
             """;
 
+    private static final Duration FOR_EVER = ChronoUnit.FOREVER.getDuration();
     private static final Duration PATIENCE = ofSeconds(30);
     private static final int MESSAGE_BYTES = 16;
     private static final ValueLayout.OfLong BIG_LONG =
@@ -58,7 +73,9 @@ public final class Rping {
 
     private boolean serves;
     private boolean connects;
+    private boolean persists;
     private String address = "";
+    private String source = "";
     private int port = 7174;
     private int count = Integer.MAX_VALUE;
     private int size = 64;
@@ -82,36 +99,59 @@ public final class Rping {
     private void run() throws IOException {
         var chosen = Fabric.chooseWithConnections(fabric);
         if (serves) {
-            serve(chosen.connections(), chosen.verbs());
+            serve(chosen);
         } else {
             ping(chosen.connections(), chosen.verbs());
         }
     }
 
-    private void serve(ConnectionManager connections, Verbs verbs) throws IOException {
-        try (var listener = connections.listen(new InetSocketAddress(address, port))) {
-            IO.println("waiting at " + listener.localAddress());
-            try (var request = listener.next(PATIENCE);
-                    var device = verbs.open(request.deviceName());
-                    var domain = device.newProtectionDomain();
-                    var buffers = new Buffers(domain, size);
-                    var completions = device.newCompletionDispatcher(16)) {
-                // The client's first message may come as soon as it knows that it is connected.
-                var next = new AtomicReference<Transfer>();
-                var options =
-                        options(completions)
-                                .prepared(queuePair ->
-                                        next.set(queuePair.receive(buffers.received.slice())));
-                try (var connection = request.accept(domain, options, PATIENCE)) {
-                    var queuePair = connection.queuePair();
-                    for (var pings = 0; pings < count; pings++) {
-                        if (!next.get().awaitCompletion(PATIENCE).isSuccess()) {
-                            break; // flushed: the client has had enough
-                        }
-                        answer(queuePair, buffers, next);
-                    }
-                    connection.disconnect(PATIENCE);
+    private void serve(Fabric.WithConnections fabric) throws IOException {
+        var here = new InetSocketAddress(address, port);
+        try (var listener = fabric.connections().listen(here)) {
+            IO.println("waiting at " + fabric.place(listener.localAddress()));
+            do {
+                var request = listener.next(FOR_EVER);
+                if (persists) {
+                    Thread.ofVirtual().start(() -> serveOneOfMany(request, fabric.verbs()));
+                } else {
+                    serve(request, fabric.verbs());
                 }
+            } while (persists);
+        }
+    }
+
+    /** What becomes of one client is no matter of the others. */
+    private void serveOneOfMany(ConnectionRequest request, Verbs verbs) {
+        try {
+            IO.println("client " + request.peerAddress());
+            serve(request, verbs);
+            IO.println("client %s has left".formatted(request.peerAddress()));
+        } catch (IOException | IllegalArgumentException e) {
+            System.err.println("client %s: %s".formatted(request.peerAddress(), e.getMessage()));
+        }
+    }
+
+    private void serve(ConnectionRequest asked, Verbs verbs) throws IOException {
+        try (var request = asked;
+                var device = verbs.open(request.deviceName());
+                var domain = device.newProtectionDomain();
+                var buffers = new Buffers(domain, size);
+                var completions = device.newCompletionDispatcher(16)) {
+            // The client's first message may come as soon as it knows that it is connected.
+            var next = new AtomicReference<Transfer>();
+            var options =
+                    options(completions)
+                            .prepared(queuePair ->
+                                    next.set(queuePair.receive(buffers.received.slice())));
+            try (var connection = request.accept(domain, options, PATIENCE)) {
+                var queuePair = connection.queuePair();
+                for (var pings = 0; pings < count; pings++) {
+                    if (!next.get().awaitCompletion(PATIENCE).isSuccess()) {
+                        break; // flushed: the client has had enough
+                    }
+                    answer(queuePair, buffers, next);
+                }
+                connection.disconnect(PATIENCE);
             }
         }
     }
@@ -140,7 +180,7 @@ public final class Rping {
     }
 
     private void ping(ConnectionManager connections, Verbs verbs) throws IOException {
-        try (var route = connections.resolve(new InetSocketAddress(address, port), PATIENCE);
+        try (var route = route(connections);
                 var device = verbs.open(route.deviceName());
                 var domain = device.newProtectionDomain();
                 var buffers = new Buffers(domain, size);
@@ -161,6 +201,21 @@ public final class Rping {
             }
             connection.disconnect(PATIENCE);
         }
+    }
+
+    private Route route(ConnectionManager connections) throws IOException {
+        var server = new InetSocketAddress(address, port);
+        if (source.isEmpty()) {
+            return connections.resolve(server, PATIENCE);
+        }
+        var from = new InetSocketAddress(source, 0);
+        return connections.resolve(
+                new AddressInfo(
+                        QueuePairType.RELIABLE_CONNECTION,
+                        PortSpace.TCP,
+                        Optional.of(from),
+                        Optional.of(server)),
+                PATIENCE);
     }
 
     /** Names memory to the server, and waits until it has done its part. */
@@ -230,28 +285,10 @@ public final class Rping {
     private Rping(String... arguments) {
         for (var rest = List.of(arguments).iterator(); rest.hasNext(); ) {
             var argument = rest.next();
-            switch (argument) {
-                case "-s" -> serves = true;
-                case "-c" -> connects = true;
-                case "-v" -> shows = true;
-                case "-V" -> compares = true;
-                case "-a", "-p", "-C", "-S", "-f" -> {
-                    if (!rest.hasNext()) {
-                        throw new IllegalArgumentException(
-                                argument + " misses its value.\n\n" + USAGE);
-                    }
-                    var value = rest.next();
-                    switch (argument) {
-                        case "-a" -> address = value;
-                        case "-f" -> fabric = value;
-                        case "-p" -> port = number(value);
-                        case "-C" -> count = number(value);
-                        default -> size = number(value);
-                    }
-                }
-                default ->
-                        throw new IllegalArgumentException(argument + " is too much.\n\n" + USAGE);
+            if (!argument.matches("-[a-zA-Z].*")) {
+                throw new IllegalArgumentException(argument + " is too much.\n\n" + USAGE);
             }
+            take(argument, rest);
         }
         if (serves == connects) {
             throw new IllegalArgumentException(
@@ -265,6 +302,47 @@ public final class Rping {
         }
         if (size < 32) {
             throw new IllegalArgumentException("-S: a ping has 32 bytes at least.\n\n" + USAGE);
+        }
+    }
+
+    /** Letters may stand together, and a value behind its letter, as in -vVC3. */
+    private void take(String argument, Iterator<String> rest) {
+        for (var place = 1; place < argument.length(); place++) {
+            var letter = argument.charAt(place);
+            switch (letter) {
+                case 's' -> serves = true;
+                case 'c' -> connects = true;
+                case 'P' -> persists = true;
+                case 'v' -> shows = true;
+                case 'V' -> compares = true;
+                case 'd' -> System.setProperty("org.slf4j.simpleLogger.log.org.jrdma", "debug");
+                case 'q' -> {
+                    // as ever
+                }
+                case 'a', 'I', 'p', 'C', 'S', 'f' -> {
+                    var value = argument.substring(place + 1);
+                    if (value.isEmpty() && !rest.hasNext()) {
+                        throw new IllegalArgumentException(
+                                "-%c misses its value.%n%n%s".formatted(letter, USAGE));
+                    }
+                    take(letter, value.isEmpty() ? rest.next() : value);
+                    return;
+                }
+                default ->
+                        throw new IllegalArgumentException(
+                                "-%c is too much.%n%n%s".formatted(letter, USAGE));
+            }
+        }
+    }
+
+    private void take(char letter, String value) {
+        switch (letter) {
+            case 'a' -> address = value;
+            case 'I' -> source = value;
+            case 'f' -> fabric = value;
+            case 'p' -> port = number(value);
+            case 'C' -> count = number(value) == 0 ? Integer.MAX_VALUE : number(value);
+            default -> size = number(value);
         }
     }
 

@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
@@ -52,9 +53,12 @@ public final class WriteNotify {
               -p PORT     (7175)
               -n COUNT    how many clients to serve (1), or how many texts to write in each way (3)
               -f FABRIC   system, or software: RDMA in Java, for a machine without a device
-              -m          tells by messages only, for iWARP\
+              -m          tells by messages only, for iWARP
+
+            The server waits for clients for ever, and each side for the next word of the other's for 30 s.\
             """;
 
+    private static final Duration FOR_EVER = ChronoUnit.FOREVER.getDuration();
     private static final Duration PATIENCE = ofSeconds(30);
     private static final int BYTES = 4096;
     private static final int NOTICE_BYTES = Integer.BYTES;
@@ -85,22 +89,23 @@ public final class WriteNotify {
     private void run() throws IOException {
         var chosen = Fabric.chooseWithConnections(fabric);
         if (serves) {
-            serve(chosen.connections(), chosen.verbs());
+            serve(chosen);
         } else {
             write(chosen.connections(), chosen.verbs());
         }
     }
 
-    private void serve(ConnectionManager connections, Verbs verbs) throws IOException {
-        try (var listener = connections.listen(new InetSocketAddress(address, port));
+    private void serve(Fabric.WithConnections fabric) throws IOException {
+        var here = new InetSocketAddress(address, port);
+        try (var listener = fabric.connections().listen(here);
                 var clients = Executors.newVirtualThreadPerTaskExecutor()) {
-            IO.println("waiting at " + listener.localAddress());
+            IO.println("waiting at " + fabric.place(listener.localAddress()));
             for (var number = 1; number <= count; number++) {
-                var request = listener.next(PATIENCE);
+                var request = listener.next(FOR_EVER);
                 var name = "client " + number;
                 clients.execute(() -> {
                     try {
-                        serve(name, request, verbs);
+                        serve(name, request, fabric.verbs());
                         IO.println(name + " has left");
                     } catch (IOException e) {
                         IO.println(name + ": " + e.getMessage());
