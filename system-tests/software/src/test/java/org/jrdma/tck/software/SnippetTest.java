@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The Java in documents is Java: it compiles, and the tutorial's programs run. */
+/** The Java in documents is Java: it compiles, and whole programs run. */
 class SnippetTest {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
@@ -147,6 +147,18 @@ class SnippetTest {
             assertThat(answer(port, "greeting")).isEqualTo("Saluton, mondo\n");
             assertThat(answer(port, "other")).isEqualTo("Adiau\n");
             assertThat(server.isRunning()).as(server.output()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldMoveMemoryThatAProgramHasAlready() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/buffers.md"))) {
+            write(snippet);
+        }
+
+        try (var program = start("127.0.74.1", "MemoryOfOthers", "soft0")) {
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output()).contains("from the JDK\n").contains("from Netty\n");
         }
     }
 
