@@ -13,11 +13,15 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.rdma_addr;
+import org.jrdma.abi.rdma.rdma_addrinfo;
 import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_cm_id;
 import org.jrdma.abi.rdma.rdma_conn_param;
@@ -27,11 +31,13 @@ import org.jrdma.abi.rdma.rdma_ud_param;
 import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
+import org.jrdma.verbs.cm.LookUp;
 import org.jrdma.verbs.cm.MulticastRole;
 import org.jrdma.verbs.cm.PortSpace;
 import org.jrdma.verbs.cm.PrivateData;
@@ -95,6 +101,10 @@ class ConnectionEventTest {
                         rdma_h.RDMA_CM_EVENT_ROUTE_ERROR(),
                         -Errno.EHOSTUNREACH,
                         "no route was found: EHOSTUNREACH (113)"),
+                arguments(
+                        rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(),
+                        Errno.ENOENT,
+                        "nobody knows it: ENOENT (2)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
                         -Errno.ETIMEDOUT,
@@ -506,7 +516,11 @@ class ConnectionEventTest {
                 new FakeLibrary()
                         .without("rdma_establish")
                         .without("rdma_set_local_ece")
-                        .without("rdma_get_remote_ece");
+                        .without("rdma_get_remote_ece")
+                        .without("rdma_reject_ece")
+                        .without("rdma_resolve_addrinfo")
+                        .without("rdma_query_addrinfo")
+                        .without("rdma_write_cm_event");
         try (var its = ConnectionManager.from(older).newEventChannel()) {
             var old = its.newIdentifier(PortSpace.TCP);
             assertThatExceptionOfType(VerbsException.class)
@@ -518,7 +532,145 @@ class ConnectionEventTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(old::peerEnhancedOptions)
                     .withMessageContaining("EOPNOTSUPP");
+            assertThatExceptionOfType(VerbsException.class)
+                    .isThrownBy(old::rejectEnhancedOptions)
+                    .withMessageContaining("rdma_reject_ece failed")
+                    .withMessageContaining("came with rdma-core 31");
+            for (var call :
+                    Map.<String, ThrowingCallable>of(
+                                    "rdma_resolve_addrinfo",
+                                    () -> old.resolveAddressInfo(LookUp.to("::1", "1")),
+                                    "rdma_query_addrinfo",
+                                    old::addressInfo,
+                                    "rdma_write_cm_event",
+                                    () -> old.writeEvent(1, 2))
+                            .entrySet()) {
+                assertThatExceptionOfType(VerbsException.class)
+                        .isThrownBy(call.getValue())
+                        .withMessageContaining(call.getKey() + " failed")
+                        .withMessageContaining("EOPNOTSUPP")
+                        .withMessageContaining("came with rdma-core 60");
+            }
         }
+    }
+
+    @Test
+    void shouldLookUpAddressesByEvents() throws Exception {
+        var wanted = new String[2];
+        var hints = new int[3];
+        library.watching(
+                        "rdma_resolve_addrinfo",
+                        arguments -> {
+                            wanted[0] = FakeLibrary.memory(arguments[1], 10).getString(0);
+                            wanted[1] = FakeLibrary.memory(arguments[2], 10).getString(0);
+                            var info =
+                                    FakeLibrary.memory(
+                                            arguments[3], rdma_addrinfo.layout().byteSize());
+                            hints[0] = rdma_addrinfo.ai_flags(info);
+                            hints[1] = rdma_addrinfo.ai_qp_type(info);
+                            hints[2] = rdma_addrinfo.ai_port_space(info);
+                        })
+                .watching(
+                        "rdma_query_addrinfo",
+                        arguments ->
+                                FakeLibrary.memory(arguments[1], ValueLayout.ADDRESS.byteSize())
+                                        .set(ValueLayout.ADDRESS, 0, addressInfo()));
+
+        identifier.resolveAddressInfo(
+                LookUp.to("some", "7471").of(QueuePairType.UNRELIABLE_CONNECTION).asNumber());
+        var resolved = translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
+
+        assertThat(wanted).containsExactly("some", "7471");
+        assertThat(hints)
+                .containsExactly(
+                        rdma_h.RAI_NUMERICHOST(), rdma_h.IBV_QPT_UC(), rdma_h.RDMA_PS_IB());
+        assertThat(resolved).isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier));
+        assertThat(identifier.addressInfo())
+                .containsExactly(
+                        new AddressInfo(
+                                QueuePairType.UNRELIABLE_CONNECTION,
+                                PortSpace.IB,
+                                Optional.empty(),
+                                Optional.empty()));
+        assertThat(library.calls).containsSubsequence("rdma_query_addrinfo", "rdma_freeaddrinfo");
+    }
+
+    private static MemorySegment addressInfo() {
+        var info = rdma_addrinfo.allocate(Arena.global());
+        rdma_addrinfo.ai_qp_type(info, rdma_h.IBV_QPT_UC());
+        rdma_addrinfo.ai_port_space(info, rdma_h.RDMA_PS_IB());
+        return info;
+    }
+
+    @Test
+    void shouldSayWhoCouldNotBeLookedUp() {
+        library.answering("rdma_resolve_addrinfo", -1, -2);
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("nobody", "1")))
+                .withMessageContaining("service 1 of nobody and " + identifier)
+                .withMessageContaining("Nobody knows that host")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(-2));
+        library.answering("rdma_query_addrinfo", -1, Errno.ENOENT);
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(identifier::addressInfo)
+                .withMessageContaining("rdma_query_addrinfo")
+                .withMessageContaining("ENOENT");
+        assertThat(library.calls).doesNotContain("rdma_freeaddrinfo");
+    }
+
+    /** Nothing ends the call: the identifier is destroyed after it, and close() does not wait. */
+    @Test
+    void shouldCloseWhileWhoKnowsNamesIsAsked() throws Exception {
+        var asked = new CountDownLatch(1);
+        var answer = new CountDownLatch(1);
+        library.watching(
+                "rdma_resolve_addrinfo",
+                _ -> {
+                    asked.countDown();
+                    try {
+                        answer.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                });
+        var asking =
+                CompletableFuture.runAsync(() -> {
+                    try {
+                        identifier.resolveAddressInfo(LookUp.to("slow", "1"));
+                    } catch (VerbsException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+        asked.await();
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("slow", "2")))
+                .withMessageContaining("another thread");
+        identifier.close();
+        assertThat(library.calls).doesNotContain("rdma_destroy_id");
+
+        answer.countDown();
+        asking.get();
+        assertThat(library.calls).containsOnlyOnce("rdma_destroy_id");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("slow", "3")));
+    }
+
+    @Test
+    void shouldHearWhatAnotherThreadHasToSay() throws Exception {
+        var written = new ArrayList<Object>();
+        library.watching(
+                "rdma_write_cm_event", arguments -> Collections.addAll(written, arguments));
+        identifier.writeEvent(-3, 0x1122_3344_5566_7788L);
+        assertThat(written.subList(1, 4))
+                .containsExactly(rdma_h.RDMA_CM_EVENT_USER(), -3, 0x1122_3344_5566_7788L);
+
+        var event = event(rdma_h.RDMA_CM_EVENT_USER(), -3, identifier.address());
+        rdma_cm_event.param.arg(rdma_cm_event.param(event), 0x1122_3344_5566_7788L);
+        library.tell(event);
+
+        assertThat(channel.next(PATIENCE))
+                .isEqualTo(new ConnectionEvent.Written(identifier, -3, 0x1122_3344_5566_7788L));
     }
 
     @Test

@@ -44,6 +44,17 @@ public sealed interface ConnectionEvent {
         }
     }
 
+    /** {@link Identifier#addressInfo} has what was looked up. */
+    record AddressInfoResolved(Identifier identifier) implements ConnectionEvent {}
+
+    /** Nobody knows what was to be looked up. */
+    record AddressInfoError(Identifier identifier, int code) implements Failure {
+        @Override
+        public String reason() {
+            return "nobody knows it: " + Errno.describe(code);
+        }
+    }
+
     /** The way through the fabric is known. */
     record RouteResolved(Identifier identifier) implements ConnectionEvent {}
 
@@ -178,6 +189,14 @@ public sealed interface ConnectionEvent {
 
     /** No packet of the connection is under way any more; the queue pair can be connected anew. */
     record TimeWaitExit(Identifier identifier) implements ConnectionEvent {}
+
+    /**
+     * What a thread of this program has to say, by {@link Identifier#writeEvent}.
+     *
+     * @param status as it said
+     * @param argument as it said
+     */
+    record Written(Identifier identifier, int status, long argument) implements ConnectionEvent {}
 
     /** Something that has no name here. */
     record Other(Identifier identifier, int type, int status) implements ConnectionEvent {}

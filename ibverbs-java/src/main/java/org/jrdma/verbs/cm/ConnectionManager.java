@@ -369,8 +369,7 @@ public final class ConnectionManager {
     public List<AddressInfo> lookUp(LookUp wanted, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        var attempt =
-                new Attempt("rdma_getaddrinfo", () -> "for " + wanted, ConnectionManager::onNames);
+        var attempt = new Attempt("rdma_getaddrinfo", () -> "for " + wanted, LookUp::advice);
         var found = new CompletableFuture<List<AddressInfo>>();
         // Nothing ends the call: it is left alone when the time is over.
         Thread.ofPlatform()
@@ -396,15 +395,6 @@ public final class ConnectionManager {
             }
             throw new IllegalStateException(e.getCause());
         }
-    }
-
-    private static String onNames(int code) {
-        return switch (code) {
-            case -2 -> "Nobody knows that host or that service.";
-            case -3 -> "Who knows names does not answer; try again later.";
-            case -8 -> "The service is no number, and not in this machine's table of services.";
-            default -> "";
-        };
     }
 
     /** Made when it is first needed: there may be no device. */

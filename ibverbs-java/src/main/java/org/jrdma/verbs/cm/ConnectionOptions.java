@@ -1,8 +1,12 @@
 package org.jrdma.verbs.cm;
 
 import java.io.IOException;
+import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.XrcDomain;
+import org.jrdma.verbs.XrcReceiveQueuePair;
 
 /**
  * How a connection is made, and its queue pair. Built by its own methods.
@@ -18,7 +22,13 @@ public final class ConnectionOptions<Q extends QueuePair> {
         void prepare(Q queuePair) throws IOException;
     }
 
-    private final QueuePairOptions<Q> queuePair;
+    /** How a queue pair is made. */
+    @FunctionalInterface
+    interface Making<Q extends QueuePair> {
+        Q at(int port, ProtectionDomain domain) throws VerbsException;
+    }
+
+    private final Making<Q> making;
     private byte[] privateData = {};
     private Preparation<Q> preparation = _ -> {};
     private int maxReads = 16;
@@ -27,8 +37,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
     private int retries = 7;
     private int receiverNotReadyRetries = 7;
 
-    private ConnectionOptions(QueuePairOptions<Q> queuePair) {
-        this.queuePair = queuePair;
+    private ConnectionOptions(Making<Q> making) {
+        this.making = making;
     }
 
     /**
@@ -36,7 +46,16 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * for another. Its port is the one that the address leads to, whatever these options say.
      */
     public static <Q extends QueuePair> ConnectionOptions<Q> of(QueuePairOptions<Q> queuePair) {
-        return new ConnectionOptions<>(queuePair);
+        return new ConnectionOptions<>((port, domain) -> domain.newQueuePair(queuePair.port(port)));
+    }
+
+    /**
+     * For a queue pair that receives for the shared receive queues of an XRC domain, at a listener
+     * that was looked up for {@link org.jrdma.verbs.QueuePairType#XRC_RECEIVE}. Its peer sends; the
+     * numbers of the queues are for the programs to tell, as in the private data.
+     */
+    public static ConnectionOptions<XrcReceiveQueuePair> receiving(XrcDomain domain) {
+        return new ConnectionOptions<>((port, _) -> domain.newReceiveQueuePair(port));
     }
 
     /**
@@ -117,8 +136,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
         return receiverNotReadyRetries;
     }
 
-    QueuePairOptions<Q> queuePair() {
-        return queuePair;
+    Q newQueuePair(int port, ProtectionDomain domain) throws VerbsException {
+        return making.at(port, domain);
     }
 
     byte[] privateData() {

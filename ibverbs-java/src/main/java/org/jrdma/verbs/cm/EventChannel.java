@@ -440,6 +440,12 @@ public final class EventChannel extends NativeObject {
             return new ConnectionEvent.AddressChanged(identifier);
         } else if (type == rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT()) {
             return new ConnectionEvent.TimeWaitExit(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED()) {
+            return new ConnectionEvent.AddressInfoResolved(identifier);
+        } else if (type == rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR()) {
+            return new ConnectionEvent.AddressInfoError(identifier, Math.abs(status));
+        } else if (type == rdma_h.RDMA_CM_EVENT_USER()) {
+            return new ConnectionEvent.Written(identifier, status, event.context());
         }
         return other(identifier, event);
     }

@@ -177,9 +177,7 @@ final class Handshake<Q extends QueuePair> {
                     "%s leads through %s, and %s is of %s: open the other"
                             .formatted(identifier, device, domain, domain.device().name()));
         }
-        var made =
-                domain.newQueuePair(
-                        options.queuePair().port(identifier.devicePort().orElseThrow()));
+        var made = options.newQueuePair(identifier.devicePort().orElseThrow(), domain);
         queuePair = made;
         var wanted = identifier.queuePairType();
         if (made.type() != wanted) {

@@ -148,6 +148,50 @@ public final class Identifier extends NativeObject {
     }
 
     /**
+     * Begins to look up where a service is. The answer is {@link
+     * ConnectionEvent.AddressInfoResolved}, after which {@link #addressInfo} has it, or {@link
+     * ConnectionEvent.AddressInfoError}. In C: {@code rdma_resolve_addrinfo}.
+     *
+     * <p>Whoever knows names is asked within the call, which waits for that; close() does not. One
+     * at a time: what was looked up must be taken before the next.
+     *
+     * @throws VerbsException if nobody knows that name, and the code is then a number of {@code
+     *     getaddrinfo}, below zero; with EOPNOTSUPP where the library is older than rdma-core 60
+     */
+    public void resolveAddressInfo(LookUp wanted) throws VerbsException {
+        callUnheld(
+                "rdma_resolve_addrinfo",
+                false,
+                () ->
+                        channel.library()
+                                .addresses()
+                                .resolve(
+                                        identifier.address(),
+                                        wanted,
+                                        new Attempt(
+                                                "rdma_resolve_addrinfo",
+                                                () -> "for %s and %s".formatted(wanted, this),
+                                                LookUp::advice)));
+    }
+
+    /**
+     * What was looked up, once. In C: {@code rdma_query_addrinfo}.
+     *
+     * @throws VerbsException with ENOENT if nothing was, or it was taken; with EOPNOTSUPP where the
+     *     library is older than rdma-core 60
+     */
+    public List<AddressInfo> addressInfo() throws VerbsException {
+        lifetime().hold();
+        try {
+            return channel.library()
+                    .addresses()
+                    .resolved(address(), attempt("rdma_query_addrinfo"));
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /**
      * Begins to look for a way through the fabric. The answer is {@link
      * ConnectionEvent.RouteResolved} or {@link ConnectionEvent.RouteError}. In C: {@code
      * rdma_resolve_route}.
@@ -192,18 +236,34 @@ public final class Identifier extends NativeObject {
             throws VerbsException {
         checkPrivateData("A request", privateData, 56, 180);
         inCall(() -> needDevice("rdma_connect"));
-        if (!identifier.beginConnecting(isWarp())) {
-            address(); // which it must have for anyone to be connecting it
+        callUnheld(
+                "rdma_connect",
+                isWarp(),
+                () ->
+                        functions.connect(
+                                identifier.address(),
+                                parameters,
+                                privateData,
+                                attempt("rdma_connect")));
+    }
+
+    /**
+     * Takes a step that may wait for others: close() does not wait for it.
+     *
+     * @param mayWaitAtItsEnd whether what it begins lets the system wait when it is destroyed
+     */
+    private void callUnheld(String function, boolean mayWaitAtItsEnd, Step step)
+            throws VerbsException {
+        if (!identifier.beginCall(mayWaitAtItsEnd)) {
+            address(); // which it must have for anyone to be calling
             throw new VerbsException(
-                    "rdma_connect", this + " is being connected by another thread");
+                    function, this + " is being connected or looked up for by another thread");
         }
-        // Not held: close() would wait.
         PlatformCalls.call(() -> {
             try {
-                functions.connect(
-                        identifier.address(), parameters, privateData, attempt("rdma_connect"));
+                step.take();
             } finally {
-                identifier.endConnecting();
+                identifier.endCall();
             }
             return this;
         });
@@ -213,7 +273,7 @@ public final class Identifier extends NativeObject {
      * Accepts a request. A queue pair must be ready to send. The answer is {@link
      * ConnectionEvent.Established}. In C: {@code rdma_accept}.
      *
-     * @param privateData for the peer: at most 196 bytes for a connection, 136 for datagrams, 255
+     * @param privateData for the peer: at most 196 bytes for a connection, 136 for datagrams, 248
      *     on iWARP
      * @throws IllegalArgumentException if the private data is longer
      */
@@ -228,13 +288,28 @@ public final class Identifier extends NativeObject {
     /**
      * Refuses a request. In C: {@code rdma_reject}.
      *
-     * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 255
+     * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 248
      *     on iWARP
      * @throws IllegalArgumentException if the private data is longer
      */
     public void reject(byte... privateData) throws VerbsException {
         checkPrivateData("A refusal", privateData, 148, 136);
         inCall(() -> functions.reject(address(), privateData, attempt("rdma_reject")));
+    }
+
+    /**
+     * Refuses a request since this side cannot take the {@link #peerEnhancedOptions}. The peer sees
+     * {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}; not on iWARP, whose refusals have no
+     * reason. In C: {@code rdma_reject_ece}.
+     *
+     * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 248
+     *     on iWARP
+     * @throws IllegalArgumentException if the private data is longer
+     * @throws VerbsException with EOPNOTSUPP where the library is older than rdma-core 31
+     */
+    public void rejectEnhancedOptions(byte... privateData) throws VerbsException {
+        checkPrivateData("A refusal", privateData, 148, 136);
+        inCall(() -> functions.rejectEnhanced(address(), privateData, attempt("rdma_reject_ece")));
     }
 
     /**
@@ -275,6 +350,20 @@ public final class Identifier extends NativeObject {
      */
     public void notify(AsyncEventType event) throws VerbsException {
         inCall(() -> functions.notify(address(), event, attempt("rdma_notify")));
+    }
+
+    /**
+     * Adds a word of this program's own to the events of its channel, as {@link
+     * ConnectionEvent.Written}: a way to wake who waits there. In C: {@code rdma_write_cm_event}.
+     *
+     * @param status whatever the program wants
+     * @param argument likewise
+     * @throws VerbsException with EOPNOTSUPP where the library is older than rdma-core 60, with
+     *     EINVAL where the kernel is too old
+     */
+    public void writeEvent(int status, long argument) throws VerbsException {
+        inCall(() ->
+                functions.writeEvent(address(), status, argument, attempt("rdma_write_cm_event")));
     }
 
     /**
@@ -511,7 +600,9 @@ public final class Identifier extends NativeObject {
                 case ConnectionEvent.DeviceRemoved _ ->
                         throw new VerbsException(
                                 function, attempt + ": the device is being taken out");
-                case ConnectionEvent.AddressChanged _, ConnectionEvent.TimeWaitExit _ -> {
+                case ConnectionEvent.AddressChanged _,
+                        ConnectionEvent.TimeWaitExit _,
+                        ConnectionEvent.Written _ -> {
                     // news that ends nothing
                 }
                 default -> {

@@ -80,6 +80,16 @@ public record LookUp(
         return new LookUp(host, service, passive, true, type, portSpace);
     }
 
+    /** What to do about a number of {@code getaddrinfo}. */
+    static String advice(int code) {
+        return switch (code) {
+            case -2 -> "Nobody knows that host or that service.";
+            case -3 -> "Who knows names does not answer; try again later.";
+            case -8 -> "The service is no number, and not in this machine's table of services.";
+            default -> "";
+        };
+    }
+
     @Override
     public String toString() {
         return "service %s of %s".formatted(service, host.orElse("this machine"));

@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The native identifier. It is destroyed by whoever closes it, but on iWARP, where the kernel would
- * have that thread wait: for TCP while another thread is in the call that connects, which then
- * destroys it, and after that for the peer's answer.
+ * The native identifier. It is destroyed by whoever closes it, unless that would wait: where
+ * another thread is in a call that does, that destroys it afterwards; on iWARP, where the kernel
+ * waits for the peer's answer, a thread of its own does.
  */
 final class NativeIdentifier {
 
@@ -20,7 +20,7 @@ final class NativeIdentifier {
     private final NativeChannel channel;
     private final MemorySegment address;
     private final JoinedGroups groups;
-    private boolean connecting;
+    private boolean inCall;
     private boolean mayWait;
     private boolean closed;
     private boolean handedOver;
@@ -47,23 +47,24 @@ final class NativeIdentifier {
     }
 
     /**
-     * Before the call that connects. False if it is closed, or another thread connects it.
+     * Before a call that may wait: for TCP on iWARP, or for who knows names. False if it is closed,
+     * or another thread is in such a call.
      *
-     * @param onIwarp whether destroying it may wait from now on, for the peer's answer
+     * @param mayWaitAtItsEnd whether destroying it may wait from now on, for the peer's answer
      */
-    synchronized boolean beginConnecting(boolean onIwarp) {
-        if (closed || connecting) {
+    synchronized boolean beginCall(boolean mayWaitAtItsEnd) {
+        if (closed || inCall) {
             return false;
         }
-        connecting = true;
-        mayWait = onIwarp;
+        inCall = true;
+        mayWait |= mayWaitAtItsEnd;
         return true;
     }
 
-    /** After the call that connects. Destroys it if it was closed meanwhile. */
-    void endConnecting() throws VerbsException {
+    /** After that call. Destroys it if it was closed meanwhile. */
+    void endCall() throws VerbsException {
         synchronized (this) {
-            connecting = false;
+            inCall = false;
             if (!closed) {
                 return;
             }
@@ -76,7 +77,7 @@ final class NativeIdentifier {
         boolean waits;
         synchronized (this) {
             closed = true;
-            if (connecting) {
+            if (inCall) {
                 return;
             }
             waits = mayWait;

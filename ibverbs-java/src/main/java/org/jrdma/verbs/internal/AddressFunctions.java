@@ -33,16 +33,27 @@ public final class AddressFunctions {
             capturingErrno(rdma_h.rdma_freeaddrinfo$descriptor());
     private static final MethodHandle CREATE_EP =
             capturingErrno(rdma_h.rdma_create_ep$descriptor());
+    private static final MethodHandle RESOLVE_ADDRINFO =
+            capturingErrno(rdma_h.rdma_resolve_addrinfo$descriptor());
+    private static final MethodHandle QUERY_ADDRINFO =
+            capturingErrno(rdma_h.rdma_query_addrinfo$descriptor());
+
+    /** The release of rdma-core that brought what resolves by events. */
+    private static final int WITH_RESOLVE = 60;
 
     private final MemorySegment getaddrinfo;
     private final MemorySegment freeaddrinfo;
     private final MemorySegment createEp;
+    private final Optional<MemorySegment> resolveAddrinfo;
+    private final Optional<MemorySegment> queryAddrinfo;
 
-    /** Finds the functions. */
+    /** Finds the functions. Those that came with later versions of the library may be missing. */
     public AddressFunctions(NativeLibrary library) throws LibraryNotFoundException {
         getaddrinfo = library.require("rdma_getaddrinfo");
         freeaddrinfo = library.require("rdma_freeaddrinfo");
         createEp = library.require("rdma_create_ep");
+        resolveAddrinfo = library.find("rdma_resolve_addrinfo");
+        queryAddrinfo = library.find("rdma_query_addrinfo");
     }
 
     /**
@@ -51,15 +62,9 @@ public final class AddressFunctions {
      */
     public List<AddressInfo> lookUp(LookUp wanted, Attempt attempt) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
-            var host = wanted.host().map(arena::allocateFrom).orElse(MemorySegment.NULL);
+            var host = host(wanted, arena);
             var service = arena.allocateFrom(wanted.service());
-            var hints = rdma_addrinfo.allocate(arena);
-            rdma_addrinfo.ai_flags(
-                    hints,
-                    (wanted.passive() ? rdma_h.RAI_PASSIVE() : 0)
-                            | (wanted.numeric() ? rdma_h.RAI_NUMERICHOST() : 0));
-            rdma_addrinfo.ai_qp_type(hints, Codes.QUEUE_PAIR_TYPE.code(wanted.type()));
-            rdma_addrinfo.ai_port_space(hints, Codes.PORT_SPACE.code(wanted.portSpace()));
+            var hints = hints(wanted, arena);
             var pointer = arena.allocate(ValueLayout.ADDRESS);
             int result =
                     call(() ->
@@ -69,14 +74,71 @@ public final class AddressFunctions {
             if (result != 0) {
                 throw attempt.failed(result == -1 ? CapturedErrno.value() : result);
             }
-            var found = pointer.get(ValueLayout.ADDRESS, 0);
-            try {
-                return read(found);
-            } finally {
-                run(() -> {
-                    FREEADDRINFO.invokeExact(freeaddrinfo, segment(), found);
-                });
-            }
+            return readAndFree(pointer.get(ValueLayout.ADDRESS, 0));
+        }
+    }
+
+    /**
+     * The same, whose answer is an event of an identifier, and {@link #resolved} then. May wait all
+     * the same. -1 and errno on failure, which may be a number of {@code getaddrinfo} too.
+     */
+    public void resolve(MemorySegment identifier, LookUp wanted, Attempt attempt)
+            throws VerbsException {
+        var function = attempt.there(resolveAddrinfo, WITH_RESOLVE);
+        try (var arena = Arena.ofConfined()) {
+            var host = host(wanted, arena);
+            var service = arena.allocateFrom(wanted.service());
+            var hints = hints(wanted, arena);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    RESOLVE_ADDRINFO.invokeExact(
+                                            function,
+                                            segment(),
+                                            identifier,
+                                            host,
+                                            service,
+                                            hints)));
+        }
+    }
+
+    /** What was resolved for an identifier; gives it away. -1 and errno on failure. */
+    public List<AddressInfo> resolved(MemorySegment identifier, Attempt attempt)
+            throws VerbsException {
+        var function = attempt.there(queryAddrinfo, WITH_RESOLVE);
+        try (var arena = Arena.ofConfined()) {
+            var pointer = arena.allocate(ValueLayout.ADDRESS);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    QUERY_ADDRINFO.invokeExact(
+                                            function, segment(), identifier, pointer)));
+            return readAndFree(pointer.get(ValueLayout.ADDRESS, 0));
+        }
+    }
+
+    private static MemorySegment host(LookUp wanted, Arena arena) {
+        return wanted.host().map(arena::allocateFrom).orElse(MemorySegment.NULL);
+    }
+
+    private static MemorySegment hints(LookUp wanted, Arena arena) {
+        var hints = rdma_addrinfo.allocate(arena);
+        rdma_addrinfo.ai_flags(
+                hints,
+                (wanted.passive() ? rdma_h.RAI_PASSIVE() : 0)
+                        | (wanted.numeric() ? rdma_h.RAI_NUMERICHOST() : 0));
+        rdma_addrinfo.ai_qp_type(hints, Codes.QUEUE_PAIR_TYPE.code(wanted.type()));
+        rdma_addrinfo.ai_port_space(hints, Codes.PORT_SPACE.code(wanted.portSpace()));
+        return hints;
+    }
+
+    private List<AddressInfo> readAndFree(MemorySegment found) {
+        try {
+            return read(found);
+        } finally {
+            run(() -> {
+                FREEADDRINFO.invokeExact(freeaddrinfo, segment(), found);
+            });
         }
     }
 

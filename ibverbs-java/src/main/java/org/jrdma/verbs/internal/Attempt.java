@@ -1,8 +1,10 @@
 package org.jrdma.verbs.internal;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.verbs.VerbsException;
 
@@ -52,6 +54,22 @@ public record Attempt(String function, Supplier<String> subject, IntFunction<Str
             throw failed((int) -result);
         }
         return (int) result;
+    }
+
+    /**
+     * A function that came with a later version of the library.
+     *
+     * @param release of rdma-core, the first that has it
+     * @throws VerbsException with EOPNOTSUPP if the library is older
+     */
+    MemorySegment there(Optional<MemorySegment> found, int release) throws VerbsException {
+        return found.orElseThrow(() ->
+                new VerbsException(
+                        function,
+                        subject.get(),
+                        Errno.EOPNOTSUPP,
+                        "The library lacks the function, which came with rdma-core %d."
+                                .formatted(release)));
     }
 
     /** The exception for this attempt. */

@@ -86,7 +86,8 @@ public final class EventFunctions {
      * @param identifier what it is about
      * @param listener where a request came to
      * @param ofDatagrams which of the two parameters mean something
-     * @param context of a multicast group, what was given with its name
+     * @param context of a multicast group, what was given with its name; of an event of the
+     *     program's own, its argument
      */
     public record Event(
             int type,
@@ -157,6 +158,7 @@ public final class EventFunctions {
         var ofGroup =
                 type == rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN()
                         || type == rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR();
+        var hasContext = ofGroup || type == rdma_h.RDMA_CM_EVENT_USER(); // at the data's place
         return new Event(
                 type,
                 rdma_cm_event.status(event),
@@ -174,8 +176,8 @@ public final class EventFunctions {
                         AddressVectorCodec.read(rdma_ud_param.ah_attr(datagrams)),
                         rdma_ud_param.qp_num(datagrams),
                         rdma_ud_param.qkey(datagrams)),
-                ofGroup ? data.address() : 0,
-                ofGroup
+                hasContext ? data.address() : 0,
+                hasContext
                         ? PrivateData.of()
                         : privateData(
                                 data,

@@ -25,7 +25,6 @@ import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
 import org.jrdma.abi.rdma.rdma_conn_param;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.rdma_route;
-import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.AsyncEventType;
@@ -61,6 +60,8 @@ public final class IdentifierFunctions {
     private static final MethodHandle CONNECT = capturingErrno(rdma_h.rdma_connect$descriptor());
     private static final MethodHandle ACCEPT = capturingErrno(rdma_h.rdma_accept$descriptor());
     private static final MethodHandle REJECT = capturingErrno(rdma_h.rdma_reject$descriptor());
+    private static final MethodHandle REJECT_ECE =
+            capturingErrno(rdma_h.rdma_reject_ece$descriptor());
     private static final MethodHandle DISCONNECT =
             capturingErrno(rdma_h.rdma_disconnect$descriptor());
     private static final MethodHandle NOTIFY = capturingErrno(rdma_h.rdma_notify$descriptor());
@@ -82,6 +83,14 @@ public final class IdentifierFunctions {
             capturingErrno(rdma_h.rdma_set_local_ece$descriptor());
     private static final MethodHandle GET_REMOTE_ECE =
             capturingErrno(rdma_h.rdma_get_remote_ece$descriptor());
+    private static final MethodHandle WRITE_CM_EVENT =
+            capturingErrno(rdma_h.rdma_write_cm_event$descriptor());
+
+    // The releases of rdma-core that brought functions.
+    private static final int WITH_JOIN_MULTICAST_EX = 16;
+    private static final int WITH_ESTABLISH = 23;
+    private static final int WITH_ECE = 31;
+    private static final int WITH_WRITE_CM_EVENT = 60;
 
     private final MemorySegment createId;
     private final MemorySegment destroyId;
@@ -103,6 +112,8 @@ public final class IdentifierFunctions {
     private final Optional<MemorySegment> establish;
     private final Optional<MemorySegment> setLocalEce;
     private final Optional<MemorySegment> getRemoteEce;
+    private final Optional<MemorySegment> rejectEce;
+    private final Optional<MemorySegment> writeCmEvent;
 
     /** Finds the functions. Those that came with later versions of the library may be missing. */
     public IdentifierFunctions(NativeLibrary library) throws LibraryNotFoundException {
@@ -126,6 +137,8 @@ public final class IdentifierFunctions {
         establish = library.find("rdma_establish");
         setLocalEce = library.find("rdma_set_local_ece");
         getRemoteEce = library.find("rdma_get_remote_ece");
+        rejectEce = library.find("rdma_reject_ece");
+        writeCmEvent = library.find("rdma_write_cm_event");
     }
 
     /** An identifier whose events come to a channel. */
@@ -271,6 +284,24 @@ public final class IdentifierFunctions {
         }
     }
 
+    /** Refuses a request for the enhanced options that the peer wants. */
+    public void rejectEnhanced(MemorySegment identifier, byte[] privateData, Attempt attempt)
+            throws VerbsException {
+        var function = attempt.there(rejectEce, WITH_ECE);
+        try (var arena = Arena.ofConfined()) {
+            var data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
+            attempt.minusOne(
+                    call(() ->
+                            (int)
+                                    REJECT_ECE.invokeExact(
+                                            function,
+                                            segment(),
+                                            identifier,
+                                            data,
+                                            (byte) privateData.length)));
+        }
+    }
+
     /** Tells the peer that the connection ends, or answers it. Must have a device. */
     public void disconnect(MemorySegment identifier, Attempt attempt) throws VerbsException {
         attempt.minusOne(
@@ -279,7 +310,7 @@ public final class IdentifierFunctions {
 
     /** Tells the peer that its answer has come. */
     public void establish(MemorySegment identifier, Attempt attempt) throws VerbsException {
-        var function = there(establish, attempt);
+        var function = attempt.there(establish, WITH_ESTABLISH);
         attempt.minusOne(call(() -> (int) ESTABLISH.invokeExact(function, segment(), identifier)));
     }
 
@@ -319,7 +350,7 @@ public final class IdentifierFunctions {
                                                 joinMulticast, segment(), identifier, name, mark)));
                 return;
             }
-            var function = there(joinMulticastEx, attempt);
+            var function = attempt.there(joinMulticastEx, WITH_JOIN_MULTICAST_EX);
             var attributes = rdma_cm_join_mc_attr_ex.allocate(arena);
             rdma_cm_join_mc_attr_ex.comp_mask(
                     attributes,
@@ -417,7 +448,7 @@ public final class IdentifierFunctions {
     /** What is to be told to the peer beside the parameters. */
     public void setEnhanced(MemorySegment identifier, EnhancedOptions options, Attempt attempt)
             throws VerbsException {
-        var function = there(setLocalEce, attempt);
+        var function = attempt.there(setLocalEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             ibv_ece.vendor_id(ece, options.vendor());
@@ -431,7 +462,7 @@ public final class IdentifierFunctions {
     /** What the peer told beside its parameters. */
     public EnhancedOptions enhanced(MemorySegment identifier, Attempt attempt)
             throws VerbsException {
-        var function = there(getRemoteEce, attempt);
+        var function = attempt.there(getRemoteEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.minusOne(
@@ -443,12 +474,20 @@ public final class IdentifierFunctions {
         }
     }
 
-    private static MemorySegment there(Optional<MemorySegment> function, Attempt attempt)
+    /** Adds an event of the program's own to those of the identifier's channel. */
+    public void writeEvent(MemorySegment identifier, int status, long argument, Attempt attempt)
             throws VerbsException {
-        if (function.isEmpty()) {
-            throw attempt.failed(Errno.EOPNOTSUPP);
-        }
-        return function.get();
+        var function = attempt.there(writeCmEvent, WITH_WRITE_CM_EVENT);
+        attempt.minusOne(
+                call(() ->
+                        (int)
+                                WRITE_CM_EVENT.invokeExact(
+                                        function,
+                                        segment(),
+                                        identifier,
+                                        rdma_h.RDMA_CM_EVENT_USER(),
+                                        status,
+                                        argument)));
     }
 
     /** Its own address, once it has one. */

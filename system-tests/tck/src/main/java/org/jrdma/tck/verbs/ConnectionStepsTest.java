@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -207,6 +208,42 @@ class ConnectionStepsTest {
         callee.accept(parameters(called));
         await(here, ConnectResponse.class);
         assertThat(caller.peerEnhancedOptions()).isEqualTo(taken);
+    }
+
+    @Test
+    void shouldRefuseWhatThePeersDriverOffers() throws Exception {
+        fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
+        var caller = routed(listener().localAddress().orElseThrow());
+        assertThat(caller.peerEnhancedOptions()).isEqualTo(new EnhancedOptions(0, 0));
+        caller.enhancedOptions(new EnhancedOptions(0x1234, 7));
+        caller.connect(parameters(queuePair(caller)));
+
+        await(there, ConnectRequest.class).identifier().rejectEnhancedOptions(bytes("not seven"));
+
+        var rejected = await(here, Rejected.class);
+        assertThat(rejected.rejectReason()).isEqualTo(RejectReason.VENDOR_OPTION_NOT_SUPPORTED);
+        assertBegins(rejected.privateData(), "not seven");
+        var nobodys = here.newIdentifier(PortSpace.TCP);
+        assertThatThrownBy(() -> nobodys.enhancedOptions(new EnhancedOptions(0, 7)))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_set_local_ece");
+        assertThatThrownBy(nobodys::rejectEnhancedOptions)
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("rdma_reject_ece");
+    }
+
+    @Test
+    void shouldHearAWordOfThisProgramInItsTurn() throws Exception {
+        fabric.needs(Feature.WRITTEN_EVENTS);
+        var caller = here.newIdentifier(PortSpace.TCP);
+        caller.writeEvent(-3, 0x1122_3344_5566_7788L);
+        caller.writeEvent(4, -1);
+        caller.resolveAddress(listener().localAddress().orElseThrow(), PATIENCE);
+
+        assertThat(here.next(PATIENCE))
+                .isEqualTo(new ConnectionEvent.Written(caller, -3, 0x1122_3344_5566_7788L));
+        assertThat(here.next(PATIENCE)).isEqualTo(new ConnectionEvent.Written(caller, 4, -1));
+        await(here, AddressResolved.class);
     }
 
     /** As where a message comes before the peer's last word. */
@@ -477,6 +514,45 @@ class ConnectionStepsTest {
         caller.connect(parameters, new byte[most]);
 
         assertThat(await(there, ConnectRequest.class).privateData().length()).isEqualTo(most);
+    }
+
+    @Test
+    void shouldTellThePeerAsMuchAsARefusalHasRoomFor() throws Exception {
+        var caller = routed(listener().localAddress().orElseThrow());
+        caller.connect(parameters(queuePair(caller)));
+        var callee = await(there, ConnectRequest.class).identifier();
+        var data = new byte[isWarp() ? 248 : 148];
+        Arrays.fill(data, (byte) 0x5a);
+
+        assertThatThrownBy(() -> callee.reject(new byte[data.length + 1]))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("room for %d bytes".formatted(data.length));
+        callee.reject(data);
+
+        assertThat(await(here, Rejected.class).privateData().bytes()).isEqualTo(data);
+    }
+
+    @Test
+    void shouldTellThePeerAsMuchAsAReplyHasRoomFor() throws Exception {
+        var caller = routed(listener().localAddress().orElseThrow());
+        caller.connect(parameters(queuePair(caller)));
+        var callee = await(there, ConnectRequest.class).identifier();
+        var called = queuePair(callee);
+        ready(callee, called);
+        var data = new byte[isWarp() ? 248 : 196];
+        Arrays.fill(data, (byte) 0x5a);
+
+        assertThatThrownBy(() -> callee.accept(parameters(called), new byte[data.length + 1]))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("room for %d bytes".formatted(data.length));
+        callee.accept(parameters(called), data);
+
+        var reply = here.next(PATIENCE);
+        assertThat(
+                        reply instanceof ConnectResponse response
+                                ? response.privateData().bytes()
+                                : ((Established) reply).privateData().bytes())
+                .isEqualTo(data);
     }
 
     @Test

@@ -8,6 +8,8 @@ public enum Feature {
     CONNECTION_MANAGER,
     /** {@code rdma_set_local_ece}. */
     ENHANCED_OPTIONS_OF_CONNECTIONS,
+    /** {@code rdma_write_cm_event} and {@code rdma_resolve_addrinfo}, which came together. */
+    WRITTEN_EVENTS,
     /** Queue pairs of the type UC. */
     UNRELIABLE_CONNECTIONS,
     /** Queue pairs of the type UD. */

@@ -22,6 +22,7 @@ import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.Connection;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
@@ -116,6 +117,44 @@ class LookUpTest {
                 .hasMessageContaining("The service is no number");
         assertThatThrownBy(() -> LookUp.at("1").of(QueuePairType.RAW_PACKET))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldTellAddressesThatWereAskedForBesideOtherEvents() throws Exception {
+        fabric.needs(Feature.WRITTEN_EVENTS);
+        var host = address.getHostAddress();
+        try (var channel = connections.newEventChannel()) {
+            var identifier = channel.newIdentifier(PortSpace.TCP);
+            assertThatThrownBy(identifier::addressInfo)
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("ENOENT");
+            assertThatThrownBy(() ->
+                            identifier.resolveAddressInfo(
+                                    LookUp.to("no such host", "7471").asNumber()))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("rdma_resolve_addrinfo failed for service 7471")
+                    .hasMessageContaining("Nobody knows that host");
+
+            identifier.resolveAddressInfo(LookUp.to(host, "7471").asNumber());
+            assertThatThrownBy(
+                            () -> identifier.resolveAddressInfo(LookUp.to(host, "7472").asNumber()))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("EBUSY");
+
+            assertThat(channel.next(PATIENCE))
+                    .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier));
+            assertThat(identifier.addressInfo())
+                    .containsExactly(
+                            new AddressInfo(
+                                    QueuePairType.RELIABLE_CONNECTION,
+                                    PortSpace.TCP,
+                                    Optional.empty(),
+                                    Optional.of(new InetSocketAddress(address, 7471))));
+            assertThatThrownBy(identifier::addressInfo)
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("ENOENT");
+            identifier.resolveAddressInfo(LookUp.to(host, "7472").asNumber()); // never taken
+        }
     }
 
     @Test

@@ -28,6 +28,7 @@ public enum Profile {
                             Feature.ON_DEMAND_WITHIN_PAGES,
                             "its copy begins at each page's beginning, wherever the bytes are (Linux 7.3)"),
                     entry(Feature.FLUSHES, "not in the provider of rdma-core 44"),
+                    entry(Feature.WRITTEN_EVENTS, "not in rdma-core 44"),
                     entry(Feature.MODERATION, "not in the provider"),
                     entry(Feature.THREAD_DOMAINS, "not in the provider"),
                     entry(Feature.XRC, "not in the driver"),
@@ -78,6 +79,7 @@ public enum Profile {
                     entry(
                             Feature.ENHANCED_OPTIONS_OF_CONNECTIONS,
                             "iWARP's messages have no room for them"),
+                    entry(Feature.WRITTEN_EVENTS, "not in rdma-core 44"),
                     entry(Feature.UNRELIABLE_CONNECTIONS, "iWARP has reliable ones only"),
                     entry(Feature.DATAGRAMS, "iWARP has connections only"),
                     entry(Feature.RESIZING_COMPLETION_QUEUES, "the provider has no resize_cq"),
@@ -111,7 +113,6 @@ public enum Profile {
     SOFTWARE(
             Map.of(
                     Feature.SYSFS, "the kernel knows nothing of it",
-                    Feature.ENHANCED_OPTIONS_OF_CONNECTIONS, "not in its messages yet",
                     Feature.ALLOCATING_NOTHING,
                             "it is in Java, where a segment is an object unless the JIT sees otherwise",
                     Feature.ADAPTERS_OFFERS, "it is no adapter",

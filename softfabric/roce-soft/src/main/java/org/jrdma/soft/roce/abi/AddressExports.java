@@ -38,6 +38,13 @@ final class AddressExports {
      */
     @Exported(value = "rdma_getaddrinfo", failure = Failure.MINUS_ONE)
     static int lookUp(long host, long service, long hints, long target) {
+        Memory.at(target, ValueLayout.ADDRESS.byteSize())
+                .set(ValueLayout.ADDRESS, 0, find(host, service, hints));
+        return 0;
+    }
+
+    /** An {@code rdma_addrinfo} that somebody must {@link #free}. */
+    static MemorySegment find(long host, long service, long hints) {
         var flags = 0;
         var type = rdma_h.IBV_QPT_RC();
         var portSpace = rdma_h.RDMA_PS_TCP();
@@ -46,6 +53,9 @@ final class AddressExports {
             flags = rdma_addrinfo.ai_flags(wanted);
             type = orElse(rdma_addrinfo.ai_qp_type(wanted), type);
             portSpace = orElse(rdma_addrinfo.ai_port_space(wanted), portSpace);
+        }
+        if ((flags & rdma_h.RAI_SA()) != 0) {
+            throw new Refusal(Errno.EOPNOTSUPP, "There is no subnet administrator to ask.");
         }
         if (host == 0 && service == 0) {
             throw new Refusal(Errno.EINVAL);
@@ -77,8 +87,7 @@ final class AddressExports {
             rdma_addrinfo.ai_dst_addr(result, place);
             rdma_addrinfo.ai_dst_len(result, length);
         }
-        Memory.at(target, ValueLayout.ADDRESS.byteSize()).set(ValueLayout.ADDRESS, 0, result);
-        return 0;
+        return result;
     }
 
     private static int orElse(int value, int otherwise) {

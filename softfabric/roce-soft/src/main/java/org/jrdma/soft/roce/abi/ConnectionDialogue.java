@@ -6,6 +6,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.connection.ConnectReply;
 import org.jrdma.soft.roce.connection.Conversation;
 import org.jrdma.soft.roce.connection.ConversationEvent;
+import org.jrdma.soft.roce.connection.Enhancement;
 import org.jrdma.soft.roce.connection.Rejection;
 
 /** A connection, whichever side has asked for it. */
@@ -31,14 +32,28 @@ final class ConnectionDialogue implements Dialogue {
         var wanted = ConnectionParameterCodec.at(parameters);
         var data = ConnectionParameterCodec.privateData(wanted, ConnectReply.PRIVATE_BYTES);
         var offer = ConnectionParameterCodec.offer(wanted);
-        Dialogue.refuseUnless(device.control(_ -> conversation.reply(offer, data)));
+        Dialogue.refuseUnless(
+                device.control(_ -> {
+                    // The peer's vendor, whoever this side's is: that is how it knows an answer.
+                    var vendor = peersEnhancement().vendor();
+                    var added = new Enhancement(vendor, options.enhancement.options());
+                    return conversation.reply(offer.with(added), data);
+                }));
     }
 
     @Override
-    public void reject(long privateData, byte length) {
+    public Enhancement peersEnhancement() {
+        return device.control(_ -> {
+            var peers = conversation.peers();
+            return peers == null ? Enhancement.NONE : peers.enhancement();
+        });
+    }
+
+    @Override
+    public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(privateData, length, Rejection.PRIVATE_BYTES);
-        Dialogue.refuseUnless(device.control(_ -> conversation.reject(data)));
+        Dialogue.refuseUnless(device.control(_ -> conversation.reject(reason, data)));
     }
 
     /** Without an error where there is nothing to end any more, as the kernel does. */

@@ -1,13 +1,17 @@
 package org.jrdma.soft.roce.abi;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
 import java.util.List;
+import org.jrdma.abi.rdma.ibv_ece;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_addrinfo;
 import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.connection.Enhancement;
+import org.jrdma.soft.roce.connection.Reason;
 
 /**
  * librdmacm: channels, identifiers and their steps, between the devices of one library. Its one
@@ -110,6 +114,44 @@ final class ConnectionExports {
         return 0;
     }
 
+    /** May wait for who knows names, as {@link AddressExports#lookUp}: nothing is locked then. */
+    @Exported(value = "rdma_resolve_addrinfo", failure = Failure.MINUS_ONE)
+    int lookUp(long identifier, long host, long service, long hints) {
+        var found = IdentifierObject.of(identifier);
+        synchronized (this) {
+            found.lookingUp();
+        }
+        MemorySegment info;
+        try {
+            info = AddressExports.find(host, service, hints);
+        } catch (Refusal e) {
+            synchronized (this) {
+                found.notFound();
+            }
+            throw e;
+        }
+        synchronized (this) {
+            found.found(info);
+        }
+        return 0;
+    }
+
+    @Exported(value = "rdma_query_addrinfo", failure = Failure.MINUS_ONE)
+    synchronized int takeAddressInfo(long identifier, long target) {
+        Memory.at(target, ValueLayout.ADDRESS.byteSize())
+                .set(ValueLayout.ADDRESS, 0, IdentifierObject.of(identifier).takeAddressInfo());
+        return 0;
+    }
+
+    @Exported(value = "rdma_write_cm_event", failure = Failure.MINUS_ONE)
+    synchronized int write(long identifier, int event, int status, long argument) {
+        if (event != rdma_h.RDMA_CM_EVENT_USER()) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        IdentifierObject.of(identifier).written(status, argument);
+        return 0;
+    }
+
     @Exported(value = "rdma_listen", failure = Failure.MINUS_ONE)
     synchronized int listen(long identifier, int backlog) {
         IdentifierObject.of(identifier).listen(backlog);
@@ -136,7 +178,35 @@ final class ConnectionExports {
 
     @Exported(value = "rdma_reject", failure = Failure.MINUS_ONE)
     synchronized int reject(long identifier, long privateData, byte length) {
-        IdentifierObject.of(identifier).reject(privateData, length);
+        IdentifierObject.of(identifier).reject(Reason.CONSUMER, privateData, length);
+        return 0;
+    }
+
+    @Exported(value = "rdma_reject_ece", failure = Failure.MINUS_ONE)
+    synchronized int rejectEnhancement(long identifier, long privateData, byte length) {
+        IdentifierObject.of(identifier)
+                .reject(Reason.VENDOR_OPTION_NOT_SUPPORTED, privateData, length);
+        return 0;
+    }
+
+    @Exported(value = "rdma_set_local_ece", failure = Failure.MINUS_ONE)
+    synchronized int setEnhancement(long identifier, long ece) {
+        var wanted = Memory.at(ece, ibv_ece.layout());
+        if (ibv_ece.vendor_id(wanted) == 0 || ibv_ece.comp_mask(wanted) != 0) {
+            throw new Refusal(Errno.EINVAL);
+        }
+        IdentifierObject.of(identifier)
+                .enhancement(new Enhancement(ibv_ece.vendor_id(wanted), ibv_ece.options(wanted)));
+        return 0;
+    }
+
+    @Exported(value = "rdma_get_remote_ece", failure = Failure.MINUS_ONE)
+    synchronized int peersEnhancement(long identifier, long ece) {
+        var told = IdentifierObject.of(identifier).peersEnhancement();
+        var target = Memory.at(ece, ibv_ece.layout());
+        ibv_ece.vendor_id(target, told.vendor());
+        ibv_ece.options(target, told.options());
+        ibv_ece.comp_mask(target, 0);
         return 0;
     }
 

@@ -25,7 +25,7 @@ final class DatagramAnswer implements Dialogue {
     }
 
     @Override
-    public void reject(long privateData, byte length) {
+    public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(
                         privateData, length, ServiceReply.PRIVATE_BYTES);

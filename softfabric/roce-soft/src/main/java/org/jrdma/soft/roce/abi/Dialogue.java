@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.connection.Enhancement;
 
 /**
  * What an identifier has under way with a peer. Under the connection manager's lock. A step that it
@@ -14,9 +15,19 @@ interface Dialogue {
         throw new Refusal(Errno.EINVAL);
     }
 
-    /** Refuses it. */
-    default void reject(long privateData, byte length) {
+    /**
+     * Refuses it.
+     *
+     * @param reason as in {@link org.jrdma.soft.roce.connection.Reason}; not for datagrams, which
+     *     have one for all
+     */
+    default void reject(int reason, long privateData, byte length) {
         throw new Refusal(Errno.EINVAL);
+    }
+
+    /** What the peer's driver would add. */
+    default Enhancement peersEnhancement() {
+        return Enhancement.NONE;
     }
 
     /** Ends it, or agrees to its end. */

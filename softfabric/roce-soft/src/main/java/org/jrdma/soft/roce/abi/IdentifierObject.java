@@ -3,11 +3,13 @@ package org.jrdma.soft.roce.abi;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
+import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.connection.ConnectOptions;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Conversation;
+import org.jrdma.soft.roce.connection.Enhancement;
 import org.jrdma.soft.roce.connection.PeerHeader;
 import org.jrdma.soft.roce.connection.ServiceRequest;
 import org.jrdma.soft.roce.engine.Address;
@@ -33,7 +35,12 @@ final class IdentifierObject {
 
     /** What the port space of InfiniBand has. */
     private static final Set<Integer> TYPES =
-            Set.of(rdma_h.IBV_QPT_RC(), rdma_h.IBV_QPT_UC(), rdma_h.IBV_QPT_UD());
+            Set.of(
+                    rdma_h.IBV_QPT_RC(),
+                    rdma_h.IBV_QPT_UC(),
+                    rdma_h.IBV_QPT_UD(),
+                    rdma_h.IBV_QPT_XRC_SEND(),
+                    rdma_h.IBV_QPT_XRC_RECV());
 
     private final ConnectionDevices devices;
     private final PortNumbers ports;
@@ -50,6 +57,8 @@ final class IdentifierObject {
     private @Nullable ConnectionDevice device;
     private @Nullable Listening listening;
     private @Nullable Dialogue dialogue;
+    private boolean lookingUp;
+    private @Nullable MemorySegment addressInfo;
 
     /** Of the path, in C's code. */
     private int mtu;
@@ -168,9 +177,18 @@ final class IdentifierObject {
 
     /** The kind of its connections, as in a request. */
     int transport() {
-        return queuePairType == rdma_h.IBV_QPT_UC()
-                ? ConnectRequest.UNRELIABLE
+        if (queuePairType == rdma_h.IBV_QPT_UC()) {
+            return ConnectRequest.UNRELIABLE;
+        }
+        return queuePairType == rdma_h.IBV_QPT_XRC_SEND()
+                        || queuePairType == rdma_h.IBV_QPT_XRC_RECV()
+                ? ConnectRequest.EXTENDED
                 : ConnectRequest.RELIABLE;
+    }
+
+    /** Whether peers can connect to it: of XRC, to what receives. */
+    boolean canBeAsked() {
+        return queuePairType != rdma_h.IBV_QPT_XRC_SEND();
     }
 
     int portSpace() {
@@ -236,6 +254,55 @@ final class IdentifierObject {
             throw new Refusal(Errno.EINVAL);
         }
         options.acknowledgeTimeout = exponent;
+    }
+
+    void enhancement(Enhancement added) {
+        options.enhancement = added;
+    }
+
+    // ---- addresses by name
+
+    /**
+     * Somebody begins to look an address up.
+     *
+     * @throws Refusal if what was looked up before is not taken yet
+     */
+    void lookingUp() {
+        if (lookingUp) {
+            throw new Refusal(Errno.EBUSY);
+        }
+        lookingUp = true;
+    }
+
+    /** It is not known. */
+    void notFound() {
+        lookingUp = false;
+    }
+
+    /** It is here, and belongs to this until it is taken. */
+    void found(MemorySegment info) {
+        addressInfo = info;
+        events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED());
+    }
+
+    /** Takes what was looked up. */
+    MemorySegment takeAddressInfo() {
+        if (addressInfo == null) {
+            throw new Refusal(Errno.ENOENT);
+        }
+        var taken = addressInfo;
+        addressInfo = null;
+        lookingUp = false;
+        return taken;
+    }
+
+    /** Tells what the program itself has to say. */
+    void written(int status, long argument) {
+        events.report(
+                rdma_h.RDMA_CM_EVENT_USER(),
+                status,
+                parameters -> rdma_cm_event.param.arg(parameters, argument),
+                MemorySegment.NULL);
     }
 
     // ---- the steps to a connection
@@ -329,6 +396,9 @@ final class IdentifierObject {
 
     void connect(long wanted) {
         need(State.ROUTE_RESOLVED);
+        if (queuePairType == rdma_h.IBV_QPT_XRC_RECV()) {
+            throw new Refusal(Errno.EINVAL); // which has nothing to send
+        }
         var parameters = ConnectionParameterCodec.at(wanted);
         var to = there(peer);
         var room =
@@ -350,7 +420,7 @@ final class IdentifierObject {
                 new ConnectOptions(
                         serviceId(to.port()),
                         transport(),
-                        ConnectionParameterCodec.offer(parameters),
+                        ConnectionParameterCodec.offer(parameters).with(options.enhancement),
                         ConnectionParameterCodec.retries(parameters),
                         DeviceFacts.DEFAULT_PARTITION_KEY,
                         options.trafficClass,
@@ -369,9 +439,14 @@ final class IdentifierObject {
         dialogue().accept(parameters);
     }
 
-    void reject(long privateData, byte length) {
+    void reject(int reason, long privateData, byte length) {
         need(State.CONNECTING);
-        dialogue().reject(privateData, length);
+        dialogue().reject(reason, privateData, length);
+    }
+
+    /** What the peer's driver would add; nothing as long as it has not said so. */
+    Enhancement peersEnhancement() {
+        return dialogue == null ? Enhancement.NONE : dialogue.peersEnhancement();
     }
 
     void disconnect() {
@@ -466,6 +541,9 @@ final class IdentifierObject {
         }
         if (structure != null) {
             structure.release();
+        }
+        if (addressInfo != null) {
+            AddressExports.free(addressInfo.address());
         }
         endOwnChannel();
     }

@@ -77,7 +77,7 @@ final class Listening {
 
         @Override
         public int transport() {
-            return listener.transport();
+            return listener.canBeAsked() ? listener.transport() : -1;
         }
 
         @Override

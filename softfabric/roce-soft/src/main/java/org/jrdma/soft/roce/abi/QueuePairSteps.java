@@ -63,7 +63,10 @@ final class QueuePairSteps {
             IdentifierOptions options,
             MemorySegment attributes,
             int state) {
-        var unreliable = conversation.request().transport() == ConnectRequest.UNRELIABLE;
+        var transport = conversation.request().transport();
+        var unreliable = transport == ConnectRequest.UNRELIABLE;
+        var receives = transport != ConnectRequest.EXTENDED || !conversation.isActive();
+        var sends = transport != ConnectRequest.EXTENDED || conversation.isActive();
         if (state == rdma_h.IBV_QPS_INIT()) {
             var access = rdma_h.IBV_ACCESS_REMOTE_WRITE();
             if (conversation.responderResources() > 0) {
@@ -88,7 +91,7 @@ final class QueuePairSteps {
                             | rdma_h.IBV_QP_PATH_MTU()
                             | rdma_h.IBV_QP_DEST_QPN()
                             | rdma_h.IBV_QP_RQ_PSN();
-            if (unreliable) {
+            if (unreliable || !receives) {
                 return mask;
             }
             ibv_qp_attr.max_dest_rd_atomic(attributes, reads(conversation.responderResources()));
@@ -107,11 +110,14 @@ final class QueuePairSteps {
                             (options.acknowledgeTimeout < 0
                                     ? conversation.acknowledgeTimeout()
                                     : options.acknowledgeTimeout));
+            mask |= rdma_h.IBV_QP_TIMEOUT();
+            if (!sends) {
+                return mask;
+            }
             ibv_qp_attr.retry_cnt(attributes, (byte) conversation.request().retries());
             ibv_qp_attr.rnr_retry(attributes, (byte) conversation.notReadyRetries());
             ibv_qp_attr.max_rd_atomic(attributes, reads(conversation.initiatorDepth()));
             return mask
-                    | rdma_h.IBV_QP_TIMEOUT()
                     | rdma_h.IBV_QP_RETRY_CNT()
                     | rdma_h.IBV_QP_RNR_RETRY()
                     | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC();

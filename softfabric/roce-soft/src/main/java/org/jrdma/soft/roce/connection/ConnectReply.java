@@ -7,6 +7,7 @@ import org.jrdma.soft.roce.packet.BigEndian;
  * Accepts a connection, REP.
  *
  * @param adapter the GUID of the sender's
+ * @param extended whether its queue pair is of XRC, which stands elsewhere
  * @param acknowledgeDelay how late its acknowledgements are: 4.096 us times 2 to this
  */
 public record ConnectReply(
@@ -15,12 +16,21 @@ public record ConnectReply(
         int remoteId,
         long adapter,
         Offer offer,
+        boolean extended,
         int acknowledgeDelay,
         MemorySegment privateData)
         implements Message {
 
     static final int ATTRIBUTE = 0x13;
     public static final int PRIVATE_BYTES = 196;
+
+    private static final int QUEUE_PAIR_OFFSET = 12;
+
+    /** The number of an end-to-end context, or of a queue pair of XRC, which can only receive. */
+    private static final int CONTEXT_OFFSET = 16;
+
+    /** Where the three bytes of the vendor stand, the highest first. */
+    private static final int[] VENDOR_OFFSETS = {15, 19, 23};
 
     private static final int PRIVATE_OFFSET = 36;
 
@@ -29,7 +39,13 @@ public record ConnectReply(
         Fields.checked(privateData, PRIVATE_BYTES);
     }
 
-    static ConnectReply decode(long transaction, MemorySegment body) {
+    static ConnectReply decode(long transaction, int modifier, MemorySegment body) {
+        var queuePair = Fields.upper24(body, QUEUE_PAIR_OFFSET);
+        var extended = queuePair == 0; // which no connection has
+        var vendor = 0;
+        for (var offset : VENDOR_OFFSETS) {
+            vendor = (vendor << Byte.SIZE) | BigEndian.unsignedByte(body, offset);
+        }
         var flags = BigEndian.unsignedByte(body, 26);
         var retries = BigEndian.unsignedByte(body, 27);
         return new ConnectReply(
@@ -38,13 +54,15 @@ public record ConnectReply(
                 BigEndian.integer(body, 4),
                 BigEndian.longInteger(body, 28),
                 new Offer(
-                        Fields.upper24(body, 12),
+                        extended ? Fields.upper24(body, CONTEXT_OFFSET) : queuePair,
                         Fields.upper24(body, 20),
                         BigEndian.unsignedByte(body, 24),
                         BigEndian.unsignedByte(body, 25),
                         (flags & 1) != 0,
                         (retries >> 4 & 1) != 0,
-                        retries >> 5),
+                        retries >> 5,
+                        new Enhancement(vendor, modifier)),
+                extended,
                 flags >> 3,
                 Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
     }
@@ -55,17 +73,30 @@ public record ConnectReply(
     }
 
     @Override
+    public int modifier() {
+        return offer.enhancement().options();
+    }
+
+    /** A queue pair of XRC that answers does not send: what is said of that stays 0. */
+    @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);
-        Fields.putUpper24(body, 12, offer.queuePair());
+        Fields.putUpper24(body, extended ? CONTEXT_OFFSET : QUEUE_PAIR_OFFSET, offer.queuePair());
         Fields.putUpper24(body, 20, offer.sequence());
         BigEndian.putByte(body, 24, offer.responderResources());
-        BigEndian.putByte(body, 25, offer.initiatorDepth());
-        BigEndian.putByte(body, 26, acknowledgeDelay << 3 | (offer.flowControl() ? 1 : 0));
+        BigEndian.putByte(body, 25, extended ? 0 : offer.initiatorDepth());
         BigEndian.putByte(
-                body, 27, offer.notReadyRetries() << 5 | (offer.sharedReceives() ? 1 : 0) << 4);
+                body, 26, acknowledgeDelay << 3 | (!extended && offer.flowControl() ? 1 : 0));
+        BigEndian.putByte(
+                body,
+                27,
+                offer.notReadyRetries() << 5 | (extended || offer.sharedReceives() ? 1 << 4 : 0));
         BigEndian.putLongInteger(body, 28, adapter);
+        var vendor = offer.enhancement().vendor();
+        for (var place = 0; place < VENDOR_OFFSETS.length; place++) {
+            BigEndian.putByte(body, VENDOR_OFFSETS[place], vendor >> ((2 - place) * Byte.SIZE));
+        }
         Fields.putRest(body, PRIVATE_OFFSET, privateData);
     }
 }

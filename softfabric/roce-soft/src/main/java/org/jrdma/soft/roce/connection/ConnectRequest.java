@@ -7,7 +7,8 @@ import org.jrdma.soft.roce.packet.BigEndian;
  * Asks for a connection, REQ. The alternate path stays empty, and what a peer says of one unread.
  *
  * @param adapter the GUID of the sender's
- * @param transport 0 for reliable connections, 1 for unreliable ones, 3 for what else there is
+ * @param transport the kind of connection: the specification's type, and above its two bits the
+ *     extended type that some have
  * @param retries how often the queue pairs are to send again
  * @param peerResponseTimeout within which the other should answer: 4.096 us times 2 to this
  * @param ownResponseTimeout within which this side does
@@ -34,11 +35,17 @@ public record ConnectRequest(
     public static final int RELIABLE = 0;
     public static final int UNRELIABLE = 1;
 
+    /** Of XRC: the last type, with the first extended one. */
+    public static final int EXTENDED = 1 << 2 | 3;
+
     /** Instead of LIDs, where there are none. */
     private static final int PERMISSIVE_LID = 0xffff;
 
     /** 10 Gb/s: a code is demanded, and nobody here slows down to it. */
     private static final int RATE = 3;
+
+    /** The 8 bits in front of it are reserved. */
+    private static final int VENDOR_OFFSET = 4;
 
     private static final int PRIVATE_OFFSET = 140;
 
@@ -47,7 +54,7 @@ public record ConnectRequest(
         Fields.checked(privateData, PRIVATE_BYTES);
     }
 
-    static ConnectRequest decode(long transaction, MemorySegment body) {
+    static ConnectRequest decode(long transaction, int modifier, MemorySegment body) {
         var timeoutsOfPeer = BigEndian.unsignedByte(body, 43);
         var timeouts = BigEndian.unsignedByte(body, 47);
         var mtu = BigEndian.unsignedByte(body, 50);
@@ -64,8 +71,9 @@ public record ConnectRequest(
                         BigEndian.unsignedByte(body, 39),
                         (timeoutsOfPeer & 1) != 0,
                         (repeats >> 3 & 1) != 0,
-                        mtu & 7),
-                timeoutsOfPeer >> 1 & 3,
+                        mtu & 7,
+                        new Enhancement(Fields.lower24(body, VENDOR_OFFSET), modifier)),
+                (repeats & 7) << 2 | (timeoutsOfPeer >> 1 & 3),
                 timeouts & 7,
                 BigEndian.unsignedShort(body, 48),
                 timeoutsOfPeer >> 3,
@@ -89,22 +97,33 @@ public record ConnectRequest(
     }
 
     @Override
+    public int modifier() {
+        return offer.enhancement().options();
+    }
+
+    /** A queue pair of XRC that asks does not receive: what is said of receives stays 0. */
+    @Override
     public void encodeBody(MemorySegment body) {
+        var receives = transport != EXTENDED;
         BigEndian.putInteger(body, 0, localId);
+        Fields.putLower24(body, VENDOR_OFFSET, offer.enhancement().vendor());
         BigEndian.putLongInteger(body, 8, serviceId);
         BigEndian.putLongInteger(body, 16, adapter);
         Fields.putUpper24(body, 32, offer.queuePair());
-        BigEndian.putByte(body, 35, offer.responderResources());
+        BigEndian.putByte(body, 35, receives ? offer.responderResources() : 0);
         BigEndian.putByte(body, 39, offer.initiatorDepth());
         BigEndian.putByte(
                 body,
                 43,
-                peerResponseTimeout << 3 | transport << 1 | (offer.flowControl() ? 1 : 0));
+                peerResponseTimeout << 3 | (transport & 3) << 1 | (offer.flowControl() ? 1 : 0));
         Fields.putUpper24(body, 44, offer.sequence());
-        BigEndian.putByte(body, 47, ownResponseTimeout << 3 | retries);
+        BigEndian.putByte(body, 47, ownResponseTimeout << 3 | (receives ? retries : 0));
         BigEndian.putShort(body, 48, partitionKey);
-        BigEndian.putByte(body, 50, path.mtu() << 4 | offer.notReadyRetries());
-        BigEndian.putByte(body, 51, repeats << 4 | (offer.sharedReceives() ? 1 : 0) << 3);
+        BigEndian.putByte(body, 50, path.mtu() << 4 | (receives ? offer.notReadyRetries() : 0));
+        BigEndian.putByte(
+                body,
+                51,
+                repeats << 4 | (receives && offer.sharedReceives() ? 1 : 0) << 3 | transport >> 2);
         BigEndian.putShort(body, 52, PERMISSIVE_LID);
         BigEndian.putShort(body, 54, PERMISSIVE_LID);
         Fields.putAddress(body, 56, path.local());

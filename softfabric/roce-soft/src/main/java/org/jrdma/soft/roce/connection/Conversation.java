@@ -90,21 +90,13 @@ public final class Conversation extends Timed {
             Address remote,
             ConnectOptions wanted,
             ConversationEvent.Receiver receiver) {
-        var offer = wanted.offer();
         var request =
                 new ConnectRequest(
                         Integer.toUnsignedLong(localId),
                         localId,
                         wanted.serviceId(),
                         engine.adapter(),
-                        new Offer(
-                                offer.queuePair(),
-                                sequence,
-                                offer.responderResources(),
-                                offer.initiatorDepth(),
-                                offer.flowControl(),
-                                offer.sharedReceives(),
-                                offer.notReadyRetries()),
+                        wanted.offer().from(sequence),
                         wanted.transport(),
                         wanted.retries(),
                         wanted.partitionKey(),
@@ -195,6 +187,11 @@ public final class Conversation extends Timed {
         return state != State.TIME_WAIT && state != State.ENDED;
     }
 
+    /** Whether this side has asked. */
+    public boolean isActive() {
+        return active;
+    }
+
     boolean asks() {
         return state == State.ASKING;
     }
@@ -226,14 +223,8 @@ public final class Conversation extends Timed {
                         localId,
                         remoteId,
                         engine.adapter(),
-                        new Offer(
-                                offer.queuePair(),
-                                sequence,
-                                offer.responderResources(),
-                                offer.initiatorDepth(),
-                                offer.flowControl(),
-                                offer.sharedReceives(),
-                                offer.notReadyRetries()),
+                        offer.from(sequence),
+                        request.transport() == ConnectRequest.EXTENDED,
                         0,
                         privateData);
         own = message.offer();
@@ -264,15 +255,21 @@ public final class Conversation extends Timed {
         return state == State.ESTABLISHED;
     }
 
+    /** Refuses since the program does. */
+    public boolean reject(MemorySegment privateData) {
+        return reject(Reason.CONSUMER, privateData);
+    }
+
     /**
      * Refuses.
      *
+     * @param reason a code of the specification, see {@link Reason}
      * @throws IllegalArgumentException if the private data is too long
      */
-    public boolean reject(MemorySegment privateData) {
+    public boolean reject(int reason, MemorySegment privateData) {
         return switch (state) {
             case ASKED, REPLIED, REPLYING -> {
-                sendRejection(Reason.CONSUMER, privateData);
+                sendRejection(reason, privateData);
                 end();
                 yield true;
             }
@@ -384,6 +381,9 @@ public final class Conversation extends Timed {
     }
 
     void replied(ConnectReply message) {
+        if (message.extended() != (request.transport() == ConnectRequest.EXTENDED)) {
+            return; // its queue pair is of another kind
+        }
         if (state == State.ASKING) {
             remoteId = message.localId();
             peers = message.offer();

@@ -22,6 +22,17 @@ final class Fields {
         BigEndian.putInteger(body, offset, (value & LOW_24_BITS) << 8 | last);
     }
 
+    /** 24 bits, behind 8 that are another field's. */
+    static int lower24(MemorySegment body, long offset) {
+        return BigEndian.integer(body, offset) & LOW_24_BITS;
+    }
+
+    /** The 8 bits in front stay as they are. */
+    static void putLower24(MemorySegment body, long offset, int value) {
+        var first = BigEndian.unsignedByte(body, offset);
+        BigEndian.putInteger(body, offset, first << 24 | (value & LOW_24_BITS));
+    }
+
     static Address address(MemorySegment body, long offset) {
         return new Address(
                 BigEndian.longInteger(body, offset),

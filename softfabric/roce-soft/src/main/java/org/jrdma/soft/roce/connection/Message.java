@@ -30,9 +30,15 @@ public sealed interface Message
 
     int TRANSACTION_OFFSET = 8;
     int ATTRIBUTE_OFFSET = 16;
+    int MODIFIER_OFFSET = 20;
 
     /** The number of its kind. */
     int attribute();
+
+    /** What the header adds to that: the options of {@link Enhancement}, where there are any. */
+    default int modifier() {
+        return 0;
+    }
 
     /** What tells a sender's exchanges apart; an answer repeats it. */
     long transaction();
@@ -46,6 +52,7 @@ public sealed interface Message
         BigEndian.putInteger(memory, 0, KIND);
         BigEndian.putLongInteger(memory, TRANSACTION_OFFSET, transaction());
         BigEndian.putShort(memory, ATTRIBUTE_OFFSET, attribute());
+        BigEndian.putInteger(memory, MODIFIER_OFFSET, modifier());
         encodeBody(memory.asSlice(HEADER_BYTES));
         return memory;
     }
@@ -59,10 +66,11 @@ public sealed interface Message
             throw new MalformedPacketException("management datagram of another class");
         }
         var transaction = BigEndian.longInteger(datagram, TRANSACTION_OFFSET);
+        var modifier = BigEndian.integer(datagram, MODIFIER_OFFSET);
         var body = datagram.asSlice(HEADER_BYTES);
         return switch (BigEndian.unsignedShort(datagram, ATTRIBUTE_OFFSET)) {
-            case ConnectRequest.ATTRIBUTE -> ConnectRequest.decode(transaction, body);
-            case ConnectReply.ATTRIBUTE -> ConnectReply.decode(transaction, body);
+            case ConnectRequest.ATTRIBUTE -> ConnectRequest.decode(transaction, modifier, body);
+            case ConnectReply.ATTRIBUTE -> ConnectReply.decode(transaction, modifier, body);
             case ReadyToUse.ATTRIBUTE -> ReadyToUse.decode(transaction, body);
             case Rejection.ATTRIBUTE -> Rejection.decode(transaction, body);
             case Receipt.ATTRIBUTE -> Receipt.decode(transaction, body);

@@ -11,6 +11,7 @@ public final class Reason {
     public static final int INVALID_GID = 12;
     public static final int INVALID_MTU = 26;
     public static final int CONSUMER = 28;
+    public static final int VENDOR_OPTION_NOT_SUPPORTED = 35;
 
     private Reason() {}
 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Service {
 
-    /** The kind of connections that it takes, as in {@link ConnectRequest}. */
+    /** The kind of connections that it takes, as in {@link ConnectRequest}; below zero for none. */
     int transport();
 
     /**

@@ -331,7 +331,7 @@ class ConnectionExportsTest {
                 List.of(
                         info(passive, TCP, rdma_h.IBV_QPT_UC(), own),
                         info(passive, rdma_h.RDMA_PS_UDP(), reliable, own),
-                        info(passive, rdma_h.RDMA_PS_IB(), rdma_h.IBV_QPT_XRC_SEND(), own),
+                        info(passive, rdma_h.RDMA_PS_IB(), rdma_h.IBV_QPT_RAW_PACKET(), own),
                         info(passive, TCP, reliable, 0))) {
             assertRefused(
                     Errno.EINVAL, () -> library.createEndpoint(target.address(), wrong, 0, 0));

@@ -420,6 +420,7 @@ class ConversationTest {
                                 3,
                                 4,
                                 new Offer(5, 6, 1, 1, true, false, 7),
+                                false,
                                 0,
                                 World.bytes(""))
                         .encode());

@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Messages as they stand on the wire. */
 class MessageTest {
 
-    private static final Offer OFFER = new Offer(0xa1b2c3, 0xd4e5f6, 16, 9, true, true, 5);
+    private static final Offer PLAIN = new Offer(0xa1b2c3, 0xd4e5f6, 16, 9, true, true, 5);
+    private static final Offer OFFER = PLAIN.with(new Enhancement(0x717273, 0x6162_6364));
 
     static List<Message> messages() {
         return List.of(
@@ -42,7 +43,8 @@ class MessageTest {
                                 3,
                                 17),
                         filled(ConnectRequest.PRIVATE_BYTES)),
-                new ConnectReply(1, 2, 3, 4, OFFER, 11, filled(ConnectReply.PRIVATE_BYTES)),
+                reply(false),
+                reply(true),
                 new ReadyToUse(1, 2, 3),
                 new Rejection(1, 2, 3, Answered.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
                 withdrawal(),
@@ -59,6 +61,11 @@ class MessageTest {
                         0x0111_0007L,
                         0x8001_0000,
                         filled(ServiceReply.PRIVATE_BYTES)));
+    }
+
+    private static ConnectReply reply(boolean extended) {
+        return new ConnectReply(
+                1, 2, 3, 4, OFFER, extended, 11, filled(ConnectReply.PRIVATE_BYTES));
     }
 
     private static Rejection withdrawal() {
@@ -95,10 +102,10 @@ class MessageTest {
 
         assertThat(hex)
                 .startsWith(
-                        "01070203" + "00000000" + "1122334455667788" + "0010" + "0000" + "00000000")
+                        "01070203" + "00000000" + "1122334455667788" + "0010" + "0000" + "61626364")
                 .contains(
                         "01020304"
-                                + "00000000"
+                                + "00717273"
                                 + "0000000001061d2f"
                                 + "0a0b0c0d0e0f1011"
                                 + "00000000"
@@ -117,6 +124,70 @@ class MessageTest {
                                 + "7f403088"
                                 + "00".repeat(44)
                                 + "5a".repeat(92));
+    }
+
+    /** The same of the answer, whose vendor is scattered; of XRC the number stands elsewhere. */
+    @Test
+    void shouldStandInAnAnswerWhereTheSpecificationSays() {
+        assertThat(body(reply(false)))
+                .startsWith(
+                        "00000002"
+                                + "00000003"
+                                + "00000000"
+                                + "a1b2c371"
+                                + "00000072"
+                                + "d4e5f673"
+                                + "100959b0"
+                                + "0000000000000004"
+                                + "5a5a");
+        assertThat(body(reply(true)))
+                .startsWith(
+                        "00000002"
+                                + "00000003"
+                                + "00000000"
+                                + "00000071"
+                                + "a1b2c372"
+                                + "d4e5f673"
+                                + "100058b0"
+                                + "0000000000000004"
+                                + "5a5a");
+    }
+
+    private static String body(Message message) {
+        return HexFormat.of()
+                .formatHex(message.encode().toArray(ValueLayout.JAVA_BYTE))
+                .substring(2 * Message.HEADER_BYTES);
+    }
+
+    /** What asks there cannot receive, and says nothing of receives. */
+    @Test
+    void shouldAskForAnExtendedConnection() throws Exception {
+        var plain = (ConnectRequest) messages().getFirst();
+        var extended =
+                new ConnectRequest(
+                        plain.transaction(),
+                        plain.localId(),
+                        plain.serviceId(),
+                        plain.adapter(),
+                        plain.offer(),
+                        ConnectRequest.EXTENDED,
+                        plain.retries(),
+                        plain.partitionKey(),
+                        plain.peerResponseTimeout(),
+                        plain.ownResponseTimeout(),
+                        plain.repeats(),
+                        plain.path(),
+                        plain.privateData());
+
+        var read = (ConnectRequest) Message.decode(extended.encode());
+
+        assertThat(read.transport()).isEqualTo(ConnectRequest.EXTENDED);
+        assertThat(read.offer())
+                .isEqualTo(
+                        new Offer(0xa1b2c3, 0xd4e5f6, 0, 9, true, false, 0)
+                                .with(OFFER.enhancement()));
+        assertThat(read.retries()).isZero();
+        assertThat(body(extended)).contains("000000a7" + "d4e5f6a8" + "ffff" + "40" + "f1");
     }
 
     /** Without the adapter, the kernel drops it, and its program waits for a minute. */

@@ -1,0 +1,206 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.tck.verbs.Side.times;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.PolledXrcSendQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairAttribute;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.XrcDomain;
+import org.jrdma.verbs.XrcReceiveQueuePair;
+import org.jrdma.verbs.cm.AddressInfo;
+import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.Connection;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.PortSpace;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Extended reliable connections by address: who connects sends, who accepts receives. */
+class XrcConnectionTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final Fabric fabric = Fabric.underTest();
+    private ConnectionManager connections;
+    private Device device;
+    private XrcDomain xrcDomain;
+    private ProtectionDomain domain;
+    private CompletionQueue sent;
+    private CompletionCursor done;
+    private MemoryRegion outgoing;
+    private Listener listener;
+
+    @BeforeEach
+    void open() throws IOException {
+        fabric.needs(Feature.XRC);
+        connections = fabric.connections();
+        device = fabric.open();
+        xrcDomain = device.newXrcDomain();
+        domain = device.newProtectionDomain();
+        sent = device.newCompletionQueue(16);
+        done = sent.newCursor(4);
+        outgoing = domain.newArena(Pair.ALL).region(256);
+        listener = connections.listen(lookUp(at(QueuePairType.XRC_RECEIVE)), 4);
+    }
+
+    @AfterEach
+    void close() {
+        if (listener != null) {
+            listener.close();
+        }
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    private LookUp at(QueuePairType type) throws IOException {
+        return LookUp.at(Fabric.address(device).getHostAddress(), "0").of(type).in(PortSpace.IB);
+    }
+
+    private AddressInfo lookUp(LookUp wanted) throws IOException {
+        return connections.lookUp(wanted, PATIENCE).getFirst();
+    }
+
+    private AddressInfo to(Listener peer, QueuePairType type) throws IOException {
+        var there = peer.localAddress();
+        return lookUp(
+                LookUp.to(there.getAddress().getHostAddress(), "" + there.getPort())
+                        .of(type)
+                        .in(PortSpace.IB));
+    }
+
+    private ConnectionOptions<PolledXrcSendQueuePair> sending() {
+        return ConnectionOptions.of(QueuePairOptions.xrcSend(sent).sends(4));
+    }
+
+    private CompletableFuture<Connection<XrcReceiveQueuePair>> accepting(int receiveQueue) {
+        var number = ByteBuffer.allocate(Integer.BYTES).putInt(receiveQueue).array();
+        return Waits.call(
+                Thread.ofVirtual(),
+                () ->
+                        listener.accept(
+                                domain,
+                                ConnectionOptions.receiving(xrcDomain).privateData(number),
+                                PATIENCE));
+    }
+
+    @Test
+    void shouldSendToAReceiveQueueWhoseNumberCameWithTheAnswer() throws Exception {
+        var inbox = XrcHub.Inbox.in(xrcDomain, options -> options);
+        inbox.receive(3);
+        var accepting = accepting(inbox.number());
+        try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), PATIENCE);
+                var here = route.connect(domain, sending(), PATIENCE);
+                var there = accepting.get(60, TimeUnit.SECONDS)) {
+            assertThat(here.peerParameters().queuePairNumber())
+                    .isEqualTo(there.queuePair().number());
+            assertThat(there.peerParameters().queuePairNumber())
+                    .isEqualTo(here.queuePair().number());
+            assertThat(there.queuePair().query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+            var receiveQueue = ByteBuffer.wrap(here.privateData().bytes()).getInt();
+            assertThat(receiveQueue).isEqualTo(inbox.number());
+            outgoing.segment().fill((byte) 7);
+
+            assertThat(here.queuePair().prepareSend(outgoing.slice(0, 100), receiveQueue).tryPost())
+                    .isTrue();
+
+            assertThat(Side.take(done, 1).getFirst().completion().status())
+                    .isEqualTo(CompletionStatus.SUCCESS);
+            var message = inbox.arrived(1).getFirst();
+            assertThat(message.completion().queuePairNumber())
+                    .isEqualTo(there.queuePair().number());
+            assertThat(inbox.bytes(3, 100)).isEqualTo(times(100, 7));
+            read(here, inbox);
+            here.disconnect(PATIENCE);
+            there.awaitDisconnected(PATIENCE);
+        }
+    }
+
+    /** As many reads at a time as both sides have agreed upon. */
+    private void read(Connection<PolledXrcSendQueuePair> here, XrcHub.Inbox inbox)
+            throws Exception {
+        var attributes = here.queuePair().query();
+        assertThat(attributes.maxReads()).isPositive();
+        inbox.place(5, 8).segment().set(ValueLayout.JAVA_LONG, 0, 42);
+        var result = outgoing.slice(128, 8);
+        assertThat(
+                        here.queuePair()
+                                .prepareRead(result, inbox.place(5, 8).remote(), inbox.number())
+                                .tryPost())
+                .isTrue();
+        assertThat(Side.take(done, 1).getFirst().completion().status())
+                .isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(result.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
+    }
+
+    @Test
+    void shouldTellEachEndWhatItsStatesNeed() throws Exception {
+        try (var channel = connections.newEventChannel()) {
+            var identifier = channel.newIdentifier(to(listener, QueuePairType.XRC_SEND));
+
+            assertThat(identifier.queuePairType()).isEqualTo(QueuePairType.XRC_SEND);
+            identifier.resolveAddress(listener.localAddress(), PATIENCE);
+            assertThat(identifier.queuePairChange(QueuePairState.INIT).attributes())
+                    .contains(QueuePairAttribute.PORT);
+        }
+    }
+
+    /** Neither a sender among those who receive, nor who is reliable in the usual way. */
+    @Test
+    void shouldRefuseQueuePairsOfAnotherType() throws Exception {
+        try (var route =
+                        connections.resolve(
+                                to(listener, QueuePairType.RELIABLE_CONNECTION), PATIENCE);
+                var completions = device.newCompletionQueue(4)) {
+            assertThatThrownBy(() ->
+                            route.connect(
+                                    domain,
+                                    ConnectionOptions.of(QueuePairOptions.reliable(completions)),
+                                    PATIENCE))
+                    .isInstanceOf(CmException.class)
+                    .hasMessageContaining("the peer refused");
+        }
+        var reliable = at(QueuePairType.RELIABLE_CONNECTION);
+        try (var other = connections.listen(lookUp(reliable), 4);
+                var route = connections.resolve(to(other, QueuePairType.XRC_SEND), PATIENCE)) {
+            assertThatThrownBy(() -> route.connect(domain, sending(), PATIENCE))
+                    .isInstanceOf(CmException.class)
+                    .hasMessageContaining("the peer refused");
+        }
+        try (var route = connections.resolve(to(listener, QueuePairType.XRC_SEND), PATIENCE)) {
+            assertThatThrownBy(() ->
+                            route.connect(domain, ConnectionOptions.receiving(xrcDomain), PATIENCE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("it takes one of the type XRC_SEND");
+        }
+    }
+
+    @Test
+    void shouldNotConnectWhatReceives() throws Exception {
+        try (var route = connections.resolve(to(listener, QueuePairType.XRC_RECEIVE), PATIENCE)) {
+            assertThatThrownBy(() ->
+                            route.connect(domain, ConnectionOptions.receiving(xrcDomain), PATIENCE))
+                    .hasMessageContaining("rdma_connect");
+        }
+    }
+}
