@@ -162,6 +162,95 @@ class RealKernelTest {
         }
     }
 
+    /**
+     * Whoever comes second finds nobody until a C server has come to listen, which it does not say.
+     */
+    @ParameterizedTest(name = "{0}: {1} serves, {2} connects to {3} {4}")
+    @CsvSource({
+        "ucmatose, C, JAVA, 10.77.0.1, -c 3",
+        "ucmatose, JAVA, C, 10.77.0.1, -c 3 -S 20000",
+        "ucmatose, JAVA, JAVA, 10.77.0.1, -c 3 -m -t 8 -a 14",
+        "ucmatose, C, JAVA, 10.77.0.1, -m -P ib",
+        "ucmatose, C, JAVA, 10.77.1.1, -c 2",
+        "ucmatose, JAVA, C, 10.77.1.1, -c 2",
+        "udaddy, C, JAVA, 10.77.0.1, -c 3",
+        "udaddy, JAVA, C, 10.77.0.1, -c 3 -S 1000",
+        "udaddy, JAVA, JAVA, 10.77.0.1, -t 8",
+    })
+    void shouldTakeEveryStepAsTheCProgramDoes(
+            String name, PingPong server, PingPong client, String address, String options)
+            throws Exception {
+        try (var serving = program(server, name, "-b", address, options)) {
+            serving.awaitOutput(server == PingPong.C ? "starting server" : "waiting at");
+            var code = 1;
+            var output = "";
+            for (var attempt = 0; code != 0 && attempt < 20; attempt++) {
+                try (var connecting = program(client, name, "-s", address, options)) {
+                    code = connecting.await();
+                    output = connecting.output();
+                }
+            }
+            assertThat(code).as(output).isZero();
+            assertThat(serving.await()).as(serving.output()).isZero();
+            for (var said : List.of(output, serving.output())) {
+                assertThat(said).contains("data transfers complete", "test complete");
+            }
+        }
+    }
+
+    private static Program program(PingPong kind, String name, String... options)
+            throws IOException {
+        var words = List.of(String.join(" ", options).trim().split(" +"));
+        if (kind == PingPong.JAVA) {
+            return example(name, words);
+        }
+        var command =
+                new ArrayList<>(List.of("stdbuf", "-oL", name)); // it says things when it does
+        command.addAll(words);
+        return Program.start(command);
+    }
+
+    @ParameterizedTest(name = "{0} sends, {1} and {2} receive")
+    @CsvSource({"C, JAVA, C", "JAVA, C, JAVA"})
+    void shouldReachAllMembersOfAGroup(PingPong sends, PingPong one, PingPong other)
+            throws Exception {
+        var options = "-m 239.77.0.4 -b 10.77.0.1";
+        try (var first = program(one, "mckey", options);
+                var second = program(other, "mckey", options)) {
+            first.awaitOutput("receiving data transfers");
+            second.awaitOutput("receiving data transfers");
+            try (var sender = program(sends, "mckey", options, "-s")) {
+                for (var member : List.of(sender, first, second)) {
+                    assertThat(member.await()).as(member.output()).isZero();
+                    assertThat(member.output()).contains("data transfers complete");
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldAnswerThePingsOfManyClients() throws Exception {
+        try (var serving = rping(PingPong.JAVA, "-s", "-P", "-v")) {
+            serving.awaitOutput("waiting at port 7174 of 10.77.0.1 (rxe0), 10.77.1.1 (siw0)");
+            try (var first = rping(PingPong.C, "-c", "-V", "-C", "3", "-a", SERVER);
+                    var second = rping(PingPong.JAVA, "-cVC3", "-a", "10.77.1.1");
+                    var third = rping(PingPong.JAVA, "-cVC3", "-a", SERVER, "-I", SERVER)) {
+                for (var client : List.of(first, second, third)) {
+                    assertThat(client.await()).as(client.output()).isZero();
+                }
+            }
+            assertThat(serving.isRunning()).isTrue();
+        }
+        try (var serving = rping(PingPong.C, "-s", "-P", "-a", SERVER)) {
+            serving.awaitOutput("rdma_listen");
+            for (var count = 0; count < 2; count++) {
+                try (var client = rping(PingPong.JAVA, "-cVC3", "-a", SERVER)) {
+                    assertThat(client.await()).as(client.output()).isZero();
+                }
+            }
+        }
+    }
+
     /** iWARP has no immediate data. */
     @ParameterizedTest
     @CsvSource({"10.77.0.1, false", "10.77.1.1, true"})

@@ -1,65 +1,21 @@
 package org.jrdma.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jrdma.processes.Program;
-import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
-import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.Transfer;
-import org.jrdma.verbs.cm.CmException;
-import org.jrdma.verbs.cm.Connection;
-import org.jrdma.verbs.cm.ConnectionManager;
-import org.jrdma.verbs.cm.ConnectionOptions;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Other programs of rdma-core's that connect by address and port, on rxe1, with the software fabric
- * at the other end: {@code rdma_client}, {@code rdma_server} and {@code ucmatose}.
+ * Other programs of rdma-core's that connect by address and port, on rxe1, with those of the
+ * examples on the software fabric at the other end.
  */
 class ConnectionProgramsTest {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int PORT = 7471;
-    private static final int MESSAGES = 10;
-    private static final int BYTES = 100;
-    private static final int CONNECTIONS = 3;
-
-    private ConnectionManager connections;
-    private Device device;
-    private CompletionDispatcher completions;
-    private MemoryRegion memory;
-
-    @BeforeEach
-    void findConnections() throws IOException {
-        connections = Side.connections();
-    }
-
-    private void open(Family family) throws IOException {
-        device = Side.openSoftware(family);
-        completions = device.newCompletionDispatcher(128);
-        memory = device.newProtectionDomain().newArena(LOCAL_WRITE).region(BYTES);
-    }
-
-    @AfterEach
-    void close() {
-        if (device != null) {
-            device.close();
-        }
-    }
 
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
@@ -106,112 +62,63 @@ class ConnectionProgramsTest {
                 command);
     }
 
+    /** Three connections, or questions where datagrams go, and messages both ways over each. */
     @ParameterizedTest
-    @EnumSource(Family.class)
-    void shouldAnswerTheMessagesOfUcmatose(Family family) throws Exception {
-        open(family);
-        try (var serving = ucmatose("-b", family.kernel())) {
-            serving.awaitOutput("starting server");
-            var peers = new ArrayList<Peer>();
-            for (var count = 0; count < CONNECTIONS; count++) {
-                peers.add(connect(new InetSocketAddress(family.kernel(), PORT)));
+    @CsvSource({
+        "ucmatose, C, IPV4",
+        "ucmatose, JAVA, IPV4",
+        "ucmatose, C, IPV6",
+        "ucmatose, JAVA, IPV6",
+        "udaddy, C, IPV4",
+        "udaddy, JAVA, IPV4",
+        "udaddy, C, IPV6",
+        "udaddy, JAVA, IPV6"
+    })
+    void shouldTakeEveryStep(String name, RpingTest.Server server, Family family) throws Exception {
+        var isC = server == RpingTest.Server.C;
+        var address = isC ? family.kernel() : family.software();
+        try (var serving = program(isC, family, name, "-c", "3", "-b", address)) {
+            serving.awaitOutput(isC ? "starting server" : "waiting at");
+            var code = 1;
+            var output = "";
+            for (var attempt = 0; code != 0 && attempt < 20; attempt++) { // until it listens
+                try (var calling = program(!isC, family, name, "-c", "3", "-s", address)) {
+                    code = calling.await();
+                    output = calling.output();
+                }
             }
-            for (var peer : peers) {
-                peer.receive();
-                peer.send();
-            }
-            for (var peer : peers) {
-                peer.connection.awaitDisconnected(PATIENCE);
-                peer.connection.close();
-            }
+            assertThat(code).as(output).isZero();
             assertThat(serving.await()).as(serving.output()).isZero();
-            assertThat(serving.output()).contains("data transfers complete", "return status 0");
+            for (var said : List.of(output, serving.output())) {
+                assertThat(said).contains("data transfers complete", "test complete");
+            }
         }
     }
 
     @ParameterizedTest
-    @EnumSource(Family.class)
-    void shouldSendUcmatoseMessagesAndTakeItsAnswers(Family family) throws Exception {
-        open(family);
-        try (var listener = connections.listen(new InetSocketAddress(family.software(), PORT));
-                var calling = ucmatose("-s", family.software())) {
-            var peers = new ArrayList<Peer>();
-            for (var count = 0; count < CONNECTIONS; count++) {
-                var received = new ArrayList<Transfer>();
-                peers.add(
-                        new Peer(
-                                listener.accept(memory.domain(), options(received), PATIENCE),
-                                received));
-            }
-            for (var peer : peers) {
-                peer.send();
-            }
-            for (var peer : peers) { // it answers none before it has heard from all
-                peer.receive();
-            }
-            for (var peer : peers) {
-                peer.connection.disconnect(PATIENCE);
-                peer.connection.close();
-            }
-            assertThat(calling.await()).as(calling.output()).isZero();
-            assertThat(calling.output()).contains("data transfers complete", "return status 0");
-        }
-    }
-
-    /** A connection, with the receives that were there before it. */
-    private final class Peer {
-
-        private final Connection<DispatchedQueuePair> connection;
-        private final List<Transfer> received;
-
-        Peer(Connection<DispatchedQueuePair> connection, List<Transfer> received) {
-            this.connection = connection;
-            this.received = received;
-        }
-
-        void send() throws IOException {
-            for (var message = 0; message < MESSAGES; message++) {
-                connection.queuePair().send(memory.slice()).await(PATIENCE);
-            }
-        }
-
-        void receive() throws IOException {
-            for (var transfer : received) {
-                assertThat(transfer.await(PATIENCE).bytes()).isEqualTo(BYTES);
+    @EnumSource(RpingTest.Server.class)
+    void shouldReachAMemberOfAGroup(RpingTest.Server receiver) throws Exception {
+        var isC = receiver == RpingTest.Server.C;
+        var family = Family.IPV4;
+        var receives = isC ? family.kernel() : family.software();
+        var sends = isC ? family.software() : family.kernel();
+        try (var member = program(isC, family, "mckey", "-m", "239.78.0.1", "-b", receives)) {
+            member.awaitOutput("receiving data transfers");
+            try (var sender =
+                    program(!isC, family, "mckey", "-s", "-m", "239.78.0.1", "-b", sends)) {
+                assertThat(sender.await()).as(sender.output()).isZero();
+                assertThat(member.await()).as(member.output()).isZero();
+                assertThat(member.output()).contains("data transfers complete");
             }
         }
     }
 
-    /** Until the program has come to listen. */
-    private Peer connect(InetSocketAddress server) throws Exception {
-        var deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (true) {
-            var received = new ArrayList<Transfer>();
-            try {
-                return new Peer(
-                        connections.connect(server, memory.domain(), options(received), PATIENCE),
-                        received);
-            } catch (CmException e) {
-                assertThat(System.nanoTime()).as(e.getMessage()).isLessThan(deadline);
-                Thread.sleep(200);
-            }
+    private static Program program(boolean isC, Family family, String... words) throws IOException {
+        if (!isC) {
+            return example(family, words);
         }
-    }
-
-    private ConnectionOptions<DispatchedQueuePair> options(List<Transfer> received) {
-        return ConnectionOptions.of(
-                        QueuePairOptions.reliable(completions).sends(MESSAGES).receives(MESSAGES))
-                .prepared(queuePair -> {
-                    for (var message = 0; message < MESSAGES; message++) {
-                        received.add(queuePair.receive(memory.slice()));
-                    }
-                });
-    }
-
-    private static Program ucmatose(String... options) throws IOException {
-        var command =
-                new ArrayList<>(Wire.atKernel("stdbuf", "-oL", "ucmatose", "-c", "" + CONNECTIONS));
-        command.addAll(List.of(options));
+        var command = new ArrayList<>(Wire.atKernel("stdbuf", "-oL"));
+        command.addAll(List.of(words));
         return Program.start(command);
     }
 }
