@@ -6,6 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * How one thread says that it is inside a short native call, at no cost to it.
@@ -34,6 +36,14 @@ public final class CallGuard {
     private static final List<CallGuard> ALL = new ArrayList<>();
     private static final ThreadLocal<CallGuard> CURRENT =
             ThreadLocal.withInitial(CallGuard::register);
+
+    /** Held by the one who runs a barrier. */
+    private static final ReentrantLock BARRIER = new ReentrantLock();
+
+    private static final AtomicLong BARRIERS_BEGUN = new AtomicLong();
+
+    /** The number of the last one that has ended. Guarded by {@code BARRIER}. */
+    private static long barriersEnded;
 
     private final WeakReference<Thread> thread = new WeakReference<>(Thread.currentThread());
 
@@ -80,9 +90,24 @@ public final class CallGuard {
 
     /**
      * Returns when every call has ended that began before the caller's last store was visible to
-     * it. Takes some ten microseconds.
+     * it. Takes some ten microseconds, and more where there are many threads; who calls it while
+     * another does waits for that one, and shares the next barrier with all who wait as well.
      */
     public static void awaitCallsInFlight() {
+        var next = BARRIERS_BEGUN.get() + 1; // one that has begun may have passed a thread already
+        BARRIER.lock();
+        try {
+            if (barriersEnded < next) {
+                var number = BARRIERS_BEGUN.incrementAndGet();
+                passThroughAllThreads();
+                barriersEnded = number;
+            }
+        } finally {
+            BARRIER.unlock();
+        }
+    }
+
+    private static void passThroughAllThreads() {
         List<CallGuard> guards;
         synchronized (ALL) {
             ALL.removeIf(CallGuard::isAbandoned);

@@ -2,6 +2,7 @@ package org.jrdma.ffi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -109,5 +110,41 @@ class CallGuardTest {
         Thread.ofVirtual().start(() -> CallGuard.ofCurrentThread().enter()).join();
 
         CallGuard.awaitCallsInFlight();
+    }
+
+    @Test
+    void shouldWaitForACallThatBeganWhileAnotherWasWaitedFor() throws Exception {
+        var inside = new CountDownLatch(1);
+        var goOnFirst = new CountDownLatch(1);
+        var insideToo = new CountDownLatch(1);
+        var goOnSecond = new CountDownLatch(1);
+        var first = Threads.start(() -> beInside(inside, goOnFirst));
+        inside.await();
+        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+        var second = Threads.start(() -> beInside(insideToo, goOnSecond));
+        insideToo.await();
+        var late = new ArrayList<Threads.Started<Boolean>>();
+        for (var i = 0; i < 10; i++) {
+            late.add(Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting());
+        }
+
+        goOnFirst.countDown();
+
+        assertThat(waiter.result()).isTrue();
+        assertThat(first.result()).isTrue();
+        Thread.sleep(50);
+        assertThat(late).noneMatch(each -> each.task().isDone());
+        goOnSecond.countDown();
+        assertThat(second.result()).isTrue();
+        for (var each : late) {
+            assertThat(each.result()).isTrue();
+        }
+    }
+
+    private static void beInside(CountDownLatch inside, CountDownLatch goOn) throws Exception {
+        CallGuard.ofCurrentThread().enter();
+        inside.countDown();
+        goOn.await();
+        CallGuard.ofCurrentThread().exit();
     }
 }

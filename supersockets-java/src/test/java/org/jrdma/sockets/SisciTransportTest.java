@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
@@ -22,6 +23,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Tasks.Kind;
@@ -43,6 +46,7 @@ class SisciTransportTest {
     private static final FabricSelectorProvider OWN_NODE =
             (FabricSelectorProvider) Implementation.SISCI.provider();
 
+    private static final int MANY = 300;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
     /** All of 127.0.0.1 is node 8. */
@@ -162,6 +166,58 @@ class SisciTransportTest {
             assertThatThrownBy(() -> FabricSockets.connect("192.0.2.1", port, only, ofSeconds(5)))
                     .isExactlyInstanceOf(FabricException.class)
                     .hasMessageContaining("names no node for 192.0.2.1");
+        }
+    }
+
+    /** More than can wait to be accepted, in a process with as many threads as a web server has. */
+    @Test
+    void shouldConnectManyAtOnce() throws Exception {
+        var provider = new FabricSelectorProvider(List.of(SisciNodes.anyOfItsOwn().transport("")));
+        var end = new CountDownLatch(1);
+        var accepted = new ArrayList<SocketChannel>();
+        var clients = new ArrayList<SocketChannel>();
+        try (var listener = provider.openServerSocketChannel();
+                var selector = provider.openSelector()) {
+            for (var i = 0; i < 300; i++) {
+                Tasks.start(() -> {
+                    end.await();
+                    return true;
+                });
+            }
+            listener.bind(ChannelPair.ANY_PORT, 20);
+            var accepting =
+                    Tasks.start(() -> {
+                        while (accepted.size() < MANY) {
+                            accepted.add(listener.accept());
+                        }
+                        return accepted.size();
+                    });
+            for (var i = 0; i < MANY; i++) {
+                var client = provider.openSocketChannel();
+                clients.add(client);
+                client.configureBlocking(false);
+                client.register(selector, SelectionKey.OP_CONNECT);
+                client.connect(listener.getLocalAddress());
+            }
+            while (!clients.stream().allMatch(SocketChannel::isConnected)) {
+                selector.select(key -> finish((SocketChannel) key.channel(), key));
+            }
+            assertThat(accepting.get()).isEqualTo(MANY);
+        } finally {
+            end.countDown();
+            for (var channel : Stream.concat(clients.stream(), accepted.stream()).toList()) {
+                channel.close();
+            }
+        }
+    }
+
+    private static void finish(SocketChannel channel, SelectionKey key) {
+        try {
+            if (channel.finishConnect()) {
+                key.interestOps(0);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

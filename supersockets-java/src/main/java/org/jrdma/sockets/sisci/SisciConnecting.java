@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -21,6 +22,12 @@ public final class SisciConnecting extends Source {
 
     /** How long to wait for what a listener that is there does at once. */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    /** How long to ask a listener again whose queue is full. */
+    private static final Duration FULL_QUEUE_PATIENCE = Duration.ofSeconds(2);
+
+    private static final long FIRST_PAUSE_NANOS = 1_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
     private final SisciFabric fabric;
     private final Target target;
@@ -84,27 +91,41 @@ public final class SisciConnecting extends Source {
     private SisciStream connect() throws IOException {
         var node = target.node();
         var deadline = Deadline.after(TIMEOUT);
-        var port = target.address().getPort();
-        var number = doorOf(node, port);
-        var stream = SisciStream.open(fabric, ringBytes);
-        try {
-            var greeting =
-                    new Greeting(
-                            fabric.nodeId(),
-                            stream.segmentId(),
-                            fabric.bellNumber(),
-                            target.local(),
-                            target.address());
-            greet(node, number, greeting, deadline);
-            stream.awaitAnswer(deadline);
-            return stream;
-        } catch (FabricException e) {
+        var untilThereIsRoom = Deadline.after(FULL_QUEUE_PATIENCE);
+        var number = doorOf(node, target.address().getPort());
+        for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
+            var stream = SisciStream.open(fabric, ringBytes);
+            try {
+                var greeting =
+                        new Greeting(
+                                fabric.nodeId(),
+                                stream.segmentId(),
+                                fabric.bellNumber(),
+                                target.local(),
+                                target.address());
+                greet(node, number, greeting, deadline);
+                var answer = stream.awaitAnswer(deadline);
+                if (answer == Answer.ACCEPTED) {
+                    return stream;
+                }
+                if (answer != Answer.QUEUE_FULL || untilThereIsRoom.hasPassed() || isAbandoned()) {
+                    throw new FabricException(answer.reason());
+                }
+            } catch (FabricException e) {
+                stream.abandon();
+                throw new FabricException(
+                        "node %d: %s".formatted(node, e.getMessage()), e.code(), e);
+            } catch (IOException | RuntimeException e) {
+                stream.abandon();
+                throw e;
+            }
             stream.abandon();
-            throw new FabricException("node %d: %s".formatted(node, e.getMessage()), e.code(), e);
-        } catch (IOException | RuntimeException e) {
-            stream.abandon();
-            throw e;
+            LockSupport.parkNanos(pause); // as TCP asks again where a queue is full
         }
+    }
+
+    private synchronized boolean isAbandoned() {
+        return abandoned;
     }
 
     /** The data interrupt that takes greetings for a port. */

@@ -2,6 +2,7 @@ package org.jrdma.sockets.sisci;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jrdma.ffi.PlatformCalls;
@@ -25,6 +26,9 @@ public final class SisciDoor extends Source {
     static final long KIND = 0;
     static final long NUMBER = 8;
     static final long THIS_KIND = 0x6a72646d_63000001L;
+
+    /** A client's segment is there before its greeting, or the client has given up. */
+    private static final Duration PATIENCE = Duration.ofMillis(200);
 
     private static final int SEGMENT_IDS = 0x6a640000;
     private static final Logger LOG = LoggerFactory.getLogger(SisciDoor.class);
@@ -95,7 +99,7 @@ public final class SisciDoor extends Source {
     }
 
     private void greeted(byte[] message) {
-        fabric.lend(() -> {
+        fabric.lendToLetIn(() -> {
             try {
                 letIn(Greeting.decode(message));
             } catch (IOException | RuntimeException e) {
@@ -108,7 +112,7 @@ public final class SisciDoor extends Source {
         var stream = SisciStream.open(fabric, ringBytes);
         var answer = answerTo(greeting);
         try {
-            stream.join(greeting.node(), greeting.segment(), greeting.bell());
+            stream.join(greeting.node(), greeting.segment(), greeting.bell(), PATIENCE);
             stream.answer(answer);
         } catch (IOException | RuntimeException e) {
             stream.abandon();

@@ -4,7 +4,9 @@ import java.net.InetSocketAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jrdma.sisci.Interrupt;
@@ -28,7 +30,10 @@ public final class SisciFabric {
     private static final long ROUND_NANOS = 20_000_000;
 
     private static final long IDLE_NANOS = 200_000_000;
+    private static final int CALLERS = 32;
+    private static final int DOORMEN = 8;
     private static final int LEAVERS = 4;
+    private static final long UNUSED_SECONDS = 10;
     private static final Logger LOG = LoggerFactory.getLogger(SisciFabric.class);
 
     private final Node node;
@@ -36,15 +41,18 @@ public final class SisciFabric {
     private final Bells bells;
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
-    /** For the set-up of streams, which may block. */
-    private final ExecutorService threads =
-            Executors.newCachedThreadPool(
-                    Thread.ofPlatform().daemon().name("jrdma-sisci-call-", 0).factory());
+    /**
+     * For those that connect, which may wait for a peer. Not as many as there are streams: each
+     * object that is closed stops all threads for a moment, so that thousands would do nothing
+     * else.
+     */
+    private final ExecutorService callers = threads("call", CALLERS);
 
-    /** For their end, which hardly does; there may be thousands at once. */
-    private final ExecutorService leavers =
-            Executors.newFixedThreadPool(
-                    LEAVERS, Thread.ofPlatform().daemon().name("jrdma-sisci-leave-", 0).factory());
+    /** For those that are let in, so that a caller never waits for a caller. */
+    private final ExecutorService doormen = threads("let-in", DOORMEN);
+
+    /** For their end, which hardly waits; there may be thousands at once. */
+    private final ExecutorService leavers = threads("leave", LEAVERS);
 
     private SisciFabric(Node node, Interrupt bell) {
         this.node = node;
@@ -132,9 +140,30 @@ public final class SisciFabric {
         streams.remove(stream);
     }
 
-    /** Runs what may block on a thread of its own. */
+    private static ExecutorService threads(String name, int most) {
+        var threads =
+                new ThreadPoolExecutor(
+                        most,
+                        most,
+                        UNUSED_SECONDS,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        Thread.ofPlatform()
+                                .daemon()
+                                .name("jrdma-sisci-%s-".formatted(name), 0)
+                                .factory());
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
+    /** Runs what connects, and may wait for a peer. */
     void lend(Runnable task) {
-        threads.execute(task);
+        callers.execute(task);
+    }
+
+    /** Runs what lets a peer in. */
+    void lendToLetIn(Runnable task) {
+        doormen.execute(task);
     }
 
     /** Runs the end of a stream, when those before it have had their turn. */

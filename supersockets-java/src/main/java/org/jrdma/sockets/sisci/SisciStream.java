@@ -4,7 +4,9 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -34,8 +36,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SisciStream extends Source {
 
-    private static final int FIRST_ID = 0x20000;
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+    /**
+     * Where ids begin, and how many there are. Each end begins its search for a free one behind the
+     * last: one that was just in use may still stand in a greeting that nobody has read.
+     */
+    private static final int FIRST_ID = 0x1000_0000;
+
+    private static final int IDS = 0x1000_0000;
+    private static final AtomicInteger NEXT_ID =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(IDS));
 
     /** How long an end that is closed keeps its memory for a peer that has not come yet. */
     private static final Duration LONGEST_ABSENCE = Duration.ofSeconds(10);
@@ -77,6 +86,7 @@ public final class SisciStream extends Source {
 
     // Guarded by this: whoever looks at the memory must not find it gone
     private boolean closed;
+    private boolean partnerCame;
     private boolean partnerGone;
     private boolean released;
     private Deadline absence = Deadline.NEVER;
@@ -105,7 +115,7 @@ public final class SisciStream extends Source {
     /** Makes this end's segment, for a peer to connect to. May block. */
     static SisciStream open(SisciFabric fabric, int ringBytes) throws SisciException {
         var bytes = StreamLayout.inPages(StreamLayout.RING + ringBytes);
-        var segment = fabric.node().newSegment(SegmentOptions.withFreeId(FIRST_ID, bytes));
+        var segment = fabric.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
         try {
             var mine = segment.map();
             var capacity = (int) (bytes - StreamLayout.RING);
@@ -122,6 +132,10 @@ public final class SisciStream extends Source {
         }
     }
 
+    private static int nextId() {
+        return FIRST_ID + Math.floorMod(NEXT_ID.getAndIncrement(), IDS);
+    }
+
     int segmentId() {
         return segment.id();
     }
@@ -129,10 +143,12 @@ public final class SisciStream extends Source {
     /**
      * Connects to the peer's segment, so that bytes can be sent. May block.
      *
+     * @param timeout until when to try again what fails in passing
      * @throws FabricException if it is not there, or something else
      */
-    void join(int node, int id, int bell) throws FabricException, InterruptedIOException {
-        var remote = fabric.node().connect(node, id, CONNECT_TIMEOUT);
+    void join(int node, int id, int bell, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var remote = fabric.node().connect(node, id, timeout);
         try {
             var map = remote.map();
             var room = map.getLong(StreamLayout.CAPACITY);
@@ -180,11 +196,11 @@ public final class SisciStream extends Source {
     }
 
     /**
-     * Of who connects: waits for the answer, and joins. Blocks.
+     * Of who connects: waits for the answer, and joins if it is accepted. Blocks.
      *
-     * @throws FabricException if there was none, or another than that it is accepted
+     * @throws FabricException if there was none
      */
-    void awaitAnswer(Deadline deadline) throws FabricException, InterruptedIOException {
+    Answer awaitAnswer(Deadline deadline) throws FabricException, InterruptedIOException {
         if (!new SourceWaiting(this, SocketCalls.POLLIN, 0).await(deadline)) {
             throw new FabricException("its listener does not answer");
         }
@@ -192,14 +208,15 @@ public final class SisciStream extends Source {
         var answer =
                 Answer.of(code)
                         .orElseThrow(() -> new FabricException("its listener answers " + code));
-        if (answer != Answer.ACCEPTED) {
-            throw new FabricException(answer.reason());
+        if (answer == Answer.ACCEPTED) {
+            var place = mine.getLong(StreamLayout.SEGMENT);
+            join(
+                    StreamLayout.upper(place),
+                    StreamLayout.lower(place),
+                    (int) mine.getLong(StreamLayout.BELL),
+                    Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
         }
-        var place = mine.getLong(StreamLayout.SEGMENT);
-        join(
-                StreamLayout.upper(place),
-                StreamLayout.lower(place),
-                (int) mine.getLong(StreamLayout.BELL));
+        return answer;
     }
 
     // Readiness
@@ -278,7 +295,7 @@ public final class SisciStream extends Source {
                 return;
             }
             if (closed) {
-                leave = absence.hasPassed();
+                leave = isAlone();
             } else {
                 var ready = readerSleeping || writerSleeping ? ready() : 0;
                 if (readerSleeping && (ready & SocketCalls.POLLIN) != 0) {
@@ -521,7 +538,12 @@ public final class SisciStream extends Source {
                 leaveSoon();
             }
             case NOT_OPERATIONAL -> fail();
-            case CONNECTED, OPERATIONAL, UNKNOWN -> {} // no reason to do anything
+            case CONNECTED -> {
+                synchronized (this) {
+                    partnerCame = true; // and is told of when it goes, however late that is
+                }
+            }
+            case OPERATIONAL, UNKNOWN -> {} // no reason to do anything
         }
     }
 
@@ -546,6 +568,11 @@ public final class SisciStream extends Source {
         }
     }
 
+    /** Nobody has come, and nobody will. Under the monitor. */
+    private boolean isAlone() {
+        return !partnerCame && absence.hasPassed();
+    }
+
     /** Disconnects from a peer that has left, or from all when this end is closed. May block. */
     private void leave() {
         leaving.set(false);
@@ -556,7 +583,7 @@ public final class SisciStream extends Source {
         try {
             synchronized (this) {
                 other = closed || partnerGone || (!released && hasLeft()) ? peer : null;
-                release = closed && !released && (partnerGone || absence.hasPassed());
+                release = closed && !released && (partnerGone || isAlone());
                 released |= release;
             }
             if (other != null) {

@@ -51,11 +51,15 @@ public record Entry(int node, Kind kind, int number, int member) {
     }
 
     String name() {
-        return "%d.%s.%s.%d"
+        return startOfName(node, kind, number) + member;
+    }
+
+    /** What a name begins with, whatever process it belongs to. */
+    static String startOfName(int node, Kind kind, int number) {
+        return "%d.%s.%s."
                 .formatted(
                         node,
                         kind.name().toLowerCase(java.util.Locale.ROOT),
-                        Integer.toUnsignedString(number),
-                        member);
+                        Integer.toUnsignedString(number));
     }
 }

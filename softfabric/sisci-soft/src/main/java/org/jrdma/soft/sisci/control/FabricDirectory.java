@@ -3,6 +3,7 @@ package org.jrdma.soft.sisci.control;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
@@ -132,6 +133,27 @@ public final class FabricDirectory implements AutoCloseable {
                     .flatMap(Optional::stream)
                     .toList();
         } catch (IOException e) {
+            throw new FabricException("%s cannot be read: %s".formatted(path, e));
+        }
+    }
+
+    /**
+     * What is there of that number, whosever it is. Reads names, of which there may be thousands.
+     */
+    public Optional<Entry> find(int node, Entry.Kind kind, int number) throws FabricException {
+        var start = Entry.startOfName(node, kind, number);
+        try (var files = Files.newDirectoryStream(path)) {
+            for (var file : files) {
+                var name = file.getFileName().toString();
+                if (name.startsWith(start)) {
+                    var entry = Entry.of(name);
+                    if (entry.isPresent()) {
+                        return entry;
+                    }
+                }
+            }
+            return Optional.empty();
+        } catch (IOException | DirectoryIteratorException e) {
             throw new FabricException("%s cannot be read: %s".formatted(path, e));
         }
     }

@@ -351,11 +351,11 @@ public final class Member implements Switchboard.Listener {
     }
 
     Optional<Entry> find(int ofNode, Entry.Kind kind, int itsNumber) {
-        return entries().stream()
-                .filter(entry -> entry.node() == ofNode)
-                .filter(entry -> entry.kind() == kind)
-                .filter(entry -> entry.number() == itsNumber)
-                .findFirst();
+        try {
+            return directory.find(ofNode, kind, itsNumber);
+        } catch (FabricException e) {
+            throw Refusal.of(e);
+        }
     }
 
     /** The same of another node, with SISCI's reasons. */

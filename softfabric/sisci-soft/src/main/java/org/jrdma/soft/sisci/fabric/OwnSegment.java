@@ -6,7 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.MappedMemory;
@@ -133,25 +132,20 @@ public final class OwnSegment implements LocalSegment {
 
     private static Entry freeEntry(Member member, int id, boolean automatic)
             throws FabricException {
-        var used = usedIds(member);
-        if (used.contains(id)) {
-            member.directory().sweep(); // its owner may have been killed
-            used = usedIds(member);
-        }
         var free = id;
-        while (used.contains(free)) {
-            Refusal.when(!automatic, sisci_h.SCI_ERR_SEGMENTID_USED());
-            free++;
+        while (isUsed(member, free)) {
+            if (automatic) {
+                free++;
+            } else {
+                member.directory().sweep(); // its owner may have been killed
+                Refusal.when(isUsed(member, free), sisci_h.SCI_ERR_SEGMENTID_USED());
+            }
         }
         return new Entry(member.node(), Entry.Kind.SEGMENT, free, member.number());
     }
 
-    private static Set<Integer> usedIds(Member member) throws FabricException {
-        return member.directory().entries().stream()
-                .filter(entry -> entry.kind() == Entry.Kind.SEGMENT)
-                .filter(entry -> entry.node() == member.node())
-                .map(Entry::number)
-                .collect(Collectors.toSet());
+    private static boolean isUsed(Member member, int id) throws FabricException {
+        return member.directory().find(member.node(), Entry.Kind.SEGMENT, id).isPresent();
     }
 
     private synchronized void takeMemory(long length) throws FabricException {

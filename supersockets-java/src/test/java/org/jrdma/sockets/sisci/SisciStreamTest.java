@@ -1,0 +1,26 @@
+package org.jrdma.sockets.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SisciStreamTest {
+
+    /** A greeting that a listener has yet to read would lead to whoever has the segment then. */
+    @Test
+    void shouldNotTakeTheSegmentNumberThatWasJustInUse(@TempDir Path folder) throws Exception {
+        var fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var first = SisciStream.open(fabric, 4096);
+        first.abandon();
+
+        var second = SisciStream.open(fabric, 4096);
+
+        assertThat(second.segmentId()).isNotEqualTo(first.segmentId());
+        second.abandon();
+    }
+}
