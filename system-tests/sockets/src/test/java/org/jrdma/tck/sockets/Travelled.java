@@ -46,6 +46,26 @@ final class Travelled {
         overTheTransportToAnyOf(program, Set.of(port), bytes);
     }
 
+    /** As {@link #together}, of one port and the streams of this process. */
+    static void overTheTransportTogether(String program, int port, long bytes)
+            throws InterruptedException {
+        for (var i = 0; i < 500 && bytes(clientsOf(Set.of(port))) < bytes; i++) {
+            Thread.sleep(10); // a writer counts what it has sent when the peer may have it already
+        }
+        together(program, Connections.all(), Set.of(port), bytes);
+    }
+
+    /**
+     * Of some process's streams, those to any of {@code ports}: all go over the transport of this
+     * run, and so many bytes have gone there and back on all of them, some of which may be idle.
+     */
+    static void together(
+            String program, List<Connection> all, Collection<Integer> ports, long bytes) {
+        var connections = to(ports, all);
+        assertThat(bytes(connections)).as(program).isGreaterThanOrEqualTo(bytes).isPositive();
+        travelled(program, connections, TRANSPORT, 0);
+    }
+
     /** The same of several ports, to one of which there is a connection at least. */
     static void overTheTransportToAnyOf(String program, Collection<Integer> ports, long bytes) {
         travelled(program, clientsOf(ports), TRANSPORT, bytes);
@@ -80,16 +100,32 @@ final class Travelled {
                                     program,
                                     connections.size(),
                                     connections.getFirst().transport(),
-                                    connections.stream().mapToLong(Connection::bytesReceived).sum(),
-                                    connections.stream().mapToLong(Connection::bytesSent).sum()),
+                                    received(connections),
+                                    sent(connections)),
                     StandardOpenOption.APPEND);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
+    private static long received(List<Connection> connections) {
+        return connections.stream().mapToLong(Connection::bytesReceived).sum();
+    }
+
+    private static long sent(List<Connection> connections) {
+        return connections.stream().mapToLong(Connection::bytesSent).sum();
+    }
+
+    private static long bytes(List<Connection> connections) {
+        return received(connections) + sent(connections);
+    }
+
     private static List<Connection> clientsOf(Collection<Integer> ports) {
-        return Connections.all().stream()
+        return to(ports, Connections.all());
+    }
+
+    private static List<Connection> to(Collection<Integer> ports, List<Connection> all) {
+        return all.stream()
                 .filter(connection ->
                         connection.peer() instanceof InetSocketAddress peer
                                 && ports.contains(peer.getPort()))

@@ -4,8 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -79,7 +77,7 @@ class ZooKeeperEnsembleTest {
     void start() throws Exception {
         System.setProperty("zookeeper.admin.enableServer", "false");
         System.setProperty("zookeeper.jmx.log4j.disable", "true");
-        var ports = freePorts(3 * SERVERS);
+        var ports = HostedProgram.freePorts(3 * SERVERS);
         for (var id = 1; id <= SERVERS; id++) {
             var data = Files.createDirectory(folder.resolve("server" + id));
             Files.writeString(data.resolve("myid"), Integer.toString(id));
@@ -101,20 +99,6 @@ class ZooKeeperEnsembleTest {
             var configuration = new QuorumPeerConfig();
             configuration.parseProperties(properties);
             servers.add(new Server(configuration));
-        }
-    }
-
-    private static List<Integer> freePorts(int count) throws IOException {
-        var sockets = new ArrayList<ServerSocket>();
-        try {
-            for (var i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return sockets.stream().map(ServerSocket::getLocalPort).toList();
-        } finally {
-            for (var socket : sockets) {
-                socket.close();
-            }
         }
     }
 

@@ -1,0 +1,127 @@
+package org.jrdma.tck.sockets;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.sockets.Connection;
+
+/** A program in a JVM of its own, on the same transport as this one, which can be killed. */
+final class HostedProgram implements AutoCloseable {
+
+    private static final List<String> PROPERTIES =
+            List.of(
+                    "java.nio.channels.spi.SelectorProvider",
+                    "jrdma.fabric",
+                    "jrdma.sisci.fabric",
+                    "jrdma.sisci.node",
+                    "jrdma.sockets.transports",
+                    "jrdma.sockets.supersockets.family",
+                    "org.slf4j.simpleLogger.defaultLogLevel");
+
+    private final Path log;
+    private final Process process;
+    private final BufferedReader answers;
+
+    private HostedProgram(Path log, Process process) {
+        this.log = log;
+        this.process = process;
+        this.answers = process.inputReader(UTF_8);
+    }
+
+    /** Starts a main class, whose output goes to a file. */
+    static HostedProgram start(Path log, String mainClass, List<String> arguments)
+            throws IOException {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        command.add("--enable-native-access=ALL-UNNAMED");
+        for (var property : PROPERTIES) {
+            var value = System.getProperty(property);
+            if (value != null) {
+                command.add("-D%s=%s".formatted(property, value));
+            }
+        }
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.add(Hosted.class.getName());
+        command.add(mainClass);
+        command.addAll(arguments);
+        return new HostedProgram(
+                log,
+                new ProcessBuilder(command)
+                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                        .start());
+    }
+
+    /** Ports that nobody listens at now. */
+    static List<Integer> freePorts(int count) throws IOException {
+        var sockets = new ArrayList<ServerSocket>();
+        try {
+            for (var i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+            }
+            return sockets.stream().map(ServerSocket::getLocalPort).toList();
+        } finally {
+            for (var socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
+    /** How its streams are connected, by its own registry. */
+    List<Connection> connections() throws IOException {
+        var question = process.outputWriter(UTF_8);
+        question.write("connections\n");
+        question.flush();
+        var connections = new ArrayList<Connection>();
+        for (var line = answers.readLine(); !Hosted.END.equals(line); line = answers.readLine()) {
+            if (line == null) {
+                throw new IOException("It has ended: " + output());
+            }
+            connections.add(read(line));
+        }
+        return connections;
+    }
+
+    private static Connection read(String line) {
+        var words = line.split(" ", -1);
+        var peer =
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(words[0]));
+        return new Connection(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                peer,
+                false,
+                words[1],
+                "",
+                Long.parseLong(words[2]),
+                Long.parseLong(words[3]),
+                Instant.EPOCH);
+    }
+
+    /** What it has written up to now. */
+    String output() throws IOException {
+        return Files.readString(log);
+    }
+
+    boolean isRunning() {
+        return process.isAlive();
+    }
+
+    /** Ends it at once, as a loss of power would. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly().onExit().join();
+    }
+}
