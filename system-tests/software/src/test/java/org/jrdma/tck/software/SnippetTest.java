@@ -27,7 +27,7 @@ class SnippetTest {
      * the members of the class that it is from.
      */
     private static final Pattern SNIPPET =
-            Pattern.compile("(?:<!-- beside: (.*) -->\n)?```java\n(.*?)```", Pattern.DOTALL);
+            Pattern.compile("(?:<!-- beside: (.*?) -->\n)?```java\n(.*?)```", Pattern.DOTALL);
 
     private static final Pattern CLASS = Pattern.compile("(?m)^class (\\w+)");
 
