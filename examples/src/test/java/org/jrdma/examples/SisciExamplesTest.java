@@ -28,7 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SisciExamplesTest {
 
     private static final String CHOSEN = "This runs on the software fabric, as it was told to.\n";
-    private static final Pattern WAITING = Pattern.compile("waiting on node (\\d+)\n");
+    private static final Pattern WAITING =
+            Pattern.compile("waiting on node (\\d+), until \\d\\d:\\d\\d");
 
     private Path folder;
 
@@ -100,6 +101,22 @@ class SisciExamplesTest {
                 var calling = start(example, weak, "-n", "200", node(waiting))) {
             says(calling, caller);
             says(waiting, waiter);
+        }
+    }
+
+    @Test
+    void shouldSayAtOnceWhomItWaitsFor() throws Exception {
+        try (var early = start(SharedSegment.class, false, "248")) {
+            early.awaitOutput("connecting to node 248, which has until ");
+        }
+        try (var early = start(ReflectiveMemory.class, false, "Saluton")) {
+            early.awaitOutput("connecting to a member of group 1, which has until ");
+        }
+        try (var next = start(SharedSegment.class, false, "300")) {
+            assertThat(next.await()).isEqualTo(1); // and has cleared away what was left
+            assertThat(next.output())
+                    .contains("node 300", "Node ids are multiples of 4", "ends at 248")
+                    .doesNotContain("\tat ");
         }
     }
 

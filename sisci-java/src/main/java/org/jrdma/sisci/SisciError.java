@@ -43,7 +43,9 @@ public enum SisciError {
     /** The node has no such interrupt. Shares its number with {@link #NO_SUCH_SEGMENT}. */
     NO_SUCH_INTERRUPT(sisci_h.SCI_ERR_NO_SUCH_INTNO(), true),
     /** No node can have that id. */
-    ILLEGAL_NODE(sisci_h.SCI_ERR_ILLEGAL_NODEID(), "Node ids are multiples of 4."),
+    ILLEGAL_NODE(
+            sisci_h.SCI_ERR_ILLEGAL_NODEID(),
+            "Node ids are multiples of 4, from 4 to what the fabric has; the software fabric ends at 248."),
     /** The peer's driver refused. */
     CONNECTION_REFUSED(sisci_h.SCI_ERR_CONNECTION_REFUSED(), true),
     /** The segment is not connected. */
@@ -61,7 +63,9 @@ public enum SisciError {
     /** An address makes no sense. */
     ILLEGAL_ADDRESS(sisci_h.SCI_ERR_ILLEGAL_ADDRESS()),
     /** Not in this state. */
-    ILLEGAL_OPERATION(sisci_h.SCI_ERR_ILLEGAL_OPERATION()),
+    ILLEGAL_OPERATION(
+            sisci_h.SCI_ERR_ILLEGAL_OPERATION(),
+            "It is not in a state for that: it has been done already, or something else must be done first."),
     /** Nothing that can be asked. */
     ILLEGAL_QUERY(sisci_h.SCI_ERR_ILLEGAL_QUERY()),
     /** Another segment of this node has that id. */

@@ -217,7 +217,8 @@ class NodeTest {
 
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> node.connect(5, 7, SOON))
-                .withMessageContaining("Node ids are multiples of 4.");
+                .withMessageContaining(
+                        "Node ids are multiples of 4, from 4 to what the fabric has;");
         assertThat(library.calls("SCIConnectSegment")).isOne();
     }
 

@@ -44,7 +44,7 @@ public final class MessageQueue {
 
     private static void receive(Node node) throws IOException {
         try (var receiver = MessageReceiver.open(node, SEGMENT, CAPACITY)) {
-            IO.println("waiting on node " + node.id());
+            SisciOptions.sayWhereItWaits(node);
             var received = 0L;
             for (var message = receiver.receive(SisciOptions.PATIENCE);
                     message.length > 0; // an empty one is the last
@@ -60,7 +60,9 @@ public final class MessageQueue {
 
     private static void send(Node node, int peer, int count) throws IOException {
         try (var arena = Arena.ofConfined();
-                var sender = MessageSender.connect(node, peer, SEGMENT, SisciOptions.PATIENCE)) {
+                var sender =
+                        MessageSender.connect(
+                                node, peer, SEGMENT, SisciOptions.patience("node " + peer))) {
             var message = arena.allocate(BYTES);
             var start = System.nanoTime();
             for (var i = 0; i < count; i++) {

@@ -52,7 +52,7 @@ public final class PioPingPong {
         try (var segment = node.newSegment(FIRST_SEGMENT, BYTES);
                 var own = segment.map()) {
             segment.offer();
-            IO.println("waiting on node " + node.id());
+            SisciOptions.sayWhereItWaits(node);
             SisciOptions.spinUntil(() -> own.getLongAcquire(WHO_PLAYS) != 0);
             var peer = (int) own.getLong(WHO_PLAYS);
             try (var remote = node.connect(peer, SECOND_SEGMENT, SisciOptions.PATIENCE);
@@ -71,7 +71,9 @@ public final class PioPingPong {
         try (var segment = node.newSegment(SECOND_SEGMENT, BYTES);
                 var own = segment.map()) {
             segment.offer();
-            try (var remote = node.connect(peer, FIRST_SEGMENT, SisciOptions.PATIENCE);
+            try (var remote =
+                            node.connect(
+                                    peer, FIRST_SEGMENT, SisciOptions.patience("node " + peer));
                     var theirs = remote.map()) {
                 theirs.putLong(HOW_OFTEN, rounds);
                 theirs.putLongRelease(WHO_PLAYS, node.id());

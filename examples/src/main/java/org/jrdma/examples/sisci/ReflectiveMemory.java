@@ -49,14 +49,16 @@ public final class ReflectiveMemory {
         try (var segment = node.newSegment(SegmentOptions.inGroup(GROUP, BYTES));
                 var memory = segment.map()) {
             segment.offer();
-            IO.println("waiting on node " + node.id());
+            SisciOptions.sayWhereItWaits(node);
             SisciOptions.spinUntil(() -> memory.getLongAcquire(ARRIVED) != 0);
             IO.println("found \"%s\"".formatted(memory.segment().getString(TEXT)));
         }
     }
 
     private static void store(Node node, String text) throws IOException {
-        try (var group = node.connectGroup(GROUP, SisciOptions.PATIENCE);
+        try (var group =
+                        node.connectGroup(
+                                GROUP, SisciOptions.patience("a member of group " + GROUP));
                 var memory = group.map()) {
             memory.segment().setString(TEXT, text);
             memory.putLongRelease(ARRIVED, 1);

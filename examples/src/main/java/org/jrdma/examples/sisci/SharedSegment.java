@@ -48,14 +48,14 @@ public final class SharedSegment {
         try (var segment = node.newSegment(SEGMENT, BYTES);
                 var memory = segment.map()) {
             segment.offer(); // now others find it, by the number of this node and its own
-            IO.println("waiting on node " + node.id());
+            SisciOptions.sayWhereItWaits(node);
             SisciOptions.spinUntil(() -> memory.getLongAcquire(ARRIVED) != 0);
             IO.println("found \"%s\"".formatted(memory.segment().getString(TEXT)));
         } // once the other side has disconnected
     }
 
     private static void store(Node node, int peer) throws IOException {
-        try (var segment = node.connect(peer, SEGMENT, SisciOptions.PATIENCE);
+        try (var segment = node.connect(peer, SEGMENT, SisciOptions.patience("node " + peer));
                 var memory = segment.map()) {
             memory.segment().setString(TEXT, "Saluton, mondo");
             memory.putLongRelease(ARRIVED, 1); // whoever sees this sees the text

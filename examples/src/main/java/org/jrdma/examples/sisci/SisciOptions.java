@@ -2,6 +2,9 @@ package org.jrdma.examples.sisci;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jrdma.examples.Fabric;
@@ -28,7 +31,9 @@ record SisciOptions(String fabric, int count, String word) {
             """
 
               -f FABRIC   "system", or "software" (that where the machine has no libsisci)
-              -n COUNT    how often, where that can be said (1000)\
+              -n COUNT    how often, where that can be said (1000)
+
+            Either side waits for the other for 2 minutes.\
             """;
 
     static SisciOptions parse(String... arguments) {
@@ -79,6 +84,21 @@ record SisciOptions(String fabric, int count, String word) {
     /** The other side's node. */
     int peer() {
         return number(word);
+    }
+
+    /** How long to wait for the other side, which nobody should wonder about. */
+    static Duration patience(String what) {
+        IO.println("connecting to %s, which has until %s to come".formatted(what, end()));
+        return PATIENCE;
+    }
+
+    /** Says how the other side finds this one, and until when. */
+    static void sayWhereItWaits(Node node) {
+        IO.println("waiting on node %d, until %s".formatted(node.id(), end()));
+    }
+
+    private static LocalTime end() {
+        return LocalTime.now(ZoneId.systemDefault()).plus(PATIENCE).truncatedTo(ChronoUnit.SECONDS);
     }
 
     /** Looks again and again: what a peer stores tells nobody. */

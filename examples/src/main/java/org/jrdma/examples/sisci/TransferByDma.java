@@ -51,7 +51,7 @@ public final class TransferByDma {
         try (var segment = node.newSegment(SEGMENT, SEGMENT_BYTES);
                 var memory = segment.map()) {
             segment.offer();
-            IO.println("waiting on node " + node.id());
+            SisciOptions.sayWhereItWaits(node);
             SisciOptions.spinUntil(() -> memory.getLongAcquire(ARRIVED) != 0);
             for (var offset = 0L; offset < BYTES; offset += Long.BYTES) {
                 if (memory.getLong(offset) != offset) {
@@ -67,7 +67,7 @@ public final class TransferByDma {
         var source = SegmentOptions.withFreeId(SOURCE, BYTES).forThisSideOnly();
         try (var local = node.newSegment(source);
                 var bytes = local.map();
-                var remote = node.connect(peer, SEGMENT, SisciOptions.PATIENCE);
+                var remote = node.connect(peer, SEGMENT, SisciOptions.patience("node " + peer));
                 var memory = remote.map();
                 var queue = node.newDmaQueue(1)) {
             local.prepare();

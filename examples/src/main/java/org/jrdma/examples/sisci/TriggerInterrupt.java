@@ -44,7 +44,7 @@ public final class TriggerInterrupt {
         // Without asCounting, triggers that come close may become one.
         try (var interrupt = node.newInterrupt(InterruptOptions.number(PLAIN).asCounting());
                 var texts = node.newDataInterrupt(InterruptOptions.number(WITH_DATA))) {
-            IO.println("waiting on node " + node.id());
+            SisciOptions.sayWhereItWaits(node);
             var text = new String(texts.receive(SisciOptions.PATIENCE), UTF_8);
             IO.println("received \"%s\"".formatted(text));
             var count = Integer.parseInt(text.replaceAll("\\D", ""));
@@ -56,7 +56,9 @@ public final class TriggerInterrupt {
     }
 
     private static void trigger(Node node, int peer, int count) throws IOException {
-        try (var texts = node.connectDataInterrupt(peer, WITH_DATA, SisciOptions.PATIENCE);
+        try (var texts =
+                        node.connectDataInterrupt(
+                                peer, WITH_DATA, SisciOptions.patience("node " + peer));
                 var interrupt = node.connectInterrupt(peer, PLAIN, SisciOptions.PATIENCE)) {
             texts.trigger("%d interrupts follow".formatted(count).getBytes(UTF_8));
             for (var i = 0; i < count; i++) {
