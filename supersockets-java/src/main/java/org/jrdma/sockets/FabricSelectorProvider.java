@@ -22,11 +22,11 @@ import org.jrdma.sockets.internal.SocketFailure;
  * -Djava.nio.channels.spi.SelectorProvider=org.jrdma.sockets.FabricSelectorProvider}.
  *
  * <p>Each channel is made over the first transport of a list that this machine can use, {@code
- * -Djrdma.sockets.transports=supersockets,sisci,smc,tcp} unless said otherwise; it becomes another
- * one where the policy, {@code -Djrdma.sockets.policy=FILE}, has a rule for the address that it is
- * bound or connected to. Datagram channels, pipes and channels within this machine are made here
- * too, for the same selector serves them all; those of another provider it refuses. Safe for use by
- * several threads.
+ * -Djrdma.sockets.transports=supersockets,sisci,rsocket,smc,tcp} unless said otherwise; it becomes
+ * another one where the policy, {@code -Djrdma.sockets.policy=FILE}, has a rule for the address
+ * that it is bound or connected to. Datagram channels, pipes and channels within this machine are
+ * made here too, for the same selector serves them all; those of another provider it refuses. Safe
+ * for use by several threads.
  */
 public final class FabricSelectorProvider extends SelectorProvider {
 

@@ -32,7 +32,7 @@ public final class FabricSockets {
     /**
      * Connects over the first of the transports that leads to the peer: those that the policy has
      * for it, {@code -Djrdma.sockets.policy=FILE}, or else {@code
-     * -Djrdma.sockets.transports=supersockets,sisci,smc,tcp} unless said otherwise.
+     * -Djrdma.sockets.transports=supersockets,sisci,rsocket,smc,tcp} unless said otherwise.
      *
      * @see #connect(String, int, List, Duration)
      */

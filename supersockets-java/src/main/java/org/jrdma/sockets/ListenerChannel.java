@@ -23,7 +23,6 @@ import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
-import org.jrdma.sockets.sisci.SisciDoor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,10 +40,7 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
     private final AtomicReference<@Nullable ServerSocketAdaptor> socket = new AtomicReference<>();
     private volatile StreamKind kind;
     private volatile @Nullable SocketAddress local;
-    private volatile @Nullable SisciDoor door;
-
-    /** Why who comes by the socket has not come by the short cut. */
-    private volatile String whyNoShortCut = "the client did not come by it";
+    private volatile Doors doors = Doors.NONE;
 
     private volatile int receiveBuffer;
 
@@ -93,26 +89,22 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
             var bound = kind.bind(descriptor, wanted);
             SocketFailure.check(
                     SocketCalls.listen(descriptor, backlog < 1 ? DEFAULT_BACKLOG : backlog));
-            openDoor(bound, backlog < 1 ? DEFAULT_BACKLOG : backlog);
+            openDoors(bound, backlog < 1 ? DEFAULT_BACKLOG : backlog);
             local = bound;
             return null;
         });
         return this;
     }
 
-    private void openDoor(SocketAddress bound, int backlog) throws IOException {
-        var path = kind.shortCut();
-        if (path == null) {
+    private void openDoors(SocketAddress bound, int backlog) throws IOException {
+        if (kind.shortCuts().isEmpty()) {
             return;
         }
-        try {
-            var opened = path.transport().listen((InetSocketAddress) bound, backlog, receiveBuffer);
-            door = opened;
-            opened.add(input::nudge);
-            endpoint.listenAlsoTo(opened);
-        } catch (FabricException e) {
-            whyNoShortCut = String.valueOf(e.getMessage());
-        }
+        var opened =
+                Doors.open(kind.shortCuts(), (InetSocketAddress) bound, backlog, receiveBuffer);
+        doors = opened;
+        opened.add(input::nudge);
+        endpoint.listenAlsoTo(opened);
     }
 
     private SocketAddress anyAddress() {
@@ -154,16 +146,13 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
         private int descriptor;
         private @Nullable SocketAddress peer;
-        private SisciDoor.@Nullable Arrival arrival;
+        private Doors.@Nullable Guest guest;
 
         @Override
         public int make() {
-            var shortCut = door;
-            if (shortCut != null) {
-                arrival = shortCut.poll();
-                if (arrival != null) {
-                    return 1;
-                }
+            guest = doors.poll();
+            if (guest != null) {
+                return 1;
             }
             try (var scratch = Scratch.take()) {
                 var name = scratch.name();
@@ -180,10 +169,11 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
         }
 
         FabricSocketChannel channel() throws IOException {
-            return arrival == null ? bySocket() : byShortCut(arrival);
+            return guest == null ? bySocket() : byShortCut(guest);
         }
 
-        private FabricSocketChannel byShortCut(SisciDoor.Arrival arrived) throws IOException {
+        private FabricSocketChannel byShortCut(Doors.Guest guest) throws IOException {
+            var arrived = guest.arrival();
             int keeper; // of options
             try {
                 keeper = FamilyTransport.TCP.open((InternetFamily) kind.addresses());
@@ -191,15 +181,16 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
                 arrived.stream().close(true);
                 throw e;
             }
-            var path = Objects.requireNonNull(kind.shortCut());
+            var past = doors.past(kind, guest.door());
+            var path = Objects.requireNonNull(past.shortCut());
             var channel =
                     new StreamChannel(
                             provider(),
                             keeper,
-                            kind.byShortCut(path),
+                            past.byShortCut(path),
                             arrived.local(),
                             arrived.remote());
-            channel.use(arrived.stream());
+            channel.use(arrived.stream(), path.transport());
             channel.established();
             return channel;
         }
@@ -212,12 +203,11 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
                 SocketCalls.close(descriptor);
                 throw e;
             }
-            var path = kind.shortCut();
             var channel =
                     new StreamChannel(
                             provider(),
                             descriptor,
-                            path == null ? kind : kind.pastShortCut(path, whyNoShortCut),
+                            doors.past(kind, kind.shortCuts().size()),
                             here,
                             Objects.requireNonNull(peer));
             channel.established();
@@ -239,10 +229,7 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
     @Override
     protected void implCloseSelectableChannel() throws IOException {
         endpoint.close();
-        var shortCut = door;
-        if (shortCut != null) {
-            shortCut.close();
-        }
+        doors.close();
     }
 
     /** Waits for an accept in progress, as it began in the other mode. */

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.internal.OwnAddress;
 import org.jrdma.sockets.sisci.SisciConnecting;
 import org.jrdma.sockets.sisci.SisciDoor;
 import org.jrdma.sockets.sisci.SisciFabric;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Streams over two segments of SISCI. A channel has a socket of TCP besides, which keeps its port,
  * its options, and what it is for a peer that cannot be reached this way.
  */
-final class SisciTransport implements Transport {
+final class SisciTransport implements ShortCutTransport {
 
     static final String HOSTS_PROPERTY = "jrdma.sockets.sisci.hosts";
     static final String SPIN_PROPERTY = "jrdma.sockets.sisci.spin";
@@ -100,25 +101,9 @@ final class SisciTransport implements Transport {
         return hosts == null ? own : hosts.nodeOf(address.getAddress(), own);
     }
 
-    /** Finds out an address of this side's. */
-    @FunctionalInterface
-    interface LocalAddress {
-        InetSocketAddress find() throws IOException;
-    }
-
-    /**
-     * Something that connects, once it is {@linkplain SisciConnecting#begin() begun}.
-     *
-     * @param receiveBuffer how much the program wants to have room for; 0 if it does not say
-     * @param local finds out this side's address; called on another thread
-     * @param refused told of the reason, on that thread, before there is an outcome
-     * @throws FabricException if this machine has no SISCI
-     */
-    SisciConnecting connect(
-            InetSocketAddress address,
-            int receiveBuffer,
-            LocalAddress local,
-            Consumer<String> refused)
+    @Override
+    public SisciConnecting connect(
+            InetSocketAddress address, int receiveBuffer, OwnAddress own, Consumer<String> refused)
             throws FabricException {
         var target =
                 new SisciConnecting.Target() {
@@ -134,14 +119,14 @@ final class SisciTransport implements Transport {
 
                     @Override
                     public InetSocketAddress local() throws IOException {
-                        return local.find();
+                        return own.bind();
                     }
                 };
         return fabric().connecting(target, ringBytes(receiveBuffer), refused);
     }
 
-    /** Lets peers in at an address; as {@link #connect}. */
-    SisciDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
+    @Override
+    public SisciDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
         return fabric().listen(address, backlog, ringBytes(receiveBuffer));
     }
@@ -152,8 +137,8 @@ final class SisciTransport implements Transport {
                 : Math.clamp(receiveBuffer, LEAST_RING_BYTES, MOST_RING_BYTES);
     }
 
-    /** For how long who waits spins before it sleeps. */
-    static long spinNanos() {
+    @Override
+    public long spinNanos() {
         return Duration.ofNanos(1_000 * Math.max(0, Long.getLong(SPIN_PROPERTY, SPIN_MICROS)))
                 .toNanos();
     }

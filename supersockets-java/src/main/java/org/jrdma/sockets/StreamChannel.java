@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
@@ -34,11 +35,12 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.OwnAddress;
+import org.jrdma.sockets.internal.ShortCutConnecting;
+import org.jrdma.sockets.internal.ShortCutStream;
 import org.jrdma.sockets.internal.SmcSockets;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
-import org.jrdma.sockets.sisci.SisciConnecting;
-import org.jrdma.sockets.sisci.SisciStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,7 +70,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private volatile State state;
 
     /** What is used in place of the socket, once it is connected. */
-    private volatile @Nullable SisciStream shortCut;
+    private volatile @Nullable ShortCutStream shortCut;
 
     /** What the program has said; 0 if nothing. */
     private volatile int receiveBuffer;
@@ -130,9 +132,9 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     }
 
     /** From now on, and before it is connected, its bytes go by {@code stream}. */
-    void use(SisciStream stream) throws IOException {
+    void use(ShortCutStream stream, ShortCutTransport way) throws IOException {
         shortCut = stream; // who closes this channel closes it from now on
-        endpoint.listenTo(stream, SisciTransport.spinNanos());
+        endpoint.listenTo(stream, way.spinNanos());
     }
 
     /** From now on it is connected; called once. */
@@ -317,11 +319,14 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         return true;
     }
 
+    /** A short cut that is being tried. */
+    private record Way(Transports.ShortCut path, ShortCutConnecting coming) {}
+
     /** Asks for a connection, and then again and again whether it is there. */
     private final class Connecting implements Side.Attempt {
 
         private final SocketAddress target;
-        private volatile @Nullable SisciConnecting shortCutComing;
+        private volatile @Nullable Way way;
 
         /** What the socket has answered; {@link SocketCalls#AGAIN} if it has not been asked. */
         private volatile int answer = SocketCalls.AGAIN;
@@ -332,61 +337,85 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
         @Override
         public int make() throws IOException {
-            var path = kind.shortCut();
-            if (path == null) {
-                return bySocket();
+            var now = way;
+            if (now == null) {
+                return kind.shortCut() == null || beginShortCut() ? bySocket() : SocketCalls.AGAIN;
             }
-            var coming = shortCutComing;
-            if (coming == null) {
-                return begin(path);
-            }
-            if (!coming.isDone()) {
+            if (!now.coming.isDone()) {
                 return SocketCalls.AGAIN;
             }
-            var stream = coming.take();
+            var stream = now.coming.take();
             if (stream.isEmpty()) {
-                throw new ConnectException(coming.reason());
+                if (way != now) {
+                    return make(); // another has been begun meanwhile
+                }
+                throw new ConnectException(now.coming.reason());
             }
-            kind = kind.byShortCut(path);
-            use(stream.get());
+            kind = kind.byShortCut(now.path);
+            use(stream.get(), now.path.transport());
+            stream.get().localAddress().ifPresent(address -> local = address);
             return 1;
         }
 
-        private int begin(Transports.ShortCut path) throws IOException {
-            SisciConnecting coming;
-            try {
-                coming =
-                        path.transport()
-                                .connect(
-                                        (InetSocketAddress) target,
-                                        receiveBuffer,
-                                        this::local,
-                                        reason -> refused(path, reason));
-            } catch (FabricException e) {
-                refused(path, String.valueOf(e.getMessage()));
-                if (path.isLast()) {
-                    throw new ConnectException(e.getMessage());
+        /** Begins with the first that this machine can use; true if it can use none. */
+        private boolean beginShortCut() throws IOException {
+            var path = kind.shortCut();
+            while (path != null) {
+                try {
+                    begin(path);
+                    return false;
+                } catch (FabricException e) {
+                    if (path.isLast()) {
+                        throw new ConnectException(e.getMessage());
+                    }
+                    kind = kind.pastShortCut(String.valueOf(e.getMessage()));
+                    path = kind.shortCut();
                 }
-                return bySocket();
             }
-            shortCutComing = coming;
+            return true;
+        }
+
+        private void begin(Transports.ShortCut path) throws IOException {
+            var coming =
+                    path.transport()
+                            .connect(
+                                    (InetSocketAddress) target,
+                                    receiveBuffer,
+                                    own,
+                                    reason -> refused(path, reason));
+            way = new Way(path, coming);
             endpoint.listenTo(coming, 0);
             coming.begin();
-            return SocketCalls.AGAIN;
         }
 
-        /** This side's address; on another thread, as what follows. */
-        private InetSocketAddress local() throws IOException {
-            return endpoint.call(() -> {
-                var here = kind.addressTowards(endpoint.descriptor(), (InetSocketAddress) target);
-                local = here;
-                return here;
-            });
-        }
+        /** This side's address. */
+        private final OwnAddress own =
+                new OwnAddress() {
+                    @Override
+                    public InetAddress source() throws IOException {
+                        return kind.sourceTowards((InetSocketAddress) target);
+                    }
+
+                    @Override
+                    public Optional<InetSocketAddress> bound() {
+                        return Optional.ofNullable((InetSocketAddress) local);
+                    }
+
+                    @Override
+                    public InetSocketAddress bind() throws IOException {
+                        return endpoint.call(() -> {
+                            var here =
+                                    kind.addressTowards(
+                                            endpoint.descriptor(), (InetSocketAddress) target);
+                            local = here;
+                            return here;
+                        });
+                    }
+                };
 
         /**
-         * Goes on by the socket. At once, and not when the program asks next: it does that when the
-         * connection is there, or cannot be.
+         * Goes on by the next way, or by the socket; on another thread. At once, and not when the
+         * program asks next: it does that when the connection is there, or cannot be.
          */
         private void refused(Transports.ShortCut path, String reason) {
             if (path.isLast()) {
@@ -394,20 +423,23 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
             }
             try {
                 endpoint.call(() -> {
-                    askSocket();
-                    endpoint.listenToDescriptor(); // which is not idle any more
-                    kind = kind.pastShortCut(path, reason);
+                    kind = kind.pastShortCut(reason);
+                    if (beginShortCut()) {
+                        askSocket();
+                        endpoint.listenToDescriptor(); // which is not idle any more
+                        way = null;
+                    }
                     return null;
                 });
             } catch (IOException e) {
-                LOG.debug("{} is closed: {}", this, e.getMessage());
+                LOG.debug("{} is closed, or has no other way: {}", this, e.getMessage());
             }
         }
 
         void abandon() {
-            var coming = shortCutComing;
-            if (coming != null) {
-                coming.abandon();
+            var last = way;
+            if (last != null) {
+                last.coming.abandon();
             }
         }
 

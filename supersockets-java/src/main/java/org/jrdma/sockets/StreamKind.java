@@ -29,14 +29,14 @@ import org.jspecify.annotations.Nullable;
  * @param refusals the transports that were preferred
  * @param addresses what addresses look like
  * @param options the options that a stream has
- * @param shortCut what to try first when it is connected; null if there is nothing
+ * @param shortCuts what to try first when it is connected, in order
  */
 record StreamKind(
         Transport transport,
         List<Refusal> refusals,
         AddressFamily addresses,
         ChannelOptions options,
-        @Nullable ShortCut shortCut) {
+        List<ShortCut> shortCuts) {
 
     private static final int SOL_SOCKET = 1;
     private static final int SO_ERROR = 4;
@@ -48,7 +48,7 @@ record StreamKind(
                 opened.refusals(),
                 opened.family(),
                 ChannelOption.ofStream(opened.family()),
-                opened.shortCut());
+                opened.shortCuts());
     }
 
     static StreamKind unix() {
@@ -57,20 +57,43 @@ record StreamKind(
                 List.of(),
                 UnixFamily.INSTANCE,
                 ChannelOption.ofUnixStream(),
-                null);
+                List.of());
+    }
+
+    /** What is to be tried before the socket; null if there is nothing. */
+    @Nullable ShortCut shortCut() {
+        return shortCuts.isEmpty() ? null : shortCuts.getFirst();
     }
 
     /** The same when it has gone by the short cut. */
     StreamKind byShortCut(ShortCut taken) {
-        return new StreamKind(taken.transport(), taken.refusals(), addresses, options, null);
+        return new StreamKind(taken.transport(), taken.refusals(), addresses, options, List.of());
     }
 
-    /** The same when it goes by the socket, since the short cut leads nowhere. */
-    StreamKind pastShortCut(ShortCut refused, String reason) {
-        var all = new ArrayList<>(refused.refusals());
-        all.add(new Refusal(refused.transport(), reason));
-        all.addAll(refusals.subList(refused.refusals().size(), refusals.size()));
-        return new StreamKind(transport, List.copyOf(all), addresses, options, null);
+    /** The same when the first short cut leads nowhere. */
+    StreamKind pastShortCut(String reason) {
+        var refused = shortCuts.getFirst();
+        var place = refused.refusals().size();
+        var refusal = new Refusal(refused.transport(), reason);
+        return new StreamKind(
+                transport,
+                with(refusals, place, refusal),
+                addresses,
+                options,
+                shortCuts.stream()
+                        .skip(1)
+                        .map(next ->
+                                new ShortCut(
+                                        next.transport(),
+                                        with(next.refusals(), place, refusal),
+                                        next.isLast()))
+                        .toList());
+    }
+
+    private static List<Refusal> with(List<Refusal> refusals, int place, Refusal refusal) {
+        var all = new ArrayList<>(refusals);
+        all.add(place, refusal);
+        return List.copyOf(all);
     }
 
     /** The transports that were preferred, and why each was not taken. */
@@ -80,7 +103,7 @@ record StreamKind(
 
     /** The same socket, with other transports that were preferred to it, and without short cut. */
     StreamKind withRefusals(List<Refusal> refusals) {
-        return new StreamKind(transport, refusals, addresses, options, null);
+        return new StreamKind(transport, refusals, addresses, options, List.of());
     }
 
     /** Binds what is to be connected; null for an address of the system's choice. */
@@ -130,8 +153,11 @@ record StreamKind(
         return new InetSocketAddress(source, bound.getPort());
     }
 
-    /** A socket of datagrams that is connected sends nothing, and knows. */
-    private InetAddress sourceTowards(InetSocketAddress target) throws IOException {
+    /**
+     * The address that the kernel would have sent from. A socket of datagrams that is connected
+     * sends nothing, and knows.
+     */
+    InetAddress sourceTowards(InetSocketAddress target) throws IOException {
         var family =
                 ((InternetFamily) addresses).isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
         var datagrams = SocketFailure.check(SocketCalls.socket(family, SocketCalls.SOCK_DGRAM, 0));

@@ -7,7 +7,7 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.sisci.SisciHosts;
 
 /** A way that streams of bytes can take to a peer. Immutable. */
-public sealed interface Transport permits FamilyTransport, SisciTransport {
+public sealed interface Transport permits FamilyTransport, ShortCutTransport {
 
     /** The name, as programs, properties and reports have it: {@code tcp}. */
     String name();
@@ -47,6 +47,18 @@ public sealed interface Transport permits FamilyTransport, SisciTransport {
     /** The same by a libsisci and a table of the caller's choice. */
     static Transport sisci(Sisci library, Path hostsFile) {
         return new SisciTransport(() -> library, () -> SisciHosts.read(hostsFile));
+    }
+
+    /**
+     * The sockets of librdmacm, over RoCE and InfiniBand, to addresses that lead there by an
+     * address of an RDMA device. The system property {@code jrdma.sockets.rsocket.spin} says for
+     * how many microseconds who waits spins before it sleeps, 30 unless said otherwise; {@code
+     * jrdma.sockets.rsocket.connections} for how many connections there is to be room with a
+     * librdmacm before version 53, 256 unless said otherwise, each of which costs time at the
+     * start.
+     */
+    static Transport rsocket() {
+        return RsocketTransport.CONFIGURED;
     }
 
     /** The kernel's sockets over RDMA, which by themselves go over TCP where they must. */

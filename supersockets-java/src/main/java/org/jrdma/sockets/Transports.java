@@ -15,14 +15,13 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.InternetFamily;
-import org.jspecify.annotations.Nullable;
 
 /** Transports in the order in which they are preferred. */
 record Transports(List<Transport> preferred) {
 
     static final String PROPERTY = "jrdma.sockets.transports";
     private static final KnownRefusals KNOWN = new KnownRefusals();
-    private static final String DEFAULT = "supersockets,sisci,smc,tcp";
+    private static final String DEFAULT = "supersockets,sisci,rsocket,smc,tcp";
 
     Transports {
         preferred = List.copyOf(preferred);
@@ -54,10 +53,11 @@ record Transports(List<Transport> preferred) {
             case "tcp" -> Transport.tcp();
             case "supersockets" -> Transport.supersockets();
             case "sisci" -> Transport.sisci();
+            case "rsocket" -> Transport.rsocket();
             case "smc" -> Transport.smc();
             default ->
                     throw new IllegalArgumentException(
-                            "there is no transport \"%s\"; there are supersockets, sisci, smc, tcp"
+                            "there is no transport \"%s\"; there are supersockets, sisci, rsocket, smc, tcp"
                                     .formatted(name));
         };
     }
@@ -86,7 +86,7 @@ record Transports(List<Transport> preferred) {
      * @param refusals what was tried before
      * @param isLast whether the socket itself must not be connected then
      */
-    record ShortCut(SisciTransport transport, List<Refusal> refusals, boolean isLast) {}
+    record ShortCut(ShortCutTransport transport, List<Refusal> refusals, boolean isLast) {}
 
     /** A socket that was made, and what was tried before. */
     record Opened(
@@ -94,10 +94,10 @@ record Transports(List<Transport> preferred) {
             InternetFamily family,
             Transport transport,
             List<Refusal> refusals,
-            @Nullable ShortCut shortCut) {
+            List<ShortCut> shortCuts) {
 
-        private Opened with(@Nullable ShortCut other) {
-            return new Opened(descriptor, family, transport, refusals, other);
+        private Opened with(List<ShortCut> others) {
+            return new Opened(descriptor, family, transport, refusals, List.copyOf(others));
         }
     }
 
@@ -114,23 +114,23 @@ record Transports(List<Transport> preferred) {
 
     private Opened open(Function<FamilyTransport, InternetFamily> families) throws IOException {
         var refusals = new ArrayList<Refusal>();
-        ShortCut shortCut = null;
+        var shortCuts = new ArrayList<ShortCut>();
         for (var transport : preferred) {
             switch (transport) {
-                case SisciTransport sisci ->
-                        shortCut = new ShortCut(sisci, List.copyOf(refusals), false);
+                case ShortCutTransport way ->
+                        shortCuts.add(new ShortCut(way, List.copyOf(refusals), false));
                 case FamilyTransport kernel -> {
                     try {
                         return openKernel(kernel, families.apply(kernel), List.copyOf(refusals))
-                                .with(shortCut);
+                                .with(shortCuts);
                     } catch (FabricException e) {
                         refusals.add(new Refusal(transport, e.getMessage()));
                     }
                 }
             }
         }
-        if (shortCut != null) {
-            return openShortCut(shortCut.transport, families.apply(FamilyTransport.TCP), refusals);
+        if (!shortCuts.isEmpty()) {
+            return openKeeper(families.apply(FamilyTransport.TCP), shortCuts);
         }
         throw new SocketException(
                 refusals.stream()
@@ -147,22 +147,24 @@ record Transports(List<Transport> preferred) {
     static Opened open(Transport transport, InternetFamily family, List<Refusal> refusals)
             throws IOException {
         return switch (transport) {
-            case SisciTransport sisci -> openShortCut(sisci, family, refusals);
+            case ShortCutTransport way ->
+                    openKeeper(family, List.of(new ShortCut(way, List.copyOf(refusals), false)));
             case FamilyTransport kernel -> openKernel(kernel, family, refusals);
         };
     }
 
-    /** With a socket that has its options and its port, and is never connected. */
-    private static Opened openShortCut(
-            SisciTransport sisci, InternetFamily family, List<Refusal> refusals)
+    /** A socket that has the options and the port of short cuts, and is never connected. */
+    private static Opened openKeeper(InternetFamily family, List<ShortCut> shortCuts)
             throws IOException {
-        var before = List.copyOf(refusals);
+        var last = shortCuts.getLast();
+        var all = new ArrayList<>(shortCuts);
+        all.set(all.size() - 1, new ShortCut(last.transport(), last.refusals(), true));
         return new Opened(
-                openKernel(FamilyTransport.TCP, family, before).descriptor,
+                openKernel(FamilyTransport.TCP, family, last.refusals()).descriptor,
                 family,
-                sisci,
-                before,
-                new ShortCut(sisci, before, true));
+                last.transport(),
+                last.refusals(),
+                List.copyOf(all));
     }
 
     private static Opened openKernel(
@@ -174,7 +176,7 @@ record Transports(List<Transport> preferred) {
             throw new FabricException(known.get());
         }
         try {
-            return new Opened(kernel.open(family), family, kernel, refusals, null);
+            return new Opened(kernel.open(family), family, kernel, refusals, List.of());
         } catch (FabricException e) {
             if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
                 throw new SocketException(e.getMessage()); // no reason to try another

@@ -7,11 +7,23 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
-/** Two ends of a connection over loopback. */
+/** Two ends of a connection within this machine. */
 record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCloseable {
 
-    static final InetSocketAddress ANY_PORT =
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    private static final String PROPERTY = "jrdma.test.address";
+
+    /** Loopback; where RDMA devices are to be reached, an address that one of them has. */
+    static final InetAddress HERE =
+            System.getProperty(PROPERTY) == null
+                    ? InetAddress.getLoopbackAddress()
+                    : InetAddress.ofLiteral(System.getProperty(PROPERTY));
+
+    static final InetSocketAddress ANY_PORT = new InetSocketAddress(HERE, 0);
+
+    /** What tells a process that this one starts of the address. */
+    static String optionForChild() {
+        return "-D%s=%s".formatted(PROPERTY, HERE.getHostAddress());
+    }
 
     static ChannelPair open(SelectorProvider provider) throws IOException {
         try (var listener = listener(provider)) {

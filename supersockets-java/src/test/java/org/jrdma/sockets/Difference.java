@@ -1,5 +1,6 @@
 package org.jrdma.sockets;
 
+import static org.jrdma.sockets.Implementation.RSOCKET;
 import static org.jrdma.sockets.Implementation.SISCI;
 import static org.jrdma.sockets.Implementation.SUPERSOCKETS;
 import static org.jrdma.sockets.Implementation.TCP;
@@ -15,19 +16,19 @@ enum Difference {
      * The JDK keeps the descriptor of a closed channel until its selector selects again, and a
      * listener's port with it; these channels end at once.
      */
-    CLOSED_LISTENER_FREES_ITS_PORT_AT_ONCE(TCP, SUPERSOCKETS, SISCI),
+    CLOSED_LISTENER_FREES_ITS_PORT_AT_ONCE(TCP, SUPERSOCKETS, SISCI, RSOCKET),
 
     /** SuperSockets are for IPv4; a listener that is opened without a family hears that alone. */
     LISTENS_ON_IPV4_ALONE(SUPERSOCKETS),
 
     /** The credentials of a peer within this machine, SO_PEERCRED, are not offered. */
-    NO_PEER_CREDENTIALS(TCP, SUPERSOCKETS, SISCI),
+    NO_PEER_CREDENTIALS(TCP, SUPERSOCKETS, SISCI, RSOCKET),
 
     /**
-     * A ring in memory has no byte that overtakes others, and whether the peer wants it among them
-     * is the peer's option, which is not known here.
+     * A ring in memory, here or at a peer, has no byte that overtakes others, and whether the peer
+     * wants it among them is the peer's option, which is not known here.
      */
-    NO_URGENT_DATA(SISCI);
+    NO_URGENT_DATA(SISCI, RSOCKET);
 
     @SuppressWarnings("ImmutableEnumChecker") // it is one of Set.of
     private final Set<Implementation> transports;

@@ -1,7 +1,6 @@
 package org.jrdma.sockets;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
@@ -27,9 +26,7 @@ final class FaultProcess {
     /** With the transport, the port, how many streams, the seed, "writes" or "reads", the file. */
     public static void main(String... arguments) throws Exception {
         var provider = Implementation.valueOf(arguments[0]).provider();
-        var peer =
-                new InetSocketAddress(
-                        InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[1]));
+        var peer = new InetSocketAddress(ChannelPair.HERE, Integer.parseInt(arguments[1]));
         var streams = Integer.parseInt(arguments[2]);
         var seed = Long.parseLong(arguments[3]);
         var written = map(Path.of(arguments[5]), streams);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Faults by the hundred, 520 for each implementation, in streams whose every byte is known:
@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * then an exception. {@code -Djrdma.sockets.seed=} repeats a run, as far as threads do.
  */
 @ParameterizedClass
-@EnumSource(Implementation.class)
+@MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(180)
 class FaultTest {
 
@@ -280,7 +280,8 @@ class FaultTest {
                                     FaultProcess.class,
                                     List.of(
                                             "--enable-native-access=ALL-UNNAMED",
-                                            SisciNodes.optionForChild()),
+                                            SisciNodes.optionForChild(),
+                                            ChannelPair.optionForChild()),
                                     implementation.name(),
                                     Integer.toString(port),
                                     Integer.toString(STREAMS_OF_A_KILL),

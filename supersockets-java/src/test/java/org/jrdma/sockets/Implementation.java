@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.channels.spi.SelectorProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Whose channels a conformance test tries. The JDK's are the reference: what is stated of the
@@ -23,13 +25,26 @@ enum Implementation {
     /** Both ends on one node of the software fabric, in this process or in a child of it. */
     SISCI(
             new FabricSelectorProvider(
-                    List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp())));
+                    List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp()))),
+
+    /** Where a kernel has RDMA devices, in the guest, and at an address of one of them. */
+    RSOCKET(new FabricSelectorProvider(List.of(Transport.rsocket(), Transport.tcp())));
+
+    private static final String PROPERTY = "jrdma.test.implementations";
 
     @SuppressWarnings("ImmutableEnumChecker") // nothing that a test sees of it changes
     private final SelectorProvider provider;
 
     Implementation(SelectorProvider provider) {
         this.provider = provider;
+    }
+
+    /** Those that this run is to try: all that need no device, unless a property names others. */
+    static Stream<Implementation> offered() {
+        var named = System.getProperty(PROPERTY);
+        return named == null
+                ? Arrays.stream(values()).filter(each -> each != RSOCKET)
+                : Arrays.stream(named.split(",", -1)).map(Implementation::valueOf);
     }
 
     SelectorProvider provider() {

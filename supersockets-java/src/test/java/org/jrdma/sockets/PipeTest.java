@@ -19,9 +19,10 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @ParameterizedClass
-@EnumSource(Implementation.class)
+@MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(30)
 class PipeTest {
 

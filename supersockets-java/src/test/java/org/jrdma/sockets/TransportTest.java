@@ -79,8 +79,8 @@ class TransportTest {
 
     @ParameterizedTest
     @CsvSource({
-        "'tcp,infiniband', 'there is no transport \"infiniband\"; there are supersockets, sisci, smc, tcp'",
-        "'', 'there is no transport \"\"; there are supersockets, sisci, smc, tcp'"
+        "'tcp,infiniband', 'there is no transport \"infiniband\"; there are supersockets, sisci, rsocket, smc, tcp'",
+        "'', 'there is no transport \"\"; there are supersockets, sisci, rsocket, smc, tcp'"
     })
     void shouldRefuseATransportThatThereIsNot(String names, String message) {
         assertThatExceptionOfType(IllegalArgumentException.class)

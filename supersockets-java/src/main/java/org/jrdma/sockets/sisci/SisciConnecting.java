@@ -4,21 +4,15 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sockets.internal.SocketCalls;
-import org.jrdma.sockets.internal.Source;
-import org.jspecify.annotations.Nullable;
+import org.jrdma.sockets.internal.ShortCutConnecting;
 
-/**
- * A stream that is being connected, on a thread of the fabric's. Ready when there is an outcome: a
- * stream, or a reason why there is none.
- */
-public final class SisciConnecting extends Source {
+/** A stream over segments that is being connected. */
+public final class SisciConnecting extends ShortCutConnecting {
 
     /** How long to wait for what a listener that is there does at once. */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -32,18 +26,12 @@ public final class SisciConnecting extends Source {
     private final SisciFabric fabric;
     private final Target target;
     private final int ringBytes;
-    private final Consumer<String> refused;
-
-    private @Nullable SisciStream stream;
-    private String reason = "";
-    private boolean done;
-    private boolean abandoned;
 
     SisciConnecting(SisciFabric fabric, Target target, int ringBytes, Consumer<String> refused) {
+        super(fabric::lend, refused);
         this.fabric = fabric;
         this.target = target;
         this.ringBytes = ringBytes;
-        this.refused = refused;
     }
 
     /** Where to connect to, found out on the fabric's thread, since that may block. */
@@ -63,32 +51,8 @@ public final class SisciConnecting extends Source {
         InetSocketAddress local() throws IOException;
     }
 
-    /** Begins. Does not block. */
-    public void begin() {
-        fabric.lend(() -> {
-            try {
-                done(connect(), "");
-            } catch (IOException | RuntimeException e) {
-                var why = e.getMessage() == null ? e.toString() : e.getMessage();
-                refused.accept(why);
-                done(null, why);
-            }
-        });
-    }
-
-    private void done(@Nullable SisciStream connected, String why) {
-        synchronized (this) {
-            stream = connected;
-            reason = why;
-            done = true;
-            if (abandoned) {
-                abandon();
-            }
-        }
-        changed();
-    }
-
-    private SisciStream connect() throws IOException {
+    @Override
+    protected SisciStream connect() throws IOException {
         var node = target.node();
         var deadline = Deadline.after(TIMEOUT);
         var untilThereIsRoom = Deadline.after(FULL_QUEUE_PATIENCE);
@@ -124,10 +88,6 @@ public final class SisciConnecting extends Source {
         }
     }
 
-    private synchronized boolean isAbandoned() {
-        return abandoned;
-    }
-
     /** The data interrupt that takes greetings for a port. */
     private int doorOf(int node, int port) throws FabricException, InterruptedIOException {
         try (var segment = fabric.node().connect(node, SisciDoor.segmentId(port), Duration.ZERO);
@@ -156,35 +116,4 @@ public final class SisciConnecting extends Source {
             door.trigger(greeting.encode(), left);
         }
     }
-
-    /** Whether there is an outcome. */
-    public synchronized boolean isDone() {
-        return done;
-    }
-
-    /** Why there is no stream. */
-    public synchronized String reason() {
-        return reason;
-    }
-
-    /** The stream, which is the caller's from now on; empty if there is none. */
-    public synchronized Optional<SisciStream> take() {
-        var taken = stream;
-        stream = null;
-        return Optional.ofNullable(taken);
-    }
-
-    /** Nobody wants the outcome any more. */
-    public synchronized void abandon() {
-        abandoned = true;
-        take().ifPresent(unwanted -> unwanted.close(true));
-    }
-
-    @Override
-    public int ready() {
-        return isDone() ? SocketCalls.POLLOUT : 0;
-    }
-
-    @Override
-    protected void arm(int events) {} // the outcome is told in any case
 }

@@ -10,8 +10,8 @@ import org.jrdma.sisci.DataInterrupt;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.SisciException;
+import org.jrdma.sockets.internal.ShortCutDoor;
 import org.jrdma.sockets.internal.SocketCalls;
-import org.jrdma.sockets.internal.Source;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * the port's number; in it stands the number of the data interrupt that takes their greetings.
  * Connections are set up when the greeting comes, and wait here for whoever accepts.
  */
-public final class SisciDoor extends Source {
+public final class SisciDoor extends ShortCutDoor {
 
     static final long KIND = 0;
     static final long NUMBER = 8;
@@ -43,15 +43,6 @@ public final class SisciDoor extends Source {
     private final Queue<Arrival> arrivals = new ArrayDeque<>();
     private int underWay;
     private boolean closed;
-
-    /**
-     * A connection that waits to be accepted.
-     *
-     * @param stream it
-     * @param local the address that the client has connected to
-     * @param remote the client's
-     */
-    public record Arrival(SisciStream stream, InetSocketAddress local, InetSocketAddress remote) {}
 
     private SisciDoor(
             SisciFabric fabric,
@@ -160,7 +151,7 @@ public final class SisciDoor extends Source {
         return true;
     }
 
-    /** The next connection; null if there is none now. */
+    @Override
     public synchronized @Nullable Arrival poll() {
         return arrivals.poll();
     }
@@ -173,10 +164,7 @@ public final class SisciDoor extends Source {
     @Override
     protected void arm(int events) {} // whoever comes is told of in any case
 
-    /**
-     * Lets nobody in any more; who was not accepted is reset. The port is free when this returns,
-     * which may take a moment while a client looks for it.
-     */
+    @Override
     public void close() {
         Queue<Arrival> left;
         synchronized (this) {

@@ -20,8 +20,8 @@ import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.Sequence;
 import org.jrdma.sisci.SequenceStatus;
 import org.jrdma.sisci.SisciException;
+import org.jrdma.sockets.internal.ShortCutStream;
 import org.jrdma.sockets.internal.SocketCalls;
-import org.jrdma.sockets.internal.Source;
 import org.jrdma.sockets.internal.SourceWaiting;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * before the peer is told of it. When a link fails, even for a moment, the stream has failed: what
  * arrived before can be read, and then there is no end of the stream but an error.
  */
-public final class SisciStream extends Source {
+public final class SisciStream extends ShortCutStream {
 
     /**
      * Where ids begin, and how many there are. Each end begins its search for a free one behind the
@@ -239,7 +239,7 @@ public final class SisciStream extends Source {
         return other == null ? Long.MAX_VALUE : Math.max(1, other.capacity / 4);
     }
 
-    /** How much can be received at once. */
+    @Override
     public int available() {
         return (int) (mine.getLongAcquire(StreamLayout.PRODUCED) - consumed);
     }
@@ -319,7 +319,7 @@ public final class SisciStream extends Source {
 
     // Bytes
 
-    /** Receives what there is: 0 at the end of the stream. */
+    @Override
     public int receive(MemorySegment target, long most) {
         var broken = failed; // first: what the peer did before is seen below
         var ended = hasEnded(); // before what it is the end of
@@ -380,7 +380,7 @@ public final class SisciStream extends Source {
         }
     }
 
-    /** Sends what there is room for. */
+    @Override
     public int send(MemorySegment source, long bytes) {
         sending.lock();
         try {
@@ -456,13 +456,13 @@ public final class SisciStream extends Source {
 
     // The end
 
-    /** Receives no more than there is; the peer is not told. */
+    @Override
     public void shutdownInput() {
         inputEnded = true;
         changed();
     }
 
-    /** Tells the peer that no more comes. */
+    @Override
     public void shutdownOutput() {
         sending.lock();
         try {
@@ -485,6 +485,7 @@ public final class SisciStream extends Source {
      *
      * @param reset whether it is one in any case
      */
+    @Override
     public void close(boolean reset) {
         synchronized (this) {
             if (closed) {

@@ -1,0 +1,95 @@
+package org.jrdma.sockets.internal;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream past the kernel that is being connected, on a thread of its own. Ready when there is an
+ * outcome: a stream, or a reason why there is none.
+ */
+public abstract class ShortCutConnecting extends Source {
+
+    private final Executor threads;
+    private final Consumer<String> refused;
+
+    private @Nullable ShortCutStream stream;
+    private String reason = "";
+    private boolean done;
+    private boolean abandoned;
+
+    /**
+     * @param threads for what blocks
+     * @param refused told of the reason, on such a thread, before there is an outcome
+     */
+    protected ShortCutConnecting(Executor threads, Consumer<String> refused) {
+        this.threads = threads;
+        this.refused = refused;
+    }
+
+    /** Begins. Does not block. */
+    public final void begin() {
+        threads.execute(() -> {
+            try {
+                done(connect(), "");
+            } catch (IOException | RuntimeException e) {
+                var why = e.getMessage() == null ? e.toString() : e.getMessage();
+                refused.accept(why);
+                done(null, why);
+            }
+        });
+    }
+
+    /** Connects; may block. The message of what is thrown is a reason. */
+    protected abstract ShortCutStream connect() throws IOException;
+
+    private void done(@Nullable ShortCutStream connected, String why) {
+        synchronized (this) {
+            stream = connected;
+            reason = why;
+            done = true;
+            if (abandoned) {
+                abandon();
+            }
+        }
+        changed();
+    }
+
+    /** Whether there is an outcome. */
+    public final synchronized boolean isDone() {
+        return done;
+    }
+
+    /** Why there is no stream. */
+    public final synchronized String reason() {
+        return reason;
+    }
+
+    /** The stream, which is the caller's from now on; empty if there is none. */
+    public final synchronized Optional<ShortCutStream> take() {
+        var taken = stream;
+        stream = null;
+        return Optional.ofNullable(taken);
+    }
+
+    /** Nobody wants the outcome any more. */
+    public final synchronized void abandon() {
+        abandoned = true;
+        take().ifPresent(unwanted -> unwanted.close(true));
+    }
+
+    /** Whether nobody wants it. */
+    protected final synchronized boolean isAbandoned() {
+        return abandoned;
+    }
+
+    @Override
+    public final int ready() {
+        return isDone() ? SocketCalls.POLLOUT : 0;
+    }
+
+    @Override
+    protected final void arm(int events) {} // the outcome is told in any case
+}

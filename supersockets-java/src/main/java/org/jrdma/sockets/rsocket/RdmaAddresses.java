@@ -1,0 +1,110 @@
+package org.jrdma.sockets.rsocket;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.doctor.Machine;
+
+/**
+ * The addresses of this machine that RDMA devices serve: those of the network interfaces that they
+ * belong to. Devices of iWARP are left out, because their ports are those of TCP. Safe for use by
+ * several threads.
+ */
+final class RdmaAddresses {
+
+    private static final String DEVICES = "sys/class/infiniband";
+
+    /** A device's table of addresses is a thousand files. */
+    private static final Duration MEMORY = Duration.ofSeconds(10);
+
+    private final Machine machine;
+
+    private Set<String> known = Set.of();
+    private Deadline knownUntil = Deadline.after(Duration.ZERO);
+
+    RdmaAddresses(Machine machine) {
+        this.machine = machine;
+    }
+
+    /** Why there are none; empty if there may be some. */
+    Optional<String> whyNone() {
+        var devices = machine.names(DEVICES);
+        if (devices.isEmpty()) {
+            return Optional.of("this machine has no RDMA device");
+        }
+        if (devices.stream().allMatch(this::isIwarp)) {
+            return Optional.of("no RDMA device but of iWARP, whose ports are those of TCP");
+        }
+        return interfaces().isEmpty()
+                ? Optional.of(
+                        "no RDMA device has a network interface: " + String.join(", ", devices))
+                : Optional.empty();
+    }
+
+    /** The network interfaces of the devices. */
+    synchronized Set<String> interfaces() {
+        if (knownUntil.hasPassed()) {
+            known =
+                    machine.names(DEVICES).stream()
+                            .filter(device -> !isIwarp(device))
+                            .flatMap(device -> interfacesOf(device).stream())
+                            .collect(Collectors.toUnmodifiableSet());
+            knownUntil = Deadline.after(MEMORY);
+        }
+        return known;
+    }
+
+    private boolean isIwarp(String device) {
+        return machine.line("%s/%s/node_type".formatted(DEVICES, device))
+                .filter(type -> type.endsWith("RNIC"))
+                .isPresent();
+    }
+
+    private Set<String> interfacesOf(String device) {
+        var folder = DEVICES + "/" + device;
+        var names = new TreeSet<>(machine.names(folder + "/device/net"));
+        for (var port : machine.names(folder + "/ports")) {
+            var table = "%s/ports/%s/gid_attrs/ndevs".formatted(folder, port);
+            for (var row : machine.names(table)) {
+                machine.line(table + "/" + row).ifPresent(names::add);
+            }
+        }
+        return names;
+    }
+
+    /** Whether an address is one of them. */
+    boolean has(InetAddress address) {
+        try {
+            var owner = NetworkInterface.getByInetAddress(address);
+            return owner != null && interfaces().contains(owner.getName());
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+
+    /** All of them that are good beyond one link. */
+    List<InetAddress> all() {
+        return interfaces().stream()
+                .sorted()
+                .flatMap(name -> addressesOf(name).stream())
+                .filter(address -> !address.isLinkLocalAddress())
+                .toList();
+    }
+
+    private static List<InetAddress> addressesOf(String name) {
+        try {
+            var found = NetworkInterface.getByName(name);
+            return found == null ? List.of() : Collections.list(found.getInetAddresses());
+        } catch (SocketException e) {
+            return List.of();
+        }
+    }
+}

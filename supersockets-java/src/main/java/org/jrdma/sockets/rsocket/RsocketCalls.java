@@ -1,0 +1,385 @@
+package org.jrdma.sockets.rsocket;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.unchecked;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.jrdma.abi.rdma.pollfd;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.Scratch;
+import org.jrdma.sockets.internal.SocketCalls;
+
+/**
+ * The r-calls of librdmacm. All have one convention here: what C answers, or else the negative
+ * errno. They do not wait but where it is said; what they read and write of a stream never does.
+ */
+final class RsocketCalls {
+
+    static final LibraryName NAME =
+            new LibraryName("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+
+    static final int POLLERR = 8;
+    static final int POLLHUP = 16;
+
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_REUSEADDR = 2;
+    private static final int SO_ERROR = 4;
+    private static final int SO_RCVBUF = 8;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
+    private static final int PROT_WRITE = 2;
+    private static final int MSG_PEEK = 2;
+    private static final int MSG_DONTWAIT = 0x40;
+
+    private static final MethodHandle SOCKET = linked(rdma_h.rsocket$descriptor());
+    private static final MethodHandle NAME_IN = linked(rdma_h.rbind$descriptor());
+    private static final MethodHandle INT_2 = linked(rdma_h.rlisten$descriptor());
+    private static final MethodHandle NAME_OUT = linked(rdma_h.raccept$descriptor());
+    private static final MethodHandle INT_1 = linked(rdma_h.rclose$descriptor());
+    private static final MethodHandle TRANSFER = linked(rdma_h.rrecv$descriptor());
+    private static final MethodHandle POLL = linked(rdma_h.rpoll$descriptor());
+    private static final MethodHandle SET_OPTION = linked(rdma_h.rsetsockopt$descriptor());
+    private static final MethodHandle GET_OPTION = linked(rdma_h.rgetsockopt$descriptor());
+    private static final MethodHandle MAP = linked(rdma_h.riomap$descriptor());
+    private static final MethodHandle UNMAP = linked(rdma_h.riounmap$descriptor());
+    private static final MethodHandle WRITE_MAPPED = linked(rdma_h.riowrite$descriptor());
+    private static final MethodHandle CONTROL =
+            Downcalls.variadicCapturingErrno(
+                    rdma_h.rfcntl$descriptor().appendArgumentLayouts(JAVA_INT), 2);
+
+    private final NativeLibrary library;
+    private final MemorySegment socket;
+    private final MemorySegment bind;
+    private final MemorySegment listen;
+    private final MemorySegment accept;
+    private final MemorySegment connect;
+    private final MemorySegment shutdown;
+    private final MemorySegment close;
+    private final MemorySegment receive;
+    private final MemorySegment send;
+    private final MemorySegment poll;
+    private final MemorySegment localName;
+    private final MemorySegment peerName;
+    private final MemorySegment setOption;
+    private final MemorySegment getOption;
+    private final MemorySegment control;
+    private final MemorySegment map;
+    private final MemorySegment unmap;
+    private final MemorySegment writeMapped;
+
+    RsocketCalls(NativeLibrary library) throws LibraryNotFoundException {
+        this.library = library;
+        socket = library.require("rsocket");
+        bind = library.require("rbind");
+        listen = library.require("rlisten");
+        accept = library.require("raccept");
+        connect = library.require("rconnect");
+        shutdown = library.require("rshutdown");
+        close = library.require("rclose");
+        receive = library.require("rrecv");
+        send = library.require("rsend");
+        poll = library.require("rpoll");
+        localName = library.require("rgetsockname");
+        peerName = library.require("rgetpeername");
+        setOption = library.require("rsetsockopt");
+        getOption = library.require("rgetsockopt");
+        control = library.require("rfcntl");
+        map = library.require("riomap");
+        unmap = library.require("riounmap");
+        writeMapped = library.require("riowrite");
+    }
+
+    /** The file that it was opened from. */
+    @Override
+    public String toString() {
+        return library.toString();
+    }
+
+    /** Makes one for streams to addresses of a family. */
+    int socket(InternetFamily family) {
+        var domain = family.isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
+        try {
+            return answer(
+                    (int)
+                            SOCKET.invokeExact(
+                                    socket, segment(), domain, SocketCalls.SOCK_STREAM, 0));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** The family of an address as it is; nothing is mapped here. */
+    static InternetFamily familyOf(InetAddress address) {
+        return address instanceof Inet4Address ? InternetFamily.IPV4 : InternetFamily.IPV6;
+    }
+
+    int bind(int number, InetSocketAddress address) {
+        return withName(bind, number, address);
+    }
+
+    /** Begins to connect one that does not block. */
+    int connect(int number, InetSocketAddress address) {
+        return withName(connect, number, address);
+    }
+
+    private static int withName(MemorySegment function, int number, InetSocketAddress address) {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name().memory();
+            var length = familyOf(address.getAddress()).write(address, name);
+            return answer((int) NAME_IN.invokeExact(function, segment(), number, name, length));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    int listen(int number, int backlog) {
+        try {
+            return answer((int) INT_2.invokeExact(listen, segment(), number, backlog));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Takes a connection from one that listens, which blocks; 0 when that is closed meanwhile. */
+    int accept(int number) {
+        try {
+            return answer(
+                    (int)
+                            NAME_OUT.invokeExact(
+                                    accept,
+                                    segment(),
+                                    number,
+                                    MemorySegment.NULL,
+                                    MemorySegment.NULL));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    InetSocketAddress localName(int number) {
+        return name(localName, number);
+    }
+
+    InetSocketAddress peerName(int number) {
+        return name(peerName, number);
+    }
+
+    private static InetSocketAddress name(MemorySegment function, int number) {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name();
+            var result =
+                    (int)
+                            NAME_OUT.invokeExact(
+                                    function, segment(), number, name.memory(), name.room());
+            if (result < 0) {
+                throw new IllegalStateException("rsocket %d has no name".formatted(number));
+            }
+            return InternetFamily.IPV6.read(name);
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Waits until what was sent has arrived. */
+    int shutdown(int number, int how) {
+        try {
+            return answer((int) INT_2.invokeExact(shutdown, segment(), number, how));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Waits until what was sent has arrived. The number may be another's from now on. */
+    void close(int number) {
+        try {
+            var _ = (int) INT_1.invokeExact(close, segment(), number);
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** 0 at the end of a stream, and after a failure too. */
+    int receive(int number, MemorySegment target, long bytes) {
+        return transfer(receive, number, target, bytes, MSG_DONTWAIT);
+    }
+
+    /** The same, of bytes that stay there to be received. */
+    int peek(int number, MemorySegment target, long bytes) {
+        return transfer(receive, number, target, bytes, MSG_DONTWAIT | MSG_PEEK);
+    }
+
+    int send(int number, MemorySegment source, long bytes) {
+        return transfer(send, number, source, bytes, MSG_DONTWAIT);
+    }
+
+    private static int transfer(
+            MemorySegment function, int number, MemorySegment memory, long bytes, int flags) {
+        try {
+            return answer(
+                    (long) TRANSFER.invokeExact(function, segment(), number, memory, bytes, flags));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /**
+     * Waits for rsockets and for descriptors of the kernel's. Without end, or not at all: before
+     * version 63 a wait that ends by its time leaves the library counting one more who waits.
+     */
+    int poll(MemorySegment several, boolean waits) {
+        try {
+            return answer(
+                    (int)
+                            POLL.invokeExact(
+                                    poll,
+                                    segment(),
+                                    several,
+                                    several.byteSize() / pollfd.sizeof(),
+                                    waits ? -1 : 0));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** What of these events has happened to an rsocket, and whether it has failed or is over. */
+    int ready(int number, int events) {
+        try (var scratch = Scratch.take()) {
+            var one = scratch.value((int) pollfd.sizeof());
+            pollfd.fd(one, number);
+            pollfd.events(one, (short) events);
+            pollfd.revents(one, (short) 0);
+            return poll(one, false) <= 0 ? 0 : pollfd.revents(one);
+        }
+    }
+
+    /** Makes accepting and connecting not wait. */
+    int doNotBlock(int number) {
+        try {
+            return answer(
+                    (int) CONTROL.invokeExact(control, segment(), number, F_SETFL, O_NONBLOCK));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Lets it be bound to a port that another has which does not listen. */
+    int reuseAddress(int number) {
+        return setOption(number, SOL_SOCKET, SO_REUSEADDR, 1);
+    }
+
+    /** Half of it is what a peer may send at once. */
+    int receiveBuffer(int number, int bytes) {
+        return setOption(number, SOL_SOCKET, SO_RCVBUF, bytes);
+    }
+
+    /** How many pieces of its memory a peer may show it. For one that is not connected. */
+    int shownPieces(int number, int count) {
+        return setOption(number, rdma_h.SOL_RDMA(), rdma_h.RDMA_IOMAPSIZE(), count);
+    }
+
+    private int setOption(int number, int level, int option, int value) {
+        try (var scratch = Scratch.take()) {
+            var memory = scratch.value(Integer.BYTES);
+            memory.set(JAVA_INT, 0, value);
+            return answer(
+                    (int)
+                            SET_OPTION.invokeExact(
+                                    setOption,
+                                    segment(),
+                                    number,
+                                    level,
+                                    option,
+                                    memory,
+                                    Integer.BYTES));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Why it could not be connected, as an errno; 0 if nothing is known. */
+    int error(int number) {
+        try (var scratch = Scratch.take()) {
+            var memory = scratch.value(Integer.BYTES);
+            var result =
+                    (int)
+                            GET_OPTION.invokeExact(
+                                    getOption,
+                                    segment(),
+                                    number,
+                                    SOL_SOCKET,
+                                    SO_ERROR,
+                                    memory,
+                                    scratch.valueLength(Integer.BYTES));
+            return result < 0 ? 0 : memory.get(JAVA_INT, 0);
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Shows the peer memory that it may write to, when something else is sent next. */
+    int show(int number, MemorySegment memory, long offset) {
+        try {
+            return answer(
+                    (long)
+                            MAP.invokeExact(
+                                    map,
+                                    segment(),
+                                    number,
+                                    memory,
+                                    memory.byteSize(),
+                                    PROT_WRITE,
+                                    0,
+                                    offset));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Takes that back. The library's own close does not, and then never ends. */
+    int hide(int number, MemorySegment memory) {
+        try {
+            return answer(
+                    (int) UNMAP.invokeExact(unmap, segment(), number, memory, memory.byteSize()));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Writes to what the peer has shown, behind all that was sent; 0 if it has shown nothing. */
+    int writeShown(int number, MemorySegment source, long bytes, long offset) {
+        try {
+            return answer(
+                    (long)
+                            WRITE_MAPPED.invokeExact(
+                                    writeMapped,
+                                    segment(),
+                                    number,
+                                    source,
+                                    bytes,
+                                    offset,
+                                    MSG_DONTWAIT));
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    private static int answer(long result) {
+        return result < 0 ? -CapturedErrno.value() : (int) result;
+    }
+
+    private static MethodHandle linked(FunctionDescriptor descriptor) {
+        return Downcalls.capturingErrno(descriptor);
+    }
+}

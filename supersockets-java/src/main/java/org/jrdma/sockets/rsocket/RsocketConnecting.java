@@ -1,0 +1,127 @@
+package org.jrdma.sockets.rsocket;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.internal.OwnAddress;
+import org.jrdma.sockets.internal.ShortCutConnecting;
+import org.jrdma.sockets.internal.ShortCutStream;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.Source;
+import org.jrdma.sockets.internal.SourceWaiting;
+
+/** An rsocket that is being connected. */
+final class RsocketConnecting extends ShortCutConnecting {
+
+    /** How long to wait for a peer that may not be there. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    private final RsocketFabric fabric;
+    private final InetSocketAddress target;
+    private final int receiveBuffer;
+    private final OwnAddress own;
+
+    RsocketConnecting(
+            RsocketFabric fabric,
+            InetSocketAddress target,
+            int receiveBuffer,
+            OwnAddress own,
+            Consumer<String> refused) {
+        super(fabric.threads(), refused);
+        this.fabric = fabric;
+        this.target = target;
+        this.receiveBuffer = receiveBuffer;
+        this.own = own;
+    }
+
+    @Override
+    protected ShortCutStream connect() throws IOException {
+        var source = own.source();
+        if (!fabric.addresses().has(source)) {
+            throw new FabricException(
+                    "%s is reached from %s, which is no address of an RDMA device"
+                            .formatted(
+                                    target.getAddress().getHostAddress(), source.getHostAddress()));
+        }
+        var number = fabric.socket(RsocketCalls.familyOf(target.getAddress()), receiveBuffer);
+        var attempt = new Attempt(number);
+        try {
+            connect(attempt);
+            fabric.poller().forget(attempt);
+            return new RsocketStream(fabric, number);
+        } catch (IOException | RuntimeException e) {
+            fabric.poller().forget(attempt);
+            fabric.close(number);
+            throw e;
+        }
+    }
+
+    private void connect(Attempt attempt) throws IOException {
+        var number = attempt.number;
+        var calls = fabric.calls();
+        var bound = own.bound();
+        if (bound.isPresent()) {
+            RsocketFabric.check("rbind", calls.bind(number, bound.get()));
+        }
+        var result = calls.connect(number, target);
+        if (result == -Errno.EINPROGRESS) {
+            var waiting = new SourceWaiting(attempt, SocketCalls.POLLOUT, 0);
+            if (!waiting.await(Deadline.after(TIMEOUT))) {
+                throw new FabricException(
+                        "%s does not answer within %d seconds"
+                                .formatted(
+                                        target.getAddress().getHostAddress(), TIMEOUT.toSeconds()));
+            }
+            result = -attempt.outcome();
+        }
+        if (result == -Errno.ECONNREFUSED) {
+            throw new FabricException(
+                    "Connection refused: no rsocket listens there", Errno.ECONNREFUSED, null);
+        }
+        RsocketFabric.check("rconnect", result);
+    }
+
+    /** Ready for POLLOUT when it is connected, or cannot be. */
+    private final class Attempt extends Source implements RsocketPoller.Watched {
+
+        private final int number;
+
+        Attempt(int number) {
+            this.number = number;
+        }
+
+        @Override
+        public int number() {
+            return number;
+        }
+
+        @Override
+        public void happened() {
+            changed();
+        }
+
+        @Override
+        public int ready() {
+            return fabric.calls().ready(number, SocketCalls.POLLOUT) == 0 ? 0 : SocketCalls.POLLOUT;
+        }
+
+        @Override
+        protected void arm(int events) {
+            fabric.poller().watch(this, events);
+        }
+
+        /** 0, or the errno. */
+        int outcome() {
+            var events = fabric.calls().ready(number, SocketCalls.POLLOUT);
+            if ((events & RsocketCalls.POLLERR) == 0) {
+                return 0;
+            }
+            var errno = fabric.calls().error(number);
+            return errno == 0 ? Errno.ECONNRESET : errno;
+        }
+    }
+}

@@ -1,0 +1,302 @@
+package org.jrdma.sockets.rsocket;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.OwnAddress;
+import org.jrdma.sockets.internal.ShortCutConnecting;
+import org.jrdma.sockets.internal.ShortCutDoor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rsockets of this process: the library, the thread that polls for all, threads for calls that
+ * block. Stays for as long as the JVM runs. Safe for use by several threads.
+ */
+public final class RsocketFabric {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RsocketFabric.class);
+
+    /** As in {@code librdmacm.so.1.3.44.0}. */
+    private static final Pattern VERSION = Pattern.compile("\\.so\\.1\\.\\d+\\.(\\d+)\\.");
+
+    /** The first whose service threads survive that their tables grow. */
+    private static final int GROWS_SAFELY = 53;
+
+    /** For how many connections the table is made large before it is used. */
+    private static final String ROOM_PROPERTY = "jrdma.sockets.rsocket.connections";
+
+    private static final int ROOM = 256;
+    private static final int LISTENER_GROWTHS = 16;
+
+    /** By how many the tables grow each time. */
+    private static final int GROWTH = 4;
+
+    private static final int ENDERS = 16;
+    private static final int NOWHERE = 1;
+
+    private final RsocketCalls calls;
+    private final RdmaAddresses addresses;
+    private final RsocketPoller poller;
+    private final Semaphore connections;
+    private final Semaphore listeners;
+
+    /** For connecting, which blocks. */
+    private final ExecutorService threads =
+            Executors.newCachedThreadPool(
+                    Thread.ofPlatform().daemon().name("jrdma-rsocket-connect-", 0).factory());
+
+    /** For ends, which wait until the peer has what was sent. */
+    private final ThreadPoolExecutor enders =
+            new ThreadPoolExecutor(
+                    ENDERS,
+                    ENDERS,
+                    10,
+                    TimeUnit.SECONDS,
+                    new LinkedBlockingQueue<>(),
+                    Thread.ofPlatform().daemon().name("jrdma-rsocket-end-", 0).factory());
+
+    private RsocketFabric(RsocketCalls calls, RdmaAddresses addresses) throws FabricException {
+        this.calls = calls;
+        this.addresses = addresses;
+        enders.allowCoreThreadTimeOut(true);
+        var first = addresses.all().stream().findFirst();
+        var growsSafely = first.isEmpty() || growsSafely(calls.toString());
+        connections = new Semaphore(growsSafely ? Integer.MAX_VALUE : growConnections(first.get()));
+        listeners = new Semaphore(growsSafely ? Integer.MAX_VALUE : growListeners(first.get()));
+        poller = RsocketPoller.start(calls);
+    }
+
+    /**
+     * Opens librdmacm for the devices of this machine. May block for a moment.
+     *
+     * @throws FabricException if there is no library, no device, or no access to it
+     */
+    public static RsocketFabric open() throws FabricException {
+        var addresses = new RdmaAddresses(Machine.THIS);
+        var whyNone = addresses.whyNone();
+        if (whyNone.isPresent()) {
+            throw new FabricException(whyNone.get());
+        }
+        var calls = new RsocketCalls(NativeLibrary.open(RsocketCalls.NAME));
+        calls.close(check("rsocket", calls.socket(InternetFamily.IPV4)));
+        var fabric = new RsocketFabric(calls, addresses);
+        LOG.info("Streams over rsockets, at {}, by {}", addresses.all(), calls);
+        return fabric;
+    }
+
+    static boolean growsSafely(String library) {
+        var version = VERSION.matcher(library);
+        return version.find() && Integer.parseInt(version.group(1)) >= GROWS_SAFELY;
+    }
+
+    /**
+     * Makes room for connections. Before version 53, a thread of the library's goes on to read its
+     * table where it was when it had to grow, and then loses connections, or waits without end for
+     * one that has nothing to say, and everybody who connects or closes waits with it. The table is
+     * larger by four each time that the thread starts, which it does for the first connection.
+     *
+     * @return for how many there is room
+     */
+    private int growConnections(InetAddress address) throws FabricException {
+        var target = new InetSocketAddress(address, NOWHERE);
+        var grown = 0;
+        for (var i = 0; i < Math.ceilDiv(Integer.getInteger(ROOM_PROPERTY, ROOM), GROWTH); i++) {
+            var number = check("rsocket", calls.socket(RsocketCalls.familyOf(address)));
+            calls.doNotBlock(number);
+            if (calls.connect(number, target) == -Errno.EINPROGRESS) {
+                grown++;
+            }
+            calls.close(number);
+        }
+        return GROWTH * grown;
+    }
+
+    /** The same for what listens. */
+    private int growListeners(InetAddress address) throws FabricException {
+        for (var i = 0; i < LISTENER_GROWTHS; i++) {
+            var number = check("rsocket", calls.socket(RsocketCalls.familyOf(address)));
+            check("rbind", calls.bind(number, new InetSocketAddress(address, 0)));
+            check("rlisten", calls.listen(number, 1));
+            calls.close(number);
+        }
+        return GROWTH * LISTENER_GROWTHS;
+    }
+
+    /** Something that connects; see {@link ShortCutConnecting}. */
+    public ShortCutConnecting connecting(
+            InetSocketAddress target, int receiveBuffer, OwnAddress own, Consumer<String> refused) {
+        return new RsocketConnecting(this, target, receiveBuffer, own, refused);
+    }
+
+    /**
+     * Lets peers in at an address, or at all that RDMA devices have if it is the wildcard. May
+     * block for a moment.
+     *
+     * @throws FabricException if no device has it, or an rsocket listens there
+     */
+    public ShortCutDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
+            throws FabricException {
+        var numbers = new ArrayList<Integer>();
+        try {
+            for (var each : addressesOf(address)) {
+                numbers.add(listenAt(each, backlog, receiveBuffer));
+            }
+            var door = new RsocketDoor(this, address, numbers, backlog);
+            door.open();
+            return door;
+        } catch (FabricException e) {
+            numbers.forEach(this::closeListener);
+            throw e;
+        }
+    }
+
+    private List<InetSocketAddress> addressesOf(InetSocketAddress address) throws FabricException {
+        var ip = address.getAddress();
+        if (!ip.isAnyLocalAddress()) {
+            if (!addresses.has(ip)) {
+                throw new FabricException("no RDMA device has the address " + ip.getHostAddress());
+            }
+            return List.of(address);
+        }
+        var all =
+                addresses.all().stream()
+                        .filter(each ->
+                                each instanceof Inet4Address || !(ip instanceof Inet4Address))
+                        .map(each -> new InetSocketAddress(each, address.getPort()))
+                        .toList();
+        if (all.isEmpty()) {
+            throw new FabricException("no RDMA device has an address");
+        }
+        return all;
+    }
+
+    private int listenAt(InetSocketAddress address, int backlog, int receiveBuffer)
+            throws FabricException {
+        if (!listeners.tryAcquire()) {
+            throw new FabricException(
+                    "%s holds no more listeners safely; version %d does"
+                            .formatted(calls, GROWS_SAFELY));
+        }
+        var number = calls.socket(RsocketCalls.familyOf(address.getAddress()));
+        try {
+            check("rsocket", number);
+            prepare(number, receiveBuffer);
+            check("rbind", calls.bind(number, address));
+            check("rlisten", calls.listen(number, backlog));
+            return number;
+        } catch (FabricException e) {
+            if (number >= 0) {
+                calls.close(number);
+            }
+            listeners.release();
+            throw new FabricException(
+                    "at %s: %s".formatted(address.getAddress().getHostAddress(), e.getMessage()),
+                    e.code(),
+                    e);
+        }
+    }
+
+    /** Makes an rsocket that does not block, to be connected. */
+    int socket(InternetFamily family, int receiveBuffer) throws FabricException {
+        if (!connections.tryAcquire()) {
+            throw new FabricException(
+                    "%s holds no more connections safely; version %d does, or this with more room: -D%s"
+                            .formatted(calls, GROWS_SAFELY, ROOM_PROPERTY));
+        }
+        var number = calls.socket(family);
+        if (number < 0) {
+            connections.release();
+        }
+        check("rsocket", number);
+        check("rfcntl", calls.doNotBlock(number));
+        prepare(number, receiveBuffer);
+        return number;
+    }
+
+    private void prepare(int number, int receiveBuffer) throws FabricException {
+        calls.reuseAddress(number);
+        check("rsetsockopt", calls.shownPieces(number, Farewell.PIECES));
+        if (receiveBuffer > 0) {
+            calls.receiveBuffer(number, receiveBuffer);
+        }
+    }
+
+    /** Waits for the next connection; it, or what is no number of one. */
+    int accept(int listener) {
+        connections.acquireUninterruptibly();
+        var number = calls.accept(listener);
+        if (number <= 0) {
+            connections.release();
+        } else {
+            calls.doNotBlock(number);
+        }
+        return number;
+    }
+
+    /** Closes what was connected, or was to be. Blocks until the peer has what was sent. */
+    void close(int number) {
+        calls.close(number);
+        connections.release();
+    }
+
+    /** Closes what listens, and who was not accepted. Who waits there gets 0, or an errno. */
+    void closeListener(int number) {
+        calls.doNotBlock(number);
+        for (var left = calls.accept(number); left > 0; left = calls.accept(number)) {
+            calls.close(left);
+        }
+        calls.close(number);
+        listeners.release();
+    }
+
+    /**
+     * The result of a call, if it is one.
+     *
+     * @throws FabricException if it is a negative errno
+     */
+    static int check(String function, int result) throws FabricException {
+        if (result < 0) {
+            throw new FabricException(
+                    "%s failed: %s".formatted(function, Errno.describe(-result)), -result, null);
+        }
+        return result;
+    }
+
+    RsocketCalls calls() {
+        return calls;
+    }
+
+    RsocketPoller poller() {
+        return poller;
+    }
+
+    RdmaAddresses addresses() {
+        return addresses;
+    }
+
+    Executor threads() {
+        return threads;
+    }
+
+    /** For what ends a stream, which may block. */
+    Executor enders() {
+        return enders;
+    }
+}

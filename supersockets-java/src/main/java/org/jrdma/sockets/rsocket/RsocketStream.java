@@ -1,0 +1,228 @@
+package org.jrdma.sockets.rsocket;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.Scratch;
+import org.jrdma.sockets.internal.ShortCutStream;
+import org.jrdma.sockets.internal.SocketCalls;
+
+/**
+ * One end of a stream over a connected rsocket.
+ *
+ * <p>The library lets one thread send, one receive and others poll at a time. It does not let
+ * anybody do so while an end is shut down, which waits for the peer: so nothing is ready meanwhile.
+ */
+final class RsocketStream extends ShortCutStream implements RsocketPoller.Watched {
+
+    private static final int BOTH = SocketCalls.POLLIN | SocketCalls.POLLOUT;
+    private static final int OVER = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
+
+    /** How long to wait for room at the peer to tell it of the end. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    private final RsocketFabric fabric;
+    private final int number;
+    private final InetSocketAddress local;
+
+    /** What this end tells the peer when it ends, and has been told. */
+    private final Farewell farewell;
+
+    /** Shared by who uses the rsocket, and held alone by who ends it. */
+    private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
+
+    private volatile boolean inputEnded;
+    private volatile boolean outputEnded;
+
+    /** Whether a program has been told of the failure, as the kernel tells of a reset once. */
+    private volatile boolean failureTold;
+
+    /** Guarded by {@code use}. */
+    private boolean closed;
+
+    /** The last of what ends it. */
+    private CompletableFuture<Void> ending = CompletableFuture.completedFuture(null);
+
+    RsocketStream(RsocketFabric fabric, int number) {
+        this.fabric = fabric;
+        this.number = number;
+        this.local = fabric.calls().localName(number);
+        this.farewell = new Farewell(fabric.calls(), number);
+    }
+
+    @Override
+    public int number() {
+        return number;
+    }
+
+    @Override
+    public Optional<InetSocketAddress> localAddress() {
+        return Optional.of(local);
+    }
+
+    @Override
+    public void happened() {
+        changed();
+    }
+
+    /** An rsocket call that does not wait. */
+    @FunctionalInterface
+    private interface Call {
+        int make();
+    }
+
+    /** Makes a call, or answers {@code meanwhile} while the rsocket is being ended. */
+    private int use(int meanwhile, Call call) {
+        if (!use.readLock().tryLock()) {
+            return meanwhile;
+        }
+        try {
+            return closed ? meanwhile : call.make();
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    private int state(int events) {
+        return use(0, () -> fabric.calls().ready(number, events));
+    }
+
+    @Override
+    public int ready() {
+        var events = state(BOTH);
+        return ((events & OVER) != 0 ? BOTH : events & BOTH)
+                | (inputEnded ? SocketCalls.POLLIN : 0)
+                | (outputEnded ? SocketCalls.POLLOUT : 0);
+    }
+
+    @Override
+    protected void arm(int events) {
+        fabric.poller().watch(this, events);
+    }
+
+    @Override
+    public int available() {
+        try (var scratch = Scratch.take()) {
+            var bytes = scratch.bytes();
+            return Math.max(0, use(0, () -> fabric.calls().peek(number, bytes, bytes.byteSize())));
+        }
+    }
+
+    @Override
+    public int receive(MemorySegment target, long most) {
+        var count = use(SocketCalls.AGAIN, () -> fabric.calls().receive(number, target, most));
+        if (count > 0) {
+            return count;
+        }
+        if (count == SocketCalls.AGAIN) {
+            return inputEnded ? 0 : SocketCalls.AGAIN;
+        }
+        return count == 0 && hasEndedWell() ? 0 : failed(-Errno.ECONNRESET);
+    }
+
+    /** Where nothing is left to receive. */
+    private boolean hasEndedWell() {
+        var events = state(SocketCalls.POLLIN); // first: the last word comes before
+        var word = farewell.heard();
+        if (word != 0) {
+            return word == Farewell.ENDED;
+        }
+        return (events & (farewell.agreed() ? OVER : RsocketCalls.POLLERR)) == 0;
+    }
+
+    /** The library itself takes bytes for a peer that has gone, so that is asked first. */
+    @Override
+    public int send(MemorySegment source, long bytes) {
+        if (outputEnded) {
+            return -Errno.EPIPE;
+        }
+        var events = state(SocketCalls.POLLOUT);
+        if ((events & OVER) == 0) {
+            var count = use(SocketCalls.AGAIN, () -> fabric.calls().send(number, source, bytes));
+            if (count >= 0 || count == SocketCalls.AGAIN) {
+                return count;
+            }
+            events = state(SocketCalls.POLLOUT);
+        }
+        var hasLeft =
+                farewell.agreed()
+                        ? farewell.heard() == Farewell.ENDED
+                        : (events & RsocketCalls.POLLHUP) != 0;
+        return hasLeft || failureTold ? -Errno.EPIPE : failed(-Errno.ECONNRESET);
+    }
+
+    private int failed(int errno) {
+        failureTold = true;
+        return errno;
+    }
+
+    @Override
+    public void shutdownInput() {
+        inputEnded = true;
+        changed();
+    }
+
+    @Override
+    public void shutdownOutput() {
+        outputEnded = true;
+        changed();
+        end(() -> {
+            sayFarewell(Farewell.ENDED);
+            alone(() -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
+        });
+    }
+
+    /** Bytes that nobody here has received make it a reset, as with TCP. */
+    @Override
+    public void close(boolean reset) {
+        end(() -> {
+            var unread = !inputEnded && available() != 0;
+            sayFarewell(reset || unread ? Farewell.RESET : Farewell.ENDED);
+            alone(() -> {
+                closed = true;
+                fabric.poller().forget(this);
+                farewell.end();
+                fabric.close(number);
+            });
+        });
+    }
+
+    /** Runs one end after the other. */
+    private synchronized void end(Runnable end) {
+        ending = ending.thenRunAsync(end, fabric.enders());
+    }
+
+    /**
+     * Waits until the peer has room to be told. Without that, it takes the end for a failure, which
+     * it is for a peer that receives nothing for so long.
+     */
+    private void sayFarewell(long word) {
+        var deadline = Deadline.after(PATIENCE);
+        while ((state(SocketCalls.POLLOUT) & OVER) == 0
+                && use(1, () -> farewell.say(word) ? 1 : 0) == 0
+                && !deadline.hasPassed()) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    /** Runs what nobody else may run beside. */
+    private void alone(Runnable end) {
+        use.writeLock().lock();
+        try {
+            fabric.poller().leaveAlone(this);
+            end.run();
+            fabric.poller().resume(this);
+        } finally {
+            use.writeLock().unlock();
+        }
+        changed(); // whoever has found nothing meanwhile looks again
+    }
+}

@@ -1,0 +1,162 @@
+package org.jrdma.sockets;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.Random;
+import org.jrdma.sockets.Tasks.Kind;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Rsockets on a kernel's RoCE device, which the guest has at this address. */
+@Tag("real-kernel")
+@Timeout(60)
+class RsocketTest {
+
+    private static final InetAddress ROCE = InetAddress.ofLiteral("10.77.0.1");
+    private static final InetAddress IWARP = InetAddress.ofLiteral("10.77.1.1");
+    private static final List<Transport> PREFERRED = List.of(Transport.rsocket(), Transport.tcp());
+
+    private static ServerSocketChannel listener(InetAddress address, List<Transport> transports)
+            throws Exception {
+        return FabricSockets.listen(new InetSocketAddress(address, 0), transports);
+    }
+
+    private static int port(ServerSocketChannel listener) throws Exception {
+        return ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    }
+
+    private static InetAddress any() {
+        return InetAddress.ofLiteral("0.0.0.0");
+    }
+
+    @Test
+    void shouldBeUsable() {
+        assertThat(Transport.rsocket().whyNot()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldCarryAStreamToItsEnd(Kind kind) throws Exception {
+        var content = new Content(7);
+        var bytes = 4L << 20;
+        try (var listener = listener(ROCE, PREFERRED);
+                var client =
+                        FabricSockets.connect(
+                                "10.77.0.1", port(listener), PREFERRED, ofSeconds(10));
+                var server = listener.accept()) {
+            assertThat(Connections.of(client))
+                    .hasToString("10.77.0.1:%d rsocket".formatted(port(listener)));
+            assertThat(Connections.of(server).transport()).isEqualTo("rsocket");
+            assertThat(Connections.of(server).isFallBack()).isFalse();
+            assertThat(client.getLocalAddress()).isEqualTo(server.getRemoteAddress());
+
+            var writer =
+                    Tasks.start(
+                            kind,
+                            () -> {
+                                var all = Transfer.write(client, content, bytes, new Random(1));
+                                client.shutdownOutput();
+                                return all;
+                            });
+            var read =
+                    Transfer.read(
+                            server, content, Long.MAX_VALUE, Transfer.Pace.QUICK, new Random(2));
+
+            assertThat(read).isEqualTo(new Transfer(bytes, null));
+            assertThat(writer.get()).isEqualTo(read);
+            server.write(Bytes.of("thanks"));
+            assertThat(Bytes.read(client, 6)).isEqualTo("thanks");
+        }
+    }
+
+    @Test
+    void shouldServeTcpAtTheSamePort() throws Exception {
+        try (var listener = listener(any(), PREFERRED)) {
+            for (var host : List.of("10.77.0.1", "127.0.0.1", "10.77.1.1")) {
+                try (var client = SocketChannel.open(new InetSocketAddress(host, port(listener)));
+                        var server = listener.accept()) {
+                    client.write(Bytes.of("tcp"));
+                    assertThat(Bytes.read(server, 3)).isEqualTo("tcp");
+                    assertThat(Connections.of(server).transport()).isEqualTo("tcp");
+                    assertThat(Connections.of(server).whyNotFaster())
+                            .isEqualTo("rsocket: the client did not come by it");
+                }
+            }
+            try (var client =
+                            FabricSockets.connect(
+                                    "10.77.0.1", port(listener), PREFERRED, ofSeconds(10));
+                    var server = listener.accept()) {
+                assertThat(Connections.of(client).transport()).isEqualTo("rsocket");
+                assertThat(Connections.of(server).transport()).isEqualTo("rsocket");
+            }
+        }
+    }
+
+    @Test
+    void shouldFallBackWhereNoRsocketListens() throws Exception {
+        try (var listener = listener(ROCE, List.of(Transport.tcp()));
+                var client =
+                        FabricSockets.connect(
+                                "10.77.0.1", port(listener), PREFERRED, ofSeconds(10));
+                var server = listener.accept()) {
+            client.write(Bytes.of("abc"));
+            assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+            assertThat(Connections.of(client))
+                    .hasToString(
+                            "10.77.0.1:%d tcp (rsocket: Connection refused: no rsocket listens there)"
+                                    .formatted(port(listener)));
+            assertThatThrownBy(() ->
+                            FabricSockets.connect(
+                                    "10.77.0.1",
+                                    port(listener),
+                                    List.of(Transport.rsocket()),
+                                    ofSeconds(10)))
+                    .hasMessageContaining("no rsocket listens there");
+        }
+    }
+
+    @Test
+    void shouldFallBackWhereNoDeviceLeads() throws Exception {
+        for (var host : List.of(InetAddress.ofLiteral("127.0.0.1"), IWARP)) {
+            var name = host.getHostAddress();
+            try (var listener = listener(host, PREFERRED);
+                    var client =
+                            FabricSockets.connect(name, port(listener), PREFERRED, ofSeconds(10));
+                    var server = listener.accept()) {
+                assertThat(Connections.of(client).whyNotFaster())
+                        .isEqualTo(
+                                "rsocket: %s is reached from %s, which is no address of an RDMA device"
+                                        .formatted(name, name));
+                assertThat(Connections.of(server).whyNotFaster())
+                        .isEqualTo("rsocket: no RDMA device has the address " + name);
+            }
+        }
+    }
+
+    @Test
+    void shouldBindWhatConnects() throws Exception {
+        var provider = new FabricSelectorProvider(PREFERRED);
+        try (var listener = listener(ROCE, PREFERRED);
+                var client = provider.openSocketChannel()) {
+            client.bind(new InetSocketAddress(ROCE, 0));
+            var own = client.getLocalAddress();
+
+            client.connect(listener.getLocalAddress());
+
+            assertThat(((FabricSocketChannel) client).transport()).isSameAs(Transport.rsocket());
+            try (var server = listener.accept()) {
+                assertThat(server.getRemoteAddress()).isEqualTo(own);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package org.jrdma.sockets;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.FabricException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Of a machine that has no rsockets; those that there are have {@link RsocketTest}. */
+@Timeout(30)
+class RsocketTransportTest {
+
+    private static final String WHY_NOT = "this machine has no RDMA device";
+
+    private final AtomicInteger asked = new AtomicInteger();
+    private final Transport absent =
+            new RsocketTransport(() -> {
+                asked.incrementAndGet();
+                throw new FabricException(WHY_NOT);
+            });
+
+    @Test
+    void shouldSayWhyItCannotBeUsedAndNotAskAtOnceAgain() {
+        assertThat(absent.whyNot()).hasValue(WHY_NOT);
+        assertThat(absent.whyNot()).hasValue(WHY_NOT);
+
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void shouldNotTakeTheSoftwareFabricForTheKernels() {
+        assertThatThrownBy(() -> RsocketTransport.find("software"))
+                .isInstanceOf(FabricException.class)
+                .hasMessage(
+                        "librdmacm reaches the kernel's RDMA devices alone, not those of the software fabric that jrdma.fabric names");
+    }
+
+    @Test
+    void shouldBeFoundByItsName() {
+        assertThat(Transports.parse("rsocket,tcp").preferred())
+                .containsExactly(Transport.rsocket(), Transport.tcp());
+        assertThat(Policy.parse("policy", List.of("connect * * rsocket no-fall-back")).rules())
+                .first()
+                .extracting(rule -> rule.transports().preferred())
+                .isEqualTo(List.of(Transport.rsocket()));
+    }
+
+    @Test
+    void shouldGiveTheReasonsOfBothEndsOfAFallBack() throws Exception {
+        var preferred = List.of(absent, Transport.tcp());
+        try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, preferred);
+                var client = new FabricSelectorProvider(preferred).openSocketChannel()) {
+            client.connect(listener.getLocalAddress());
+            try (var server = listener.accept()) {
+                client.write(Bytes.of("abc"));
+                assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+                for (var end : List.of(client, server)) {
+                    assertThat(Connections.of(end).transport()).isEqualTo("tcp");
+                    assertThat(Connections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldTryOneWayPastTheKernelAfterTheOther() throws Exception {
+        var node = SisciNodes.anyOfItsOwn();
+        var preferred = List.of(absent, node.transport(""), Transport.tcp());
+        try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, preferred);
+                var client = new FabricSelectorProvider(preferred).openSocketChannel()) {
+            client.connect(listener.getLocalAddress());
+            try (var server = listener.accept()) {
+                client.write(Bytes.of("abc"));
+                assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+                for (var end : List.of(client, server)) {
+                    assertThat(Connections.of(end).transport()).isEqualTo("sisci");
+                    assertThat(Connections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseWhereNothingElseMayBeTaken() throws Exception {
+        try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, List.of(Transport.tcp()))) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            assertThatThrownBy(() ->
+                            FabricSockets.connect(
+                                    "127.0.0.1", port, List.of(absent), ofSeconds(10)))
+                    .hasMessage(
+                            "127.0.0.1:%d cannot be reached. rsocket: %s".formatted(port, WHY_NOT));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package org.jrdma.sockets;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The C program rstream of rdmacm-utils as the peer: what it sends has each byte in order. */
+@Tag("real-kernel")
+@Timeout(60)
+class RstreamTest {
+
+    private static final InetAddress HERE = InetAddress.ofLiteral("10.77.0.1");
+    private static final List<Transport> RSOCKET = List.of(Transport.rsocket());
+
+    /** What both sides send each other before they begin. */
+    private static final int GREETING = 16;
+
+    private static final int TRANSFER = 40_000;
+    private static final int TRANSFERS = 50;
+    private static final int ITERATIONS = 2;
+
+    private static Process rstream(int port, String... options) throws IOException {
+        var command = new ArrayList<>(List.of("rstream", "-p", Integer.toString(port)));
+        command.addAll(
+                List.of(
+                        "-S",
+                        Integer.toString(TRANSFER),
+                        "-C",
+                        Integer.toString(TRANSFERS),
+                        "-I",
+                        Integer.toString(ITERATIONS),
+                        "-T",
+                        "verify",
+                        "-T",
+                        "blocking"));
+        command.addAll(List.of(options));
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    /** Bytes that count on and on, as rstream's do, over all that one direction carries. */
+    private static final class Counting {
+
+        private final SocketChannel channel;
+        private byte sent;
+        private byte received;
+
+        Counting(SocketChannel channel) {
+            this.channel = channel;
+        }
+
+        void send(int bytes) throws IOException {
+            var buffer = ByteBuffer.allocateDirect(bytes);
+            while (buffer.hasRemaining()) {
+                buffer.put(sent++);
+            }
+            channel.write(buffer.flip());
+        }
+
+        void receive(int bytes) throws IOException {
+            var buffer = ByteBuffer.allocate(bytes);
+            while (buffer.hasRemaining()) {
+                assertThat(channel.read(buffer)).isPositive();
+            }
+            for (var one : buffer.array()) {
+                assertThat(one).isEqualTo(received++);
+            }
+        }
+    }
+
+    private static void assertWell(Process rstream) throws Exception {
+        var output = new String(rstream.getInputStream().readAllBytes(), UTF_8);
+        assertThat(rstream.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(output).doesNotContain("failed").contains("Gb/sec");
+        assertThat(rstream.exitValue()).as(output).isZero();
+    }
+
+    @Test
+    void shouldServeRstream() throws Exception {
+        try (var listener = FabricSockets.listen(new InetSocketAddress(HERE, 0), RSOCKET)) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            var client = rstream(port, "-s", HERE.getHostAddress());
+            try (var channel = listener.accept()) {
+                assertThat(Connections.of(channel).transport()).isEqualTo("rsocket");
+                var stream = new Counting(channel);
+                stream.receive(GREETING);
+                stream.send(GREETING);
+                for (var i = 0; i < ITERATIONS; i++) {
+                    stream.receive(TRANSFERS * TRANSFER);
+                    stream.send(TRANSFERS * TRANSFER);
+                }
+                assertThat(channel.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+                assertWell(client);
+            } finally {
+                client.destroyForcibly();
+            }
+        }
+    }
+
+    @Test
+    void shouldBeServedByRstream() throws Exception {
+        var port = freePort();
+        var server = rstream(port, "-b", HERE.getHostAddress());
+        try (var channel = connectOnceItListens(port)) {
+            var stream = new Counting(channel);
+            stream.send(GREETING);
+            stream.receive(GREETING);
+            for (var i = 0; i < ITERATIONS; i++) {
+                stream.send(TRANSFERS * TRANSFER);
+                stream.receive(TRANSFERS * TRANSFER);
+            }
+            assertThat(channel.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertWell(server);
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    private static FabricSocketChannel connectOnceItListens(int port) throws Exception {
+        var deadline = Deadline.after(ofSeconds(20));
+        while (true) {
+            try {
+                return FabricSockets.connect(HERE.getHostAddress(), port, RSOCKET, ofSeconds(5));
+            } catch (FabricException e) {
+                if (deadline.hasPassed()) {
+                    throw e;
+                }
+                Thread.sleep(50);
+            }
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0, 1, HERE)) {
+            return socket.getLocalPort();
+        }
+    }
+}
