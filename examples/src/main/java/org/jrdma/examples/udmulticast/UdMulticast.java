@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.MulticastSocket;
 import java.net.NetworkInterface;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.Destination;
@@ -31,9 +32,12 @@ public final class UdMulticast {
               -f FABRIC   "system", or "software" (that where the machine has no RDMA device)
               -g INDEX    the row of its GID table to send from (the best there is)
               -m GROUP    the group's IP address (239.77.0.1)
-              -n COUNT    how many messages to show before leaving (1)\
+              -n COUNT    how many messages to show before leaving (1)
+
+            Who receives waits for ever.\
             """;
 
+    private static final Duration FOR_EVER = ChronoUnit.FOREVER.getDuration();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int PORT = 1;
 
@@ -112,7 +116,7 @@ public final class UdMulticast {
                 if (shown == 0) {
                     IO.println("waiting in the group " + group);
                 }
-                next.await(PATIENCE);
+                next.await(FOR_EVER);
                 IO.println(
                         "received \"%s\" from %s"
                                 .formatted(

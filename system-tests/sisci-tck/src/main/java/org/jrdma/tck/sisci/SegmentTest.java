@@ -16,6 +16,7 @@ import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SegmentEvent;
 import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.SisciError;
+import org.jrdma.sisci.SisciException;
 import org.junit.jupiter.api.Test;
 
 /** What a segment can be, and become. */
@@ -64,6 +65,17 @@ class SegmentTest extends NodesTest {
                 assertThat(remote.nodeId()).isEqualTo(here);
             }
         });
+    }
+
+    @Test
+    void shouldSayWhyItCannotBeOfferedTwice() throws Exception {
+        var segment = node.newSegment(SEGMENT, BYTES);
+        segment.offer();
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(segment::offer)
+                .withMessageContaining("SCIPrepareSegment failed for segment " + SEGMENT)
+                .withMessageContaining("it has been done already");
     }
 
     @Test
