@@ -12,6 +12,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_qp_attr;
@@ -87,6 +89,20 @@ class ConnectionManagerTest {
                 .withMessageContaining("No way to the address " + PEER);
 
         assertThat(library.calls).endsWith("rdma_destroy_id");
+    }
+
+    @Test
+    void shouldEndAtOnceWhenItsFutureIsCancelled() throws Exception {
+        var asked = new CountDownLatch(1);
+        library.watching("rdma_resolve_addr", _ -> asked.countDown());
+        var destroyed = new CountDownLatch(1);
+        library.watching("rdma_destroy_id", _ -> destroyed.countDown());
+        var resolving = connections.resolveAsync(PEER, Duration.ofDays(1));
+        asked.await();
+
+        resolving.cancel(true);
+
+        assertThat(destroyed.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     private static MemorySegment identifierAt(Object argument) {

@@ -38,6 +38,20 @@ public abstract class NativeObject implements AutoCloseable {
     }
 
     /**
+     * Has something run when close() begins, by whomever, before anything is destroyed: to end
+     * waits for what will not come any more. It runs on the thread that closes, and must not wait;
+     * at once, if close() has begun. As long as this is open it is kept, with all that it knows.
+     */
+    public final void onClose(Runnable wakeup) {
+        lifetime.onClose(wakeup);
+    }
+
+    /** Ends an {@link #onClose}: the same {@code wakeup} does not run any more. */
+    public final void noLongerOnClose(Runnable wakeup) {
+        lifetime.noLongerOnClose(wakeup);
+    }
+
+    /**
      * The C structure's address: the way down, for what this SDK does not wrap yet. Nothing guards
      * its use.
      *

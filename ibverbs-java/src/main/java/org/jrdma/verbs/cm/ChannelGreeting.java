@@ -1,6 +1,7 @@
 package org.jrdma.verbs.cm;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -14,18 +15,27 @@ record ChannelGreeting(int messageBytes, int window) {
     /** "jrc" and a version. */
     private static final int MAGIC = 0x6a726301;
 
-    byte[] toBytes() {
-        return ByteBuffer.allocate(3 * Integer.BYTES)
+    private static final int BYTES = 3 * Integer.BYTES;
+
+    /** With what the program says behind it. */
+    byte[] followedBy(byte... data) {
+        return ByteBuffer.allocate(BYTES + data.length)
                 .putInt(MAGIC)
                 .putInt(messageBytes)
                 .putInt(window)
+                .put(data)
                 .array();
+    }
+
+    /** What the program says behind it. */
+    static PrivateData behind(PrivateData all) {
+        return PrivateData.of(Arrays.copyOfRange(all.bytes(), BYTES, all.length()));
     }
 
     /** Empty if it is something else. */
     static Optional<ChannelGreeting> from(PrivateData data) {
         var bytes = ByteBuffer.wrap(data.bytes());
-        if (bytes.remaining() < 3 * Integer.BYTES || bytes.getInt() != MAGIC) {
+        if (bytes.remaining() < BYTES || bytes.getInt() != MAGIC) {
             return Optional.empty();
         }
         var greeting = new ChannelGreeting(bytes.getInt(), bytes.getInt());

@@ -54,6 +54,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         this.peerAddress = identifier.peerAddress().orElseThrow();
         this.ending = new Ending(identifier, queuePair, toString());
         identifier.inbox().handle(ending::react);
+        queuePair.onClose(ending::queuePairClosed);
         identifier.ownLifetime().onClose(ending::closed);
         identifier.reportIfDropped(this, toString());
     }
@@ -86,6 +87,19 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             if (disconnected.completeExceptionally(
                     new IllegalStateException(name + " is closed"))) {
                 flush();
+            }
+        }
+
+        /** By another hand than the connection's: with its protection domain, most likely. */
+        void queuePairClosed() {
+            if (disconnected.completeExceptionally(
+                    new IllegalStateException(
+                            "%s is closed: %s is, by itself or with its protection domain"
+                                    .formatted(name, queuePair)))) {
+                PlatformCalls.start(() -> {
+                    answer();
+                    identifier.close();
+                });
             }
         }
 
@@ -156,7 +170,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not answer in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile
+     * @throws IllegalStateException if this is closed, before or meanwhile, or its protection
+     *     domain
      */
     public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
@@ -166,8 +181,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             }
             try {
                 identifier.disconnect();
-            } catch (VerbsException e) {
-                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster
+            } catch (VerbsException | IllegalStateException e) {
+                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster, or it is closed
             }
         }
         await(deadline);
@@ -179,7 +194,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if it does not in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile
+     * @throws IllegalStateException if this is closed, before or meanwhile, or its protection
+     *     domain
      */
     public void awaitDisconnected(Duration timeout) throws FabricException, InterruptedIOException {
         await(Deadline.after(timeout));
@@ -194,13 +210,13 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for " + this);
         } catch (ExecutionException e) {
-            throw new IllegalStateException(this + " is closed", e);
+            throw new IllegalStateException(e.getCause().getMessage(), e);
         }
     }
 
     /**
      * Completed when the connection has ended by a disconnect of whichever side; with
-     * IllegalStateException, when this is closed first.
+     * IllegalStateException, when this is closed first, or its protection domain.
      */
     public CompletableFuture<Void> disconnected() {
         return ending.disconnected.copy();

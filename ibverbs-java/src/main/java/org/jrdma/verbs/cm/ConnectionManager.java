@@ -129,6 +129,15 @@ public final class ConnectionManager {
     }
 
     /**
+     * The same, without waiting. A future that is cancelled ends it at once, and leaves nothing
+     * behind.
+     */
+    public CompletableFuture<Route> resolveAsync(InetSocketAddress address, Duration timeout) {
+        return Cancellable.start(
+                "jrdma-resolve-async", () -> resolve(address, timeout), Route::close);
+    }
+
+    /**
      * The same for what was looked up to be connected to.
      *
      * @throws IllegalArgumentException if it is to be listened for
@@ -140,19 +149,46 @@ public final class ConnectionManager {
                         .orElseThrow(() ->
                                 new IllegalArgumentException(
                                         info + " is to be listened for, not connected to"));
-        return route(channel().newIdentifier(info), peer, Deadline.after(timeout));
+        return route(channel().newIdentifier(info), null, peer, Deadline.after(timeout));
     }
 
     private Route resolve(InetSocketAddress address, Deadline deadline)
             throws FabricException, InterruptedIOException {
-        return route(channel().newIdentifier(PortSpace.TCP), address, deadline);
+        return route(channel().newIdentifier(PortSpace.TCP), null, address, deadline);
     }
 
-    private static Route route(Identifier identifier, InetSocketAddress address, Deadline deadline)
+    private static Route way(
+            Identifier identifier,
+            ConnectionOptions<?> options,
+            InetSocketAddress address,
+            Deadline deadline)
+            throws FabricException, InterruptedIOException {
+        if (options.typeOfService().isPresent()) {
+            var done = false;
+            try {
+                identifier.typeOfService(options.typeOfService().getAsInt());
+                done = true;
+            } finally {
+                if (!done) {
+                    identifier.close();
+                }
+            }
+        }
+        return route(identifier, options.source().orElse(null), address, deadline);
+    }
+
+    /**
+     * @param source null for any
+     */
+    private static Route route(
+            Identifier identifier,
+            @Nullable InetSocketAddress source,
+            InetSocketAddress address,
+            Deadline deadline)
             throws FabricException, InterruptedIOException {
         var done = false;
         try {
-            resolve(identifier, address, deadline);
+            resolve(identifier, source, address, deadline);
             done = true;
             return new Route(identifier);
         } finally {
@@ -162,10 +198,21 @@ public final class ConnectionManager {
         }
     }
 
-    private static void resolve(Identifier identifier, InetSocketAddress address, Deadline deadline)
+    private static void resolve(
+            Identifier identifier,
+            @Nullable InetSocketAddress source,
+            InetSocketAddress address,
+            Deadline deadline)
             throws FabricException, InterruptedIOException {
-        identifier.resolveAddress(address, longer(deadline));
-        var noWay = "No way to the address " + address;
+        if (source == null) {
+            identifier.resolveAddress(address, longer(deadline));
+        } else {
+            identifier.resolveAddress(source, address, longer(deadline));
+        }
+        var noWay =
+                "No way to the address "
+                        + address
+                        + (source == null ? "" : " from " + source.getAddress());
         await(
                 ConnectionEvent.AddressResolved.class,
                 identifier,
@@ -224,29 +271,23 @@ public final class ConnectionManager {
             Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        return resolve(address, deadline).connect(domain, options, deadline);
+        return way(channel().newIdentifier(PortSpace.TCP), options, address, deadline)
+                .connect(domain, options, deadline);
     }
 
-    /** The same, without waiting. A future that is cancelled before leaves no connection behind. */
+    /**
+     * The same, without waiting. A future that is cancelled ends it at once, and leaves nothing
+     * behind.
+     */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
             InetSocketAddress address,
             ProtectionDomain domain,
             ConnectionOptions<Q> options,
             Duration timeout) {
-        var future = new CompletableFuture<Connection<Q>>();
-        Thread.ofVirtual()
-                .name("jrdma-connect-async")
-                .start(() -> {
-                    try {
-                        var connection = connect(address, domain, options, timeout);
-                        if (!future.complete(connection)) {
-                            connection.close();
-                        }
-                    } catch (Throwable e) {
-                        future.completeExceptionally(e);
-                    }
-                });
-        return future;
+        return Cancellable.start(
+                "jrdma-connect-async",
+                () -> connect(address, domain, options, timeout),
+                Connection::close);
     }
 
     /** Listens, with room for 128 requests that nobody has taken. */
@@ -326,7 +367,7 @@ public final class ConnectionManager {
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         try (var identifier = channel().newIdentifier(PortSpace.UDP)) {
-            resolve(identifier, service, deadline);
+            resolve(identifier, null, service, deadline);
             identifier.connect(DatagramParameters.toTell(0), privateData);
             var missed = "No answer from the service at " + service;
             var established =

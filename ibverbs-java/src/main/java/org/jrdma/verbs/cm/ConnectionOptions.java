@@ -1,6 +1,9 @@
 package org.jrdma.verbs.cm;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
@@ -36,6 +39,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
     private int receiverNotReadyTimer = 12;
     private int retries = 7;
     private int receiverNotReadyRetries = 7;
+    private OptionalInt acknowledgeTimeout = OptionalInt.empty();
+    private OptionalInt typeOfService = OptionalInt.empty();
+    private Optional<InetSocketAddress> source = Optional.empty();
 
     private ConnectionOptions(Making<Q> making) {
         this.making = making;
@@ -121,11 +127,76 @@ public final class ConnectionOptions<Q extends QueuePair> {
         return this;
     }
 
+    /**
+     * How long the queue pair waits for an acknowledgement before it sends again: 4.096 us times 2
+     * to this, 0 to 31, where 0 is without end. Together with {@link #retries} it says how soon a
+     * peer is missed that has died without a word: with 14 and 7 that is after half a second or
+     * two. By default the connection manager derives it from the path; on RoCE that is 17, eight
+     * times half a second. Not on iWARP, which has TCP's. In C: {@code rdma_set_option} with {@code
+     * RDMA_OPTION_ID_ACK_TIMEOUT}.
+     */
+    public ConnectionOptions<Q> acknowledgeTimeout(int exponent) {
+        this.acknowledgeTimeout = OptionalInt.of(checked(exponent, 31, "an acknowledge timeout"));
+        return this;
+    }
+
+    /**
+     * The priority of its packets, as in IP: 0 to 255. For who connects by {@link
+     * ConnectionManager#connect}: a route has one already, and who accepts takes the peer's. In C:
+     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
+     */
+    public ConnectionOptions<Q> typeOfService(int value) {
+        this.typeOfService = OptionalInt.of(checked(value, 255, "a type of service"));
+        return this;
+    }
+
+    /**
+     * From which local address, and so through which device, and from which port, 0 for any. For
+     * who connects by {@link ConnectionManager#connect}.
+     */
+    public ConnectionOptions<Q> from(InetSocketAddress address) {
+        this.source = Optional.of(address);
+        return this;
+    }
+
+    private static int checked(int value, int most, String what) {
+        if (value < 0 || value > most) {
+            throw new IllegalArgumentException(
+                    "%d is not %s, which is from 0 to %d".formatted(value, what, most));
+        }
+        return value;
+    }
+
     private static int checkedRetries(int count) {
         if (count < 0 || count > 7) {
             throw new IllegalArgumentException("%d retries are not from 0 to 7".formatted(count));
         }
         return count;
+    }
+
+    OptionalInt acknowledgeTimeout() {
+        return acknowledgeTimeout;
+    }
+
+    OptionalInt typeOfService() {
+        return typeOfService;
+    }
+
+    Optional<InetSocketAddress> source() {
+        return source;
+    }
+
+    /**
+     * Refuses what should have been known before there was a way to the peer.
+     *
+     * @param step who has a way
+     */
+    void refuseWayToPeer(Object step) {
+        if (typeOfService.isPresent() || source.isPresent()) {
+            throw new IllegalArgumentException(
+                    "%s has its source and its type of service already: ConnectionManager.connect takes others"
+                            .formatted(step));
+        }
     }
 
     int retries() {

@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
@@ -52,12 +53,23 @@ public final class ConnectionRequest implements AutoCloseable {
      * @throws CmException if the peer has given up
      * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile
+     * @throws IllegalStateException if this is closed, before or meanwhile, or the domain
+     * @throws IllegalArgumentException if the options say from where, or with which type of service
      */
     public <Q extends QueuePair> Connection<Q> accept(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
             throws FabricException, InterruptedIOException {
         return accept(domain, options, Deadline.after(timeout));
+    }
+
+    /**
+     * The same, without waiting. A future that is cancelled ends it at once: the peer is refused,
+     * and nothing is left behind.
+     */
+    public <Q extends QueuePair> CompletableFuture<Connection<Q>> acceptAsync(
+            ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
+        return Cancellable.start(
+                "jrdma-accept-async", () -> accept(domain, options, timeout), Connection::close);
     }
 
     <Q extends QueuePair> Connection<Q> accept(
@@ -78,6 +90,8 @@ public final class ConnectionRequest implements AutoCloseable {
     public void reject(byte... privateData) throws VerbsException {
         try {
             request.identifier().reject(privateData);
+        } catch (IllegalStateException e) {
+            throw custody.explained(e);
         } finally {
             close();
         }

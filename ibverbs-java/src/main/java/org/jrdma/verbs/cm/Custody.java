@@ -11,6 +11,7 @@ import org.jrdma.ffi.Lifetime;
 final class Custody {
 
     private final Identifier identifier;
+    private final String name;
     private final Lifetime held;
 
     /**
@@ -20,12 +21,20 @@ final class Custody {
      */
     Custody(Identifier identifier, Object step, String name) {
         this.identifier = identifier;
+        this.name = name;
         this.held = identifier.dependent(name);
         Leaks.watch(step, name, held);
     }
 
     Identifier identifier() {
         return identifier;
+    }
+
+    /** What to say of something that cannot be done for it, if that is since it is closed. */
+    IllegalStateException explained(IllegalStateException e) {
+        return held.isClosed() || !identifier.isOpen()
+                ? new IllegalStateException(name + " is closed", e)
+                : e;
     }
 
     /**
@@ -37,6 +46,12 @@ final class Custody {
         var made = maker.get();
         held.close();
         return made;
+    }
+
+    /** What it is the identifier of. */
+    @Override
+    public String toString() {
+        return name;
     }
 
     /** Closes the identifier, unless it is another's by now. */

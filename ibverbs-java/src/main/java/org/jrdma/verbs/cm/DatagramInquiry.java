@@ -42,10 +42,14 @@ public final class DatagramInquiry implements AutoCloseable {
      * @throws IllegalArgumentException if it is longer
      */
     public void accept(DatagramQueuePair queuePair, byte... privateData) throws VerbsException {
-        request.identifier()
-                .accept(
-                        DatagramParameters.toTell(queuePair.endpoint().queuePairNumber()),
-                        privateData);
+        try {
+            request.identifier()
+                    .accept(
+                            DatagramParameters.toTell(queuePair.endpoint().queuePairNumber()),
+                            privateData);
+        } catch (IllegalStateException e) {
+            throw custody.explained(e);
+        }
         close();
     }
 
@@ -57,6 +61,8 @@ public final class DatagramInquiry implements AutoCloseable {
     public void reject(byte... privateData) throws VerbsException {
         try {
             request.identifier().reject(privateData);
+        } catch (IllegalStateException e) {
+            throw custody.explained(e);
         } finally {
             close();
         }

@@ -35,6 +35,7 @@ final class Handshake<Q extends QueuePair> {
     private final ConnectionOptions<Q> options;
     private final boolean isWarp;
     private final String attempt;
+    private final Runnable queuePairClosed = this::queuePairClosed;
     private @Nullable Q queuePair;
 
     /** Whether one side has asked the other. */
@@ -67,6 +68,8 @@ final class Handshake<Q extends QueuePair> {
             return connection;
         } catch (VerbsException e) {
             throw explained(e);
+        } catch (IllegalStateException e) {
+            throw custody.explained(e);
         } catch (FabricException | InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
@@ -113,6 +116,7 @@ final class Handshake<Q extends QueuePair> {
 
     Connection<Q> connect(Deadline deadline) throws FabricException, InterruptedIOException {
         return takeOrAbandon(() -> {
+            setAcknowledgeTimeout();
             var made = prepare();
             var limits = domain.device().attributes();
             request(parameters(made, reads(limits), destinationReads(limits)));
@@ -139,6 +143,8 @@ final class Handshake<Q extends QueuePair> {
             throws FabricException, InterruptedIOException {
         asked = true;
         return takeOrAbandon(() -> {
+            options.refuseWayToPeer(custody);
+            setAcknowledgeTimeout();
             var made = prepare();
             var limits = domain.device().attributes();
             var wanted = request.parameters();
@@ -168,6 +174,13 @@ final class Handshake<Q extends QueuePair> {
         });
     }
 
+    /** iWARP has TCP's instead. */
+    private void setAcknowledgeTimeout() throws VerbsException {
+        if (options.acknowledgeTimeout().isPresent() && !isWarp) {
+            identifier.acknowledgeTimeout(options.acknowledgeTimeout().getAsInt());
+        }
+    }
+
     /** A queue pair that takes receives, and has those that the program posts. */
     private Q prepare() throws IOException {
         var device = identifier.deviceName().orElse("no device");
@@ -179,6 +192,7 @@ final class Handshake<Q extends QueuePair> {
         }
         var made = options.newQueuePair(identifier.devicePort().orElseThrow(), domain);
         queuePair = made;
+        made.onClose(queuePairClosed);
         var wanted = identifier.queuePairType();
         if (made.type() != wanted) {
             throw new IllegalArgumentException(
@@ -188,6 +202,13 @@ final class Handshake<Q extends QueuePair> {
         bring(made, QueuePairState.INIT);
         options.preparation().prepare(made);
         return made;
+    }
+
+    /** Whoever waits for the peer waits in vain. */
+    private void queuePairClosed() {
+        identifier
+                .inbox()
+                .close("%s: %s is closed".formatted(attempt, domain.isOpen() ? queuePair : domain));
     }
 
     private void bring(Q made, QueuePairState state) throws VerbsException {
@@ -204,6 +225,7 @@ final class Handshake<Q extends QueuePair> {
             identifier.connect(parameters, options.privateData());
             return;
         }
+        identifier.checkRequestData(options.privateData());
         PlatformCalls.start(() -> {
             try {
                 identifier.connect(parameters, options.privateData());
@@ -250,6 +272,7 @@ final class Handshake<Q extends QueuePair> {
     }
 
     private Connection<Q> connection(Q made, ConnectionParameters parameters, PrivateData data) {
+        made.noLongerOnClose(queuePairClosed); // the connection is told instead
         return custody.handOver(() -> new Connection<>(identifier, made, parameters, data, isWarp));
     }
 }

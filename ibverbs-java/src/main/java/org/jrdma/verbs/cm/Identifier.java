@@ -234,7 +234,7 @@ public final class Identifier extends NativeObject {
      */
     public void connect(ConnectionParameters parameters, byte... privateData)
             throws VerbsException {
-        checkPrivateData("A request", privateData, 56, 180);
+        checkRequestData(privateData);
         inCall(() -> needDevice("rdma_connect"));
         callUnheld(
                 "rdma_connect",
@@ -245,6 +245,11 @@ public final class Identifier extends NativeObject {
                                 parameters,
                                 privateData,
                                 attempt("rdma_connect")));
+    }
+
+    /** Before a call that another thread is to make. */
+    void checkRequestData(byte[] data) {
+        checkPrivateData("A request", data, 56, 180);
     }
 
     /**

@@ -20,7 +20,7 @@ final class Inbox {
     private final Queue<ConnectionEvent> events = new ArrayDeque<>();
     private @Nullable Consumer<ConnectionEvent> handler;
     private @Nullable VerbsException failure;
-    private boolean closed;
+    private @Nullable String closed;
 
     Inbox(String owner) {
         this.owner = owner;
@@ -30,7 +30,7 @@ final class Inbox {
     void put(ConnectionEvent event) {
         lock.lock();
         try {
-            if (closed) {
+            if (closed != null) {
                 return;
             }
             if (handler == null) {
@@ -66,8 +66,8 @@ final class Inbox {
         lock.lock();
         try {
             while (events.isEmpty()) {
-                if (closed) {
-                    throw new IllegalStateException(owner + " is closed");
+                if (closed != null) {
+                    throw new IllegalStateException(closed);
                 }
                 if (failure != null) {
                     throw failure;
@@ -104,9 +104,16 @@ final class Inbox {
 
     /** Ends all waits. */
     void close() {
+        close(owner + " is closed");
+    }
+
+    /** Ends all waits, and says why. */
+    void close(String reason) {
         lock.lock();
         try {
-            closed = true;
+            if (closed == null) {
+                closed = reason;
+            }
             changed.signalAll();
             events.clear();
         } finally {

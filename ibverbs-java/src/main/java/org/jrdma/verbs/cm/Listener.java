@@ -3,6 +3,7 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
@@ -42,6 +43,15 @@ public final class Listener implements AutoCloseable {
         return next(Deadline.after(timeout));
     }
 
+    /**
+     * The same, without waiting. A future that is cancelled takes no request any more; one that has
+     * come by then is refused.
+     */
+    public CompletableFuture<ConnectionRequest> nextAsync(Duration timeout) {
+        return Cancellable.start(
+                "jrdma-listen-async", () -> next(timeout), ConnectionRequest::close);
+    }
+
     private ConnectionRequest next(Deadline deadline)
             throws FabricException, InterruptedIOException {
         return new ConnectionRequest(
@@ -67,6 +77,16 @@ public final class Listener implements AutoCloseable {
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         return next(deadline).accept(domain, options, deadline);
+    }
+
+    /**
+     * The same, without waiting. A future that is cancelled ends it at once: a peer whose request
+     * was taken by then is refused, and nothing is left behind.
+     */
+    public <Q extends QueuePair> CompletableFuture<Connection<Q>> acceptAsync(
+            ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
+        return Cancellable.start(
+                "jrdma-accept-async", () -> accept(domain, options, timeout), Connection::close);
     }
 
     /** Does not wait for anyone. */

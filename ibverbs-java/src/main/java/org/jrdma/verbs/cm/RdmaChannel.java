@@ -4,13 +4,17 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRead;
+import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.RemoteMemory;
@@ -30,6 +34,12 @@ import org.jspecify.annotations.Nullable;
  *     channel.await(handler, ofSeconds(1));
  * }
  * }</pre>
+ *
+ * <p>A peer that disconnects or is closed ends the channel at once. One that dies without a word,
+ * with its machine or, on the software fabric, with its process, is missed by who sends: what is
+ * not acknowledged is sent again, and at last ends the channel, after some seconds by default; see
+ * {@link RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send now and then
+ * to miss it.
  *
  * <p>Belongs to the thread that made it; others get WrongThreadException. Only {@link #close()} is
  * for any thread. Once warm, nothing is allocated. Both sides must poll: a side that does not take
@@ -54,8 +64,11 @@ public final class RdmaChannel implements AutoCloseable {
 
     private final Thread owner = Thread.currentThread();
     private final Connection<PolledQueuePair> connection;
+    private final ProtectionDomain domain;
     private final ChannelRings rings;
+    private final PrivateData privateData;
     private final CompletionCursor cursor;
+    private final Runnable queuePairClosed;
     private final int maxMessageBytes;
 
     /** By slot; made when first needed. */
@@ -73,13 +86,16 @@ public final class RdmaChannel implements AutoCloseable {
     private @Nullable String ended;
 
     private RdmaChannel(
-            Connection<PolledQueuePair> connection,
-            ChannelRings rings,
-            ChannelGreeting peer,
-            boolean connected)
+            ProtectionDomain domain, Made made, ChannelGreeting peer, ChannelRings rings)
             throws VerbsException {
-        this.connection = connection;
+        this.domain = domain;
+        this.connection = made.connection;
         this.rings = rings;
+        this.privateData = ChannelGreeting.behind(made.privateData);
+        var connected = made.connected;
+        var completions = rings.completions();
+        // With its domain, most likely; whoever waits for completions waits in vain.
+        this.queuePairClosed = () -> PlatformCalls.start(completions::close);
         this.cursor = rings.completions().newCursor(Math.min(64, rings.capacity()));
         this.maxMessageBytes = Math.min(rings.greeting().messageBytes(), peer.messageBytes());
         this.writes = new PreparedWrite[rings.operations()];
@@ -89,6 +105,7 @@ public final class RdmaChannel implements AutoCloseable {
         if (connection.isWarp() && connected) {
             rings.greet();
         }
+        connection.queuePair().onClose(queuePairClosed);
     }
 
     /**
@@ -111,10 +128,7 @@ public final class RdmaChannel implements AutoCloseable {
                 options,
                 asked -> {
                     var connection = connections.connect(peer, domain, asked, timeout);
-                    return new Made(
-                            connection,
-                            ChannelGreeting.from(connection.privateData()).orElse(null),
-                            true);
+                    return new Made(connection, connection.privateData(), true);
                 });
     }
 
@@ -136,8 +150,7 @@ public final class RdmaChannel implements AutoCloseable {
             Duration timeout)
             throws FabricException, InterruptedIOException {
         try (request) { // whatever fails, the peer is answered
-            var greeting = ChannelGreeting.from(request.privateData());
-            if (greeting.isEmpty()) {
+            if (ChannelGreeting.from(request.privateData()).isEmpty()) {
                 throw new VerbsException(
                         "rdma_accept", "%s does not ask for a channel".formatted(request));
             }
@@ -146,14 +159,14 @@ public final class RdmaChannel implements AutoCloseable {
                     options,
                     asked ->
                             new Made(
-                                    request.accept(domain, asked, timeout), greeting.get(), false));
+                                    request.accept(domain, asked, timeout),
+                                    request.privateData(),
+                                    false));
         }
     }
 
     private record Made(
-            Connection<PolledQueuePair> connection,
-            @Nullable ChannelGreeting greeting,
-            boolean connected) {}
+            Connection<PolledQueuePair> connection, PrivateData privateData, boolean connected) {}
 
     private interface Connecting {
         Made with(ConnectionOptions<PolledQueuePair> options)
@@ -169,14 +182,14 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             made =
                     connecting.with(
-                            ConnectionOptions.of(rings.queuePairOptions())
-                                    .privateData(rings.greeting().toBytes())
+                            options.connection(rings.queuePairOptions(), rings.greeting())
                                     .prepared(rings::postReceives));
-            if (made.greeting == null) {
+            var greeting = ChannelGreeting.from(made.privateData);
+            if (greeting.isEmpty()) {
                 throw new VerbsException(
                         "rdma_connect", "%s is not to a channel".formatted(made.connection));
             }
-            channel = new RdmaChannel(made.connection, rings, made.greeting, made.connected);
+            channel = new RdmaChannel(domain, made, greeting.get(), rings);
             return channel;
         } finally {
             if (channel == null) {
@@ -194,6 +207,24 @@ public final class RdmaChannel implements AutoCloseable {
      */
     public Connection<PolledQueuePair> connection() {
         return connection;
+    }
+
+    /**
+     * What the peer's program sent along when it connected or accepted, with its padding; see
+     * {@link RdmaChannelOptions#privateData}.
+     */
+    public PrivateData privateData() {
+        return privateData;
+    }
+
+    /**
+     * The same of a request, before it is accepted.
+     *
+     * @return empty if it does not ask for a channel
+     */
+    public static Optional<PrivateData> privateData(ConnectionRequest request) {
+        var all = request.privateData();
+        return ChannelGreeting.from(all).map(_ -> ChannelGreeting.behind(all));
     }
 
     /** The longest message that can be sent. */
@@ -266,6 +297,8 @@ public final class RdmaChannel implements AutoCloseable {
             rings.send(bytes);
         } catch (VerbsException e) {
             throw ended(e); // some devices have taken what they refuse
+        } catch (IllegalStateException e) {
+            throw explained(e);
         }
     }
 
@@ -299,7 +332,7 @@ public final class RdmaChannel implements AutoCloseable {
                             .id(ChannelRings.operation(slot));
             writes[slot] = write;
         }
-        return begun(write.between(local, remote).tryPost(), slot, id);
+        return begin(write.between(local, remote), slot, id);
     }
 
     /**
@@ -324,7 +357,7 @@ public final class RdmaChannel implements AutoCloseable {
                             .id(ChannelRings.operation(slot));
             reads[slot] = read;
         }
-        return begun(read.between(local, remote).tryPost(), slot, id);
+        return begin(read.between(local, remote), slot, id);
     }
 
     /** Operations complete in the order they were begun. */
@@ -336,7 +369,13 @@ public final class RdmaChannel implements AutoCloseable {
                 : (int) (operationsBegun % operationIds.length);
     }
 
-    private boolean begun(boolean posted, int slot, long id) {
+    private boolean begin(PreparedRequest<?> operation, int slot, long id) throws VerbsException {
+        boolean posted;
+        try {
+            posted = operation.tryPost();
+        } catch (IllegalStateException e) {
+            throw explained(e);
+        }
         if (posted) {
             operationIds[slot] = id;
             operationsBegun++;
@@ -353,8 +392,12 @@ public final class RdmaChannel implements AutoCloseable {
     public int poll(Handler handler) throws VerbsException {
         checkThread();
         refuseIfHandling();
-        cursor.poll();
-        return handle(handler);
+        try {
+            cursor.poll();
+            return handle(handler);
+        } catch (IllegalStateException e) {
+            throw explained(e);
+        }
     }
 
     /**
@@ -363,7 +406,8 @@ public final class RdmaChannel implements AutoCloseable {
      * @return as {@link #poll}; 0 also when the time is over
      * @throws VerbsException as {@link #poll}
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if the channel is closed, before or meanwhile
+     * @throws IllegalStateException if the channel is closed, before or meanwhile, or its
+     *     protection domain
      */
     public int await(Handler handler, Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -376,8 +420,12 @@ public final class RdmaChannel implements AutoCloseable {
             if (ended != null) {
                 return poll(handler); // nothing more will come
             }
-            cursor.await(Duration.ofNanos(deadline.remainingNanos()));
-            handled = handle(handler);
+            try {
+                cursor.await(Duration.ofNanos(deadline.remainingNanos()));
+                handled = handle(handler);
+            } catch (IllegalStateException e) {
+                throw explained(e);
+            }
         } while (handled == 0 && rings.freeMessages() <= roomBefore && !deadline.hasPassed());
         return handled;
     }
@@ -437,10 +485,29 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     private void refuseIfEnded() throws VerbsException {
+        if (!isOpen()) {
+            throw closed(null);
+        }
         if (ended != null) {
             throw new VerbsException(
                     "ibv_poll_cq", "The channel has ended, %s: %s".formatted(connection, ended));
         }
+    }
+
+    /** It is the channel that a program holds, not what it is made of. */
+    private IllegalStateException explained(IllegalStateException e) {
+        return isOpen() ? e : closed(e);
+    }
+
+    private boolean isOpen() {
+        return connection.queuePair().isOpen() && rings.completions().isOpen();
+    }
+
+    private IllegalStateException closed(@Nullable IllegalStateException cause) {
+        NativeObject below = domain.device().isOpen() ? domain : domain.device();
+        return new IllegalStateException(
+                below.isOpen() ? this + " is closed" : "%s is closed: %s is".formatted(this, below),
+                cause);
     }
 
     private void checkThread() {
@@ -461,6 +528,7 @@ public final class RdmaChannel implements AutoCloseable {
      */
     @Override
     public void close() {
+        connection.queuePair().noLongerOnClose(queuePairClosed);
         connection.close();
         rings.close();
     }

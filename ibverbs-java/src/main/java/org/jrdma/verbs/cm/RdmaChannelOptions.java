@@ -1,13 +1,21 @@
 package org.jrdma.verbs.cm;
 
+import java.util.OptionalInt;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.QueuePairOptions;
+
 /**
- * How much an {@link RdmaChannel} has room for. Built by its own methods. The two sides may differ.
+ * How much an {@link RdmaChannel} has room for, and how its connection is made. Built by its own
+ * methods. The two sides may differ.
  */
 public final class RdmaChannelOptions {
 
     private int messageBytes = 4096;
     private int window = 64;
     private int operations = 16;
+    private byte[] privateData = {};
+    private OptionalInt acknowledgeTimeout = OptionalInt.empty();
+    private int retries = 7;
 
     /** As by default. */
     public RdmaChannelOptions() {
@@ -33,6 +41,43 @@ public final class RdmaChannelOptions {
     public RdmaChannelOptions operations(int count) {
         operations = atLeastOne(count, "operations");
         return this;
+    }
+
+    /**
+     * For the peer's program, along with the request or its answer: at most 44 or 184 bytes, 236 on
+     * iWARP. It may arrive padded, at {@link RdmaChannel#privateData()} or {@link
+     * RdmaChannel#privateData(ConnectionRequest)}.
+     */
+    public RdmaChannelOptions privateData(byte... data) {
+        privateData = data.clone();
+        return this;
+    }
+
+    /**
+     * How long to wait for an acknowledgement before sending again, as {@link
+     * ConnectionOptions#acknowledgeTimeout}: how soon a peer is missed that has died without a
+     * word.
+     */
+    public RdmaChannelOptions acknowledgeTimeout(int exponent) {
+        acknowledgeTimeout = OptionalInt.of(exponent);
+        return this;
+    }
+
+    /** How often to send again what is not acknowledged, as {@link ConnectionOptions#retries}. */
+    public RdmaChannelOptions retries(int count) {
+        retries = count;
+        return this;
+    }
+
+    /** Those of the connection below. */
+    ConnectionOptions<PolledQueuePair> connection(
+            QueuePairOptions<PolledQueuePair> queuePair, ChannelGreeting greeting) {
+        var options =
+                ConnectionOptions.of(queuePair)
+                        .privateData(greeting.followedBy(privateData))
+                        .retries(retries);
+        acknowledgeTimeout.ifPresent(options::acknowledgeTimeout);
+        return options;
     }
 
     int messageBytes() {

@@ -5,6 +5,7 @@ import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
@@ -61,12 +62,24 @@ public final class Route implements AutoCloseable {
      * @throws CmException if the peer refuses, or does not answer the fabric
      * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile
+     * @throws IllegalStateException if this is closed, before or meanwhile, or the domain
+     * @throws IllegalArgumentException if the options say from where, or with which type of service
      */
     public <Q extends QueuePair> Connection<Q> connect(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
             throws FabricException, InterruptedIOException {
+        options.refuseWayToPeer(this);
         return connect(domain, options, Deadline.after(timeout));
+    }
+
+    /**
+     * The same, without waiting. A future that is cancelled ends it at once, and leaves nothing
+     * behind.
+     */
+    public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
+            ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
+        return Cancellable.start(
+                "jrdma-connect-async", () -> connect(domain, options, timeout), Connection::close);
     }
 
     <Q extends QueuePair> Connection<Q> connect(

@@ -608,7 +608,8 @@ class ConnectionStepsTest {
         caller.connect(parameters(queuePair(caller)));
         listener.close();
 
-        assertThat(here.next(PATIENCE)).isInstanceOf(Failure.class);
+        // siw's answer to who waits for it in vain comes after ten seconds.
+        assertThat(here.next(PATIENCE.multipliedBy(2))).isInstanceOf(Failure.class);
         assertThatThrownBy(() -> there.next(Duration.ofMillis(50)))
                 .isInstanceOf(FabricTimeoutException.class);
     }

@@ -39,7 +39,9 @@ import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.PortSpace;
 import org.jrdma.verbs.cm.PrivateData;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -377,11 +379,153 @@ class ConnectionTest {
 
             assertThat(failureOf(connecting))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("closed");
+                    .hasMessage(route + " is closed");
             assertThat(failureOf(waiting))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("closed");
+                    .hasMessage(listener + " is closed");
             closing.get(5, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldEndAtOnceWhenAFutureIsCancelledAndLeaveNothingBehind() throws Exception {
+        var objects = objects();
+        for (var round = 0; round < 10; round++) {
+            var asking = connecting();
+            try (var _ = listener.next(PATIENCE)) {
+                cancel(asking);
+            }
+            var route = connections.resolve(listener.localAddress(), PATIENCE);
+            var connecting = route.connectAsync(domain, options(), PATIENCE);
+            try (var _ = listener.next(PATIENCE)) {
+                cancel(connecting);
+            }
+            var listening = listener.nextAsync(PATIENCE);
+            var accepting = listener.acceptAsync(domain, options(), PATIENCE);
+            Thread.sleep(round % 3);
+            cancel(listening);
+            cancel(accepting);
+            var resolving = connections.resolveAsync(listener.localAddress(), PATIENCE);
+            if (!resolving.cancel(true)) {
+                get(resolving).close(); // it was faster
+            }
+            awaitObjects(objects);
+        }
+        var connecting = connecting();
+        try (var there = get(listener.acceptAsync(domain, options(), PATIENCE));
+                var here = get(connecting)) {
+            assertThat(there.peerAddress()).isEqualTo(here.localAddress());
+        }
+    }
+
+    private static void cancel(CompletableFuture<?> future) {
+        assertThat(future.cancel(true)).isTrue();
+    }
+
+    /** Who has asked, and never confirms. */
+    @Test
+    void shouldRefuseThePeerWhenTheFutureOfAnAcceptIsCancelled() throws Exception {
+        if (isWarp()) {
+            throw new Fabric.Listed("iWARP has no confirmation to wait for");
+        }
+        var objects = objects();
+        try (var channel = connections.newEventChannel();
+                var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions))) {
+            var identifier = channel.newIdentifier(PortSpace.TCP);
+            identifier.resolveAddress(listener.localAddress(), PATIENCE);
+            channel.next(PATIENCE);
+            identifier.resolveRoute(PATIENCE);
+            channel.next(PATIENCE);
+            identifier.connect(ConnectionParameters.of(queuePair, 1));
+            var accepting =
+                    get(listener.nextAsync(PATIENCE)).acceptAsync(domain, options(), PATIENCE);
+            assertThat(channel.next(PATIENCE)).isInstanceOf(ConnectionEvent.ConnectResponse.class);
+
+            cancel(accepting);
+
+            assertThat(channel.next(PATIENCE)).isInstanceOf(ConnectionEvent.Rejected.class);
+        }
+        awaitObjects(objects);
+    }
+
+    @Test
+    void shouldWakeWhoWaitsWhenTheProtectionDomainIsClosed() throws Exception {
+        var others = device.newProtectionDomain();
+        var connecting = connecting();
+        try (var there = listener.accept(others, options(), PATIENCE);
+                var here = get(connecting)) {
+            var waiting =
+                    start(() -> {
+                        there.awaitDisconnected(PATIENCE);
+                        return true;
+                    });
+            Thread.sleep(20);
+
+            others.close();
+
+            assertThat(failureOf(waiting))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith(there + " is closed: ")
+                    .hasMessageContaining("protection domain");
+            here.awaitDisconnected(PATIENCE); // the peer is told
+        }
+    }
+
+    @Test
+    void shouldWakeWhoConnectsWhenTheProtectionDomainIsClosed() throws Exception {
+        var others = device.newProtectionDomain();
+        var objects = objects();
+        var connecting =
+                connections.connectAsync(listener.localAddress(), others, options(), PATIENCE);
+        try (var _ = listener.next(PATIENCE)) {
+            others.close();
+
+            assertThat(failureOf(connecting))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining(listener.localAddress().toString())
+                    .hasMessageContaining(others + " is closed");
+        }
+        awaitObjects(objects.stream().filter(name -> !name.equals(others.toString())).toList());
+    }
+
+    @Test
+    void shouldConnectAsTheOptionsSay() throws Exception {
+        var connecting =
+                connections.connectAsync(
+                        listener.localAddress(),
+                        domain,
+                        options()
+                                .from(new InetSocketAddress(address, 0))
+                                .typeOfService(0x20)
+                                .acknowledgeTimeout(13),
+                        PATIENCE);
+        try (var there = listener.accept(domain, options().acknowledgeTimeout(12), PATIENCE);
+                var here = get(connecting)) {
+            assertThat(here.localAddress().getAddress()).isEqualTo(address);
+            if (!isWarp()) {
+                assertThat(here.queuePair().query().timeout()).isEqualTo(13);
+                assertThat(there.queuePair().query().timeout()).isEqualTo(12);
+                assertThat(here.queuePair().query().address().route().orElseThrow().trafficClass())
+                        .isEqualTo(0x20);
+            }
+        }
+        var nowhere = options().from(new InetSocketAddress("192.0.2.1", 0));
+        assertThatThrownBy(() ->
+                        connections.connect(listener.localAddress(), domain, nowhere, PATIENCE))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("192.0.2.1");
+        try (var route = connections.resolve(listener.localAddress(), PATIENCE)) {
+            for (var late : List.of(options().typeOfService(1), nowhere)) {
+                assertThatThrownBy(() -> route.connect(domain, late, PATIENCE))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining(route + " has its source");
+            }
+        }
+        for (var wrong : new int[] {-1, 256}) {
+            assertThatThrownBy(() -> options().typeOfService(wrong))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> options().acknowledgeTimeout(wrong))
+                    .isInstanceOf(IllegalArgumentException.class);
         }
     }
 

@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -152,6 +153,100 @@ class RdmaChannelTest {
             bytes[index] = (byte) (number + index);
         }
         return bytes;
+    }
+
+    @Test
+    void shouldTellThePeersProgramWhatThisOneHasToSay() throws Exception {
+        var hello = new byte[44];
+        Arrays.fill(hello, (byte) 1);
+        var welcome = new byte[184];
+        Arrays.fill(welcome, (byte) 2);
+        var peer =
+                Waits.call(
+                        Thread.ofPlatform().daemon(),
+                        () -> {
+                            var request = listener.next(PATIENCE);
+                            var told = RdmaChannel.privateData(request).orElseThrow().bytes();
+                            try (var channel =
+                                    RdmaChannel.accept(
+                                            request,
+                                            domain,
+                                            new RdmaChannelOptions().privateData(welcome),
+                                            PATIENCE)) {
+                                assertThat(channel.privateData().bytes()).isEqualTo(told);
+                                echo(channel);
+                                return told;
+                            }
+                        });
+        try (var channel = connect(new RdmaChannelOptions().privateData(hello))) {
+            assertThat(channel.privateData().bytes()).isEqualTo(welcome);
+        }
+        assertThat(peer.get(60, TimeUnit.SECONDS)).isEqualTo(hello);
+        assertThatThrownBy(() -> connect(new RdmaChannelOptions().privateData(new byte[237])))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("private data");
+    }
+
+    @Test
+    void shouldMissAPeerAsSoonAsItIsTold() throws Exception {
+        if (fabric.profile() == Profile.SIW) {
+            throw new Fabric.Listed("iWARP has TCP's time-outs");
+        }
+        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
+        try (var channel = connect(new RdmaChannelOptions().acknowledgeTimeout(14).retries(2))) {
+            var attributes = channel.connection().queuePair().query();
+            assertThat(attributes.timeout()).isEqualTo(14);
+            assertThat(attributes.retries()).isEqualTo(2);
+        }
+        get(peer);
+    }
+
+    /** Nothing would come any more: neither a message nor the end of the connection. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldWakeWhoWaitsWhenTheDomainOrTheDeviceIsClosed(boolean ofTheDomain) throws Exception {
+        var other = fabric.open();
+        var itsDomain = other.newProtectionDomain();
+        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
+        var failure = new CompletableFuture<Throwable>();
+        var connected = new CompletableFuture<RdmaChannel>();
+        var thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .start(() -> {
+                            try (var channel =
+                                    RdmaChannel.connect(
+                                            connections,
+                                            listener.localAddress(),
+                                            itsDomain,
+                                            new RdmaChannelOptions(),
+                                            PATIENCE)) {
+                                connected.complete(channel);
+                                try {
+                                    channel.await(NOTHING, PATIENCE);
+                                } catch (IllegalStateException e) {
+                                    assertThatThrownBy(channel::tryClaim)
+                                            .isInstanceOf(IllegalStateException.class)
+                                            .hasMessage(e.getMessage());
+                                    throw e;
+                                }
+                                failure.complete(new AssertionError("it waited in vain"));
+                            } catch (Throwable e) {
+                                connected.completeExceptionally(e);
+                                failure.complete(e);
+                            }
+                        });
+        var channel = connected.get(20, TimeUnit.SECONDS);
+        Thread.sleep(20);
+        (ofTheDomain ? itsDomain : other).close();
+
+        assertThat(failure.get(10, TimeUnit.SECONDS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "%s is closed: %s is".formatted(channel, ofTheDomain ? itsDomain : other));
+        get(peer); // which is told
+        thread.join();
+        other.close();
     }
 
     @Test
