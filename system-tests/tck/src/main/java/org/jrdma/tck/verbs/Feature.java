@@ -6,6 +6,8 @@ public enum Feature {
     CONNECTING_BY_MODIFY,
     /** The connection manager, {@code rdma_cm}, and an address for it. */
     CONNECTION_MANAGER,
+    /** Who outlives a process, and tells its peers when it is gone. */
+    CLEANING_UP_PROCESSES,
     /** {@code rdma_set_local_ece}. */
     ENHANCED_OPTIONS_OF_CONNECTIONS,
     /** {@code rdma_write_cm_event} and {@code rdma_resolve_addrinfo}, which came together. */

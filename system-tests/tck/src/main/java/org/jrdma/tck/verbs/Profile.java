@@ -113,6 +113,7 @@ public enum Profile {
     SOFTWARE(
             Map.of(
                     Feature.SYSFS, "the kernel knows nothing of it",
+                    Feature.CLEANING_UP_PROCESSES, "it ends with its process",
                     Feature.ALLOCATING_NOTHING,
                             "it is in Java, where a segment is an object unless the JIT sees otherwise",
                     Feature.ADAPTERS_OFFERS, "it is no adapter",

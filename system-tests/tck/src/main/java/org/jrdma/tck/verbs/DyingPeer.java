@@ -1,0 +1,79 @@
+package org.jrdma.tck.verbs;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionEvent;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionParameters;
+import org.jrdma.verbs.cm.EventChannel;
+import org.jrdma.verbs.cm.PortSpace;
+
+/**
+ * A process of its own on the system's libraries that takes the first steps of a connection, says
+ * how far it is, and waits to be killed.
+ */
+final class DyingPeer {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private DyingPeer() {}
+
+    /** What to do; the device; its address; the port to connect to. */
+    static void main(String... arguments) throws Exception {
+        var address = InetAddress.ofLiteral(arguments[2]);
+        try (var channel = ConnectionManager.system().newEventChannel()) {
+            if (arguments[0].equals("listen")) {
+                listen(channel, address);
+            } else {
+                connect(
+                        channel,
+                        arguments[1],
+                        new InetSocketAddress(address, Integer.parseInt(arguments[3])));
+            }
+            Thread.sleep(Duration.ofMinutes(2)); // longer than any test
+        }
+    }
+
+    private static void listen(EventChannel channel, InetAddress address) throws IOException {
+        var listener = channel.newIdentifier(PortSpace.TCP);
+        listener.bind(new InetSocketAddress(address, 0));
+        listener.listen(4);
+        IO.println("at " + listener.localAddress().orElseThrow().getPort());
+        await(channel, ConnectionEvent.ConnectRequest.class);
+        IO.println("asked");
+    }
+
+    private static void connect(EventChannel channel, String device, InetSocketAddress peer)
+            throws IOException {
+        var identifier = channel.newIdentifier(PortSpace.TCP);
+        identifier.resolveAddress(peer, PATIENCE);
+        await(channel, ConnectionEvent.AddressResolved.class);
+        identifier.resolveRoute(PATIENCE);
+        await(channel, ConnectionEvent.RouteResolved.class);
+        var opened = Verbs.system().open(device);
+        var queuePair =
+                opened.newProtectionDomain()
+                        .newQueuePair(
+                                QueuePairOptions.reliable(opened.newCompletionQueue(16))
+                                        .sends(1)
+                                        .receives(1));
+        queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));
+        identifier.connect(ConnectionParameters.of(queuePair, 1));
+        IO.println("asking");
+        await(channel, ConnectionEvent.ConnectResponse.class);
+        IO.println("answered");
+    }
+
+    private static void await(EventChannel channel, Class<? extends ConnectionEvent> expected)
+            throws IOException {
+        var event = channel.next(PATIENCE);
+        if (!expected.isInstance(event)) {
+            throw new IOException("" + event);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package org.jrdma.tck.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Peers that are killed in the midst of a handshake: their kernel tells the other side. */
+class KilledProcessTest {
+
+    /** Far longer than the kernel takes, so that who waits for the deadline is found out. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final long SOON_SECONDS = 20;
+
+    private final Fabric fabric = Fabric.underTest();
+    private ConnectionManager connections;
+    private Device device;
+    private ProtectionDomain domain;
+    private InetAddress address;
+    private Process peer;
+    private BufferedReader output;
+
+    @BeforeEach
+    void open() throws IOException {
+        fabric.needs(Feature.CLEANING_UP_PROCESSES);
+        connections = fabric.connections();
+        device = fabric.open();
+        domain = device.newProtectionDomain();
+        address = Fabric.address(device);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        if (peer != null) {
+            peer.destroyForcibly();
+            output.close();
+        }
+        if (device != null) {
+            device.close();
+        }
+    }
+
+    private void start(String what, int port) throws IOException {
+        peer =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                DyingPeer.class.getName(),
+                                what,
+                                device.name(),
+                                address.getHostAddress(),
+                                "" + port)
+                        .redirectErrorStream(true)
+                        .start();
+        output = peer.inputReader();
+    }
+
+    /** What follows in the peer's next line. */
+    private String said(String beginning) throws IOException {
+        var line = output.readLine();
+        assertThat(line)
+                .as(() -> output.lines().collect(Collectors.joining("\n")))
+                .startsWith(beginning);
+        return line.substring(beginning.length());
+    }
+
+    /** By SIGKILL. */
+    private void kill() throws InterruptedException {
+        peer.destroyForcibly();
+        assertThat(peer.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private ConnectionOptions<PolledQueuePair> options() throws VerbsException {
+        return ConnectionOptions.of(
+                QueuePairOptions.reliable(device.newCompletionQueue(16)).sends(1).receives(1));
+    }
+
+    private static void needsConfirmation(Fabric fabric) {
+        if (fabric.profile() == Profile.SIW) {
+            throw new Fabric.Listed("iWARP has no confirmation");
+        }
+    }
+
+    @Test
+    void shouldTellWhoConnectsThatThePeerIsGoneWhoWasAsked() throws Exception {
+        start("listen", 0);
+        var port = Integer.parseInt(said("at "));
+        var before = connections.openIdentifiers().size();
+        var connecting =
+                connections.connectAsync(
+                        new InetSocketAddress(address, port), domain, options(), PATIENCE);
+        said("asked");
+
+        kill();
+
+        assertThatThrownBy(() -> connecting.get(SOON_SECONDS, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(CmException.class)
+                .hasMessageContaining("No connection from")
+                .hasMessageContaining("the peer refused");
+        assertThat(connections.openIdentifiers()).hasSize(before);
+    }
+
+    @Test
+    void shouldTellWhoAcceptsThatThePeerIsGoneWhoHasAsked() throws Exception {
+        needsConfirmation(fabric);
+        try (var listener = connections.listen(new InetSocketAddress(address, 0))) {
+            start("connect", listener.localAddress().getPort());
+            said("asking");
+            try (var request = listener.next(PATIENCE)) {
+                kill();
+                Thread.sleep(
+                        500); // until the kernel's word is here; whoever is faster hears it then
+                var deadline = Deadline.after(Duration.ofSeconds(SOON_SECONDS));
+
+                assertThatThrownBy(() -> request.accept(domain, options(), PATIENCE))
+                        .isInstanceOf(CmException.class)
+                        .hasMessageContaining("No connection from")
+                        .hasMessageContaining("peer");
+
+                assertThat(deadline.hasPassed()).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void shouldTellWhoHasAcceptedThatThePeerIsGoneBeforeItConfirmed() throws Exception {
+        needsConfirmation(fabric);
+        try (var listener = connections.listen(new InetSocketAddress(address, 0))) {
+            start("connect", listener.localAddress().getPort());
+            var before = connections.openIdentifiers().size();
+            var accepting = listener.acceptAsync(domain, options(), PATIENCE);
+            said("asking");
+            said("answered");
+
+            kill();
+
+            assertThatThrownBy(() -> accepting.get(SOON_SECONDS, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(CmException.class)
+                    .hasMessageContaining("the peer refused");
+            assertThat(connections.openIdentifiers()).hasSize(before);
+        }
+    }
+}
