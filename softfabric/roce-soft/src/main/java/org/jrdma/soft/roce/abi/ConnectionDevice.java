@@ -1,8 +1,11 @@
 package org.jrdma.soft.roce.abi;
 
 import java.util.function.Function;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.connection.ConnectionEngine;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.network.Routes;
 
 /** A device that the connection manager has open. */
 final class ConnectionDevice {
@@ -10,6 +13,7 @@ final class ConnectionDevice {
     private final ContextObject context;
     private final DeviceObject object;
     private final ConnectionEngine connections;
+    private final int scope;
 
     /** Who needs it; under the connection manager's lock. */
     int users;
@@ -18,6 +22,11 @@ final class ConnectionDevice {
         this.context = context;
         this.object = object;
         this.connections = object.connections();
+        try {
+            this.scope = Routes.scopeOf(address());
+        } catch (FabricException e) {
+            throw new Refusal(Errno.ENODEV, e.getMessage());
+        }
     }
 
     ContextObject context() {
@@ -30,6 +39,16 @@ final class ConnectionDevice {
 
     Address address() {
         return context.port().address();
+    }
+
+    /** A port of it. */
+    SocketName name(int port) {
+        return new SocketName(address(), port, scope);
+    }
+
+    /** A port of a peer, which is on the same link where its address is link-local. */
+    SocketName peer(Address peer, int port) {
+        return new SocketName(peer, port, Routes.isLinkLocal(peer) ? scope : 0);
     }
 
     /** The greatest path MTU, in C's code. */

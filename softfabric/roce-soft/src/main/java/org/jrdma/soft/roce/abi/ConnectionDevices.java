@@ -65,14 +65,21 @@ final class ConnectionDevices {
      *
      * @throws Refusal if there is none
      */
-    ConnectionDevice leadingTo(Address destination) {
+    ConnectionDevice leadingTo(SocketName to) {
+        var destination = to.address();
         for (var device : devices) {
             if (device.possibleAddresses().equals(List.of(destination))) {
                 return retain(device, null);
             }
         }
+        if (Routes.isLinkLocal(destination) && to.scope() == 0) {
+            throw new Refusal(
+                    Errno.EINVAL,
+                    "%s is on a link: say of which interface, as in %s%%eth0."
+                            .formatted(destination, destination));
+        }
         try {
-            var source = Routes.sourceTo(destination);
+            var source = Routes.sourceTo(destination, to.scope());
             DeviceObject neighbour = null;
             for (var device : devices) {
                 if (device.possibleAddresses().equals(List.of(source))) {
@@ -111,7 +118,13 @@ final class ConnectionDevices {
     private ConnectionDevice retain(DeviceObject device, @Nullable Address address) {
         var found = open.get(device);
         if (found == null) {
-            found = new ConnectionDevice(new ContextObject(device, address), device);
+            var context = new ContextObject(device, address);
+            try {
+                found = new ConnectionDevice(context, device);
+            } catch (Refusal e) {
+                context.close();
+                throw e;
+            }
             open.put(device, found);
         }
         found.users++;

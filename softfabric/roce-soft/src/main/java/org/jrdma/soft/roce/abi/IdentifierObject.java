@@ -128,8 +128,8 @@ final class IdentifierObject {
                         queuePairType,
                         State.CONNECTING);
         made.device = on;
-        made.name = new SocketName(on.address(), name().port());
-        made.peer = new SocketName(header.source(), header.sourcePort());
+        made.name = on.name(name().port());
+        made.peer = on.peer(header.source(), header.sourcePort());
         made.mtu = pathMtu;
         return made;
     }
@@ -348,8 +348,8 @@ final class IdentifierObject {
             throw new Refusal(Errno.EINVAL);
         }
         if (device == null) {
-            take(devices.leadingTo(to.address()));
-            var own = name().withAddress(device().address());
+            take(devices.leadingTo(to));
+            var own = name().withAddressOf(device());
             ports.giveBack(this, name());
             take(ports.take(this, own));
         }

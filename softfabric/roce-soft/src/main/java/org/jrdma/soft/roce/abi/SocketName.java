@@ -8,9 +8,15 @@ import org.jrdma.abi.rdma.sockaddr_in;
 import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.network.Routes;
 
-/** An address and a port, as C has them in a {@code sockaddr_in} or {@code sockaddr_in6}. */
-record SocketName(Address address, int port) {
+/**
+ * An address and a port, as C has them in a {@code sockaddr_in} or {@code sockaddr_in6}.
+ *
+ * @param scope the interface that a link-local address is meant on; 0 for others, and where nobody
+ *     has said it
+ */
+record SocketName(Address address, int port, int scope) {
 
     private static final short AF_INET = 2;
     private static final short AF_INET6 = 10;
@@ -24,6 +30,11 @@ record SocketName(Address address, int port) {
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     static final ValueLayout.OfInt IPV4 =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    /** An address that means the same on every interface. */
+    SocketName(Address address, int port) {
+        this(address, port, 0);
+    }
 
     /** Any address of a family, and any port. */
     static SocketName anyAs(SocketName other) {
@@ -45,9 +56,11 @@ record SocketName(Address address, int port) {
             }
             case AF_INET6 -> {
                 var memory = Memory.at(address, sockaddr_in6.layout());
+                var ip = Gids.read(memory.asSlice(sockaddr_in6.sin6_addr$offset()));
                 yield new SocketName(
-                        Gids.read(memory.asSlice(sockaddr_in6.sin6_addr$offset())),
-                        Short.toUnsignedInt(memory.get(PORT, sockaddr_in6.sin6_port$offset())));
+                        ip,
+                        Short.toUnsignedInt(memory.get(PORT, sockaddr_in6.sin6_port$offset())),
+                        Routes.isLinkLocal(ip) ? sockaddr_in6.sin6_scope_id(memory) : 0);
             }
             default -> throw new Refusal(Errno.EAFNOSUPPORT);
         };
@@ -68,6 +81,7 @@ record SocketName(Address address, int port) {
             sockaddr_in6.sin6_family(target, AF_INET6);
             target.set(PORT, sockaddr_in6.sin6_port$offset(), (short) port);
             Gids.write(address, target.asSlice(sockaddr_in6.sin6_addr$offset()));
+            sockaddr_in6.sin6_scope_id(target, scope);
         }
     }
 
@@ -77,11 +91,11 @@ record SocketName(Address address, int port) {
     }
 
     SocketName withPort(int other) {
-        return new SocketName(address, other);
+        return new SocketName(address, other, scope);
     }
 
-    SocketName withAddress(Address other) {
-        return new SocketName(other, port);
+    SocketName withAddressOf(ConnectionDevice device) {
+        return device.name(port);
     }
 
     /** Whether something could be for both. */

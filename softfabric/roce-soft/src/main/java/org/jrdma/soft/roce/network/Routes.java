@@ -17,9 +17,10 @@ public final class Routes {
     /**
      * The address of this machine that packets to another would come from. None is sent for it.
      *
+     * @param scope the interface that a link-local address is meant on
      * @throws FabricException if there is no route
      */
-    public static Address sourceTo(Address destination) throws FabricException {
+    public static Address sourceTo(Address destination, int scope) throws FabricException {
         var calls = new SystemCalls();
         var family = destination.isIpv4() ? SocketAddress.IPV4_FAMILY : SocketAddress.IPV6_FAMILY;
         var descriptor = calls.socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -28,7 +29,7 @@ public final class Routes {
         }
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocate(SocketAddress.IPV6_BYTES, Long.BYTES);
-            var bytes = SocketAddress.write(name, 0, destination.high(), destination.low(), 0);
+            var bytes = SocketAddress.write(name, 0, destination.high(), destination.low(), scope);
             if (calls.connect(descriptor, name.asSlice(0, bytes)) < 0) {
                 throw failure(destination, calls.errno());
             }
@@ -47,6 +48,16 @@ public final class Routes {
                 "There is no route to %s: %s".formatted(destination, Errno.describe(errno)),
                 errno,
                 null);
+    }
+
+    /** Whether it means nothing without an interface. */
+    public static boolean isLinkLocal(Address address) {
+        return SocketAddress.isLinkLocal(address.high());
+    }
+
+    /** The interface of an address of this machine that is link-local; 0 for any other. */
+    public static int scopeOf(Address own) throws FabricException {
+        return isLinkLocal(own) ? LocalInterface.of(own).index() : 0;
     }
 
     /** Whether two addresses of this machine belong to the same network interface. */

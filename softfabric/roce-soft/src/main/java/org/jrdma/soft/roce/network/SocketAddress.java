@@ -47,7 +47,7 @@ final class SocketAddress {
     }
 
     /** Of one interface: fe80::/10, and groups of scope 1 and 2. */
-    private static boolean isLinkLocal(long high) {
+    static boolean isLinkLocal(long high) {
         var first = (int) (high >>> 48);
         return (first & 0xffc0) == 0xfe80 || ((first & 0xff00) == 0xff00 && (first & 0xf) <= 2);
     }

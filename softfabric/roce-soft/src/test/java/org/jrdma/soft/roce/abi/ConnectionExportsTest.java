@@ -284,6 +284,22 @@ class ConnectionExportsTest {
         destroy(caller, listener);
     }
 
+    /** A link-local address may be there on every interface. */
+    @Test
+    void shouldAskForTheInterfaceOfALinkLocalAddress() {
+        var linkLocal = new Address(0xfe80L << 48, 0x1234);
+        var memory = arena.allocate(128);
+        new SocketName(linkLocal, 7, 3).write(memory);
+        assertThat(SocketName.read(memory.address())).isEqualTo(new SocketName(linkLocal, 7, 3));
+        new SocketName(new Address(0xfd78L << 48, 1), 7, 3).write(memory);
+        assertThat(SocketName.read(memory.address()).scope()).isZero();
+
+        var identifier = identifier();
+        assertRefused(
+                Errno.EINVAL, () -> library.resolveAddress(identifier, 0, name(linkLocal, 7), 100));
+        destroy(identifier);
+    }
+
     @Test
     void shouldRefusePortSpacesAndOptionsThatItLacks() {
         assertRefused(Errno.EPROTONOSUPPORT, () -> identifier(7));
