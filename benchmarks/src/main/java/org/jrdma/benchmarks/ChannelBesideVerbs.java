@@ -68,8 +68,9 @@ public final class ChannelBesideVerbs {
                 var device = verbs.open(route.deviceName());
                 var domain = device.newProtectionDomain()) {
             var place = new Place(connections, listener, domain);
-            System.out.println("| | channel | verbs | channel to verbs | bound | B/op |");
-            System.out.println("|---|---|---|---|---|---|");
+            System.out.println(
+                    "| | channel | verbs | channel to verbs | bound | channel, B/op | verbs, B/op |");
+            System.out.println("|---|---|---|---|---|---|---|");
             var trips = compare(place, new Game(SMALL_BYTES, 64, 200, 1));
             print(
                     "64 bytes there and back, us",
@@ -91,12 +92,13 @@ public final class ChannelBesideVerbs {
             String what, double channel, double verbs, double ratio, Result result) {
         System.out.printf(
                 Locale.ROOT,
-                "| %s | %,.1f | %,.1f | %.2f | at least 0.85 | %d |%n",
+                "| %s | %,.1f | %,.1f | %.2f | at least 0.85 | %d | %d |%n",
                 what,
                 channel,
                 verbs,
                 ratio,
-                result.allocatedBytes);
+                result.allocated.channel,
+                result.allocated.verbs);
     }
 
     /** Where both ends are. */
@@ -120,7 +122,34 @@ public final class ChannelBesideVerbs {
     }
 
     /** Of one message. */
-    private record Result(double channelNanos, double verbsNanos, long allocatedBytes) {}
+    private record Result(double channelNanos, double verbsNanos, Allocated allocated) {}
+
+    /** The bytes of the least turn: what is compiled meanwhile is in others. */
+    private static final class Allocated {
+
+        private long channel = Long.MAX_VALUE;
+        private long verbs = Long.MAX_VALUE;
+        private long before;
+
+        void begin() {
+            before = THREAD.getCurrentThreadAllocatedBytes();
+        }
+
+        void endOfChannel() {
+            channel = Math.min(channel, THREAD.getCurrentThreadAllocatedBytes() - before);
+            begin();
+        }
+
+        void endOfVerbs() {
+            verbs = Math.min(verbs, THREAD.getCurrentThreadAllocatedBytes() - before);
+        }
+
+        /** With what the peer has, of one operation. */
+        void add(Allocated peer, int operations) {
+            channel = (channel + peer.channel) / operations;
+            verbs = (verbs + peer.verbs) / operations;
+        }
+    }
 
     /** One end of either kind. */
     private interface End extends AutoCloseable {
@@ -138,27 +167,26 @@ public final class ChannelBesideVerbs {
         Thread.ofPlatform().daemon().start(peer);
         var channelNanos = new double[TURNS];
         var verbsNanos = new double[TURNS];
-        var leastBytes = Long.MAX_VALUE;
+        var allocated = new Allocated();
         try (var channel = ChannelEnd.connect(place, game);
                 var verbs = VerbsEnd.connect(place, game)) {
             for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
-                var bytes = THREAD.getCurrentThreadAllocatedBytes();
+                allocated.begin();
                 var nanos = play(channel, game);
-                bytes = THREAD.getCurrentThreadAllocatedBytes() - bytes;
+                allocated.endOfChannel();
                 var nanosBeside = play(verbs, game);
+                allocated.endOfVerbs();
                 if (turn >= 0) {
                     channelNanos[turn] = nanos;
                     verbsNanos[turn] = nanosBeside;
-                    leastBytes = Math.min(leastBytes, bytes);
                 }
             }
-            leastBytes += peer.get();
+            allocated.add(peer.get(), game.operations());
         } catch (IOException e) {
             tellOf(peer, e);
             throw e;
         }
-        return new Result(
-                Median.of(channelNanos), Median.of(verbsNanos), leastBytes / game.operations());
+        return new Result(Median.of(channelNanos), Median.of(verbsNanos), allocated);
     }
 
     /** What the peer has failed in is why this side has. */
@@ -184,21 +212,21 @@ public final class ChannelBesideVerbs {
         return (double) (System.nanoTime() - start) / game.operations();
     }
 
-    /** The peer. Returns how much it has allocated in a turn. */
-    private static long answer(Place place, Game game) throws IOException {
-        var leastBytes = Long.MAX_VALUE;
+    /** The peer. */
+    private static Allocated answer(Place place, Game game) throws IOException {
+        var allocated = new Allocated();
         try (var channel = ChannelEnd.accept(place, game);
                 var verbs = VerbsEnd.accept(place, game)) {
             for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
-                var bytes = THREAD.getCurrentThreadAllocatedBytes();
+                allocated.begin();
                 playBack(channel, game);
-                bytes = THREAD.getCurrentThreadAllocatedBytes() - bytes;
+                allocated.endOfChannel();
                 playBack(verbs, game);
-                leastBytes = Math.min(leastBytes, bytes);
+                allocated.endOfVerbs();
             }
             verbs.finish();
         }
-        return leastBytes;
+        return allocated;
     }
 
     private static void playBack(End end, Game game) throws IOException {
