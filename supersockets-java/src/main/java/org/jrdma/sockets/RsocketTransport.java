@@ -97,9 +97,8 @@ final class RsocketTransport implements ShortCutTransport {
         return fabric().listen(address, backlog, buffer(receiveBuffer));
     }
 
-    /** The library doubles what it is told. */
     private static int buffer(int receiveBuffer) {
-        return receiveBuffer == 0 ? 0 : Math.clamp(receiveBuffer, LEAST_BUFFER, MOST_BUFFER) / 2;
+        return receiveBuffer == 0 ? 0 : Math.clamp(receiveBuffer, LEAST_BUFFER, MOST_BUFFER);
     }
 
     @Override

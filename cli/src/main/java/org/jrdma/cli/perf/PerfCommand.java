@@ -33,7 +33,7 @@ public final class PerfCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "PATH",
             description =
-                    "What to measure: write, read, send, fetch-add, swap, pio, dma, tcp, smc, supersockets. By default all that is there.")
+                    "What to measure: write, read, send, fetch-add, swap, pio, dma, tcp, smc, rsocket, supersockets. By default all that is there.")
     private List<String> names = List.of();
 
     @Option(

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jrdma.sockets.FabricSocketChannel;
 import org.jrdma.sockets.FabricSockets;
 import org.jrdma.sockets.Transport;
@@ -20,7 +21,11 @@ final class SocketPaths {
     private SocketPaths() {}
 
     static List<Path> all() {
-        return List.of(Transport.supersockets(), Transport.smc(), Transport.tcp()).stream()
+        return Stream.of(
+                        Transport.supersockets(),
+                        Transport.rsocket(),
+                        Transport.smc(),
+                        Transport.tcp())
                 .map(SocketPaths::path)
                 .toList();
     }

@@ -36,6 +36,7 @@ final class RsocketCalls {
     private static final int SOL_SOCKET = 1;
     private static final int SO_REUSEADDR = 2;
     private static final int SO_ERROR = 4;
+    private static final int SO_SNDBUF = 7;
     private static final int SO_RCVBUF = 8;
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
@@ -279,9 +280,10 @@ final class RsocketCalls {
         return setOption(number, SOL_SOCKET, SO_REUSEADDR, 1);
     }
 
-    /** Half of it is what a peer may send at once. */
-    int receiveBuffer(int number, int bytes) {
-        return setOption(number, SOL_SOCKET, SO_RCVBUF, bytes);
+    /** How much each end may send at once; twice of it is made. For one not connected. */
+    void buffers(int number, int bytes) {
+        setOption(number, SOL_SOCKET, SO_RCVBUF, bytes);
+        setOption(number, SOL_SOCKET, SO_SNDBUF, bytes);
     }
 
     /** How many pieces of its memory a peer may show it. For one that is not connected. */

@@ -234,7 +234,7 @@ public final class RsocketFabric {
         calls.reuseAddress(number);
         check("rsetsockopt", calls.shownPieces(number, Farewell.PIECES));
         if (receiveBuffer > 0) {
-            calls.receiveBuffer(number, receiveBuffer);
+            calls.buffers(number, receiveBuffer);
         }
     }
 
