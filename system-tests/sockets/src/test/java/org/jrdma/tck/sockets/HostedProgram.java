@@ -4,9 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -26,6 +28,8 @@ final class HostedProgram implements AutoCloseable {
                     "jrdma.sockets.transports",
                     "jrdma.sockets.supersockets.family",
                     "org.slf4j.simpleLogger.defaultLogLevel");
+
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
 
     private final Path log;
     private final Process process;
@@ -73,6 +77,21 @@ final class HostedProgram implements AutoCloseable {
             for (var socket : sockets) {
                 socket.close();
             }
+        }
+    }
+
+    /** Returns when it takes connections at a port. */
+    void awaitListening(int port) throws IOException, InterruptedException {
+        var deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (true) {
+            try (var _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                return;
+            } catch (ConnectException e) {
+                if (!process.isAlive() || System.nanoTime() - deadline > 0) {
+                    throw new IOException("It does not listen: " + output(), e);
+                }
+            }
+            Thread.sleep(100);
         }
     }
 
