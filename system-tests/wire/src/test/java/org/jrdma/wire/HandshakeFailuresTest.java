@@ -20,10 +20,13 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.Connection;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.PortSpace;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,6 +150,32 @@ class HandshakeFailuresTest {
             assertThat(kernel.await()).as(kernel.output()).isZero();
             assertThat(kernel.output()).contains("its program refused").contains("full");
         }
+    }
+
+    /** They stand in fields of the request that are zeros else, and in its header. */
+    @Test
+    void shouldReadTheKernelsEnhancedOptionsAndRefuseThem() throws Exception {
+        try (var channel = connections.newEventChannel();
+                var kernel = start(channel)) {
+            var event = channel.next(Duration.ofSeconds(60));
+            assertThat(event).isInstanceOf(ConnectionEvent.ConnectRequest.class);
+            assertThat(event.identifier().peerEnhancedOptions()).isEqualTo(KernelPeer.OFFERED);
+
+            event.identifier().rejectEnhancedOptions("not these".getBytes(StandardCharsets.UTF_8));
+
+            assertThat(kernel.await()).as(kernel.output()).isZero();
+            assertThat(kernel.output())
+                    .contains("it does not take the vendor's options")
+                    .contains("not these");
+        }
+    }
+
+    /** Has the kernel ask who listens at a channel. */
+    private Program start(EventChannel channel) throws IOException {
+        var listener = channel.newIdentifier(PortSpace.TCP);
+        listener.bind(new InetSocketAddress(Family.IPV4.software(), PORT));
+        listener.listen(4);
+        return kernel("offer", Family.IPV4.software());
     }
 
     @Test

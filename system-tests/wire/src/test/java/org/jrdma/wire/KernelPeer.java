@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionEvent;
@@ -20,18 +21,22 @@ import org.jrdma.verbs.cm.PortSpace;
  */
 final class KernelPeer {
 
+    static final EnhancedOptions OFFERED = new EnhancedOptions(0x71_7273, 0x8162_6364);
+
     private static final Duration PATIENCE = Duration.ofSeconds(40);
 
     private KernelPeer() {}
 
-    /** Accepts or connects; at which address and port; the file. */
+    /**
+     * Accepts, connects, or connects with enhanced options; at which address and port; the file.
+     */
     static void main(String... arguments) throws Exception {
         var address = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));
         var go = Path.of(arguments[3]);
         if (arguments[0].equals("accept")) {
             accept(address, go);
         } else {
-            connect(address);
+            connect(address, arguments[0].equals("offer"));
         }
     }
 
@@ -63,7 +68,7 @@ final class KernelPeer {
     }
 
     /** As far as the peer's answer. */
-    private static void connect(InetSocketAddress address) throws Exception {
+    private static void connect(InetSocketAddress address, boolean offers) throws Exception {
         try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
                 var channel = ConnectionManager.system().newEventChannel()) {
             var identifier = channel.newIdentifier(PortSpace.TCP);
@@ -77,6 +82,9 @@ final class KernelPeer {
                                     QueuePairOptions.reliable(device.newCompletionQueue(16))
                                             .sends(1)
                                             .receives(1));
+            if (offers) {
+                identifier.enhancedOptions(OFFERED);
+            }
             identifier.connect(ConnectionParameters.of(queuePair, 1));
             tell(channel.next(PATIENCE));
         }
