@@ -1,0 +1,178 @@
+package org.jrdma.tck.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.jrdma.sockets.Connections;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Hadoop's file system: a NameNode and three DataNodes, each in a process, of which one is killed
+ * while a file is written. Their streams are on NIO, with time-outs by selectors of their own.
+ */
+@Timeout(240)
+class HdfsTest {
+
+    private static final int DATA_NODES = 3;
+    private static final int COPIES = 2;
+    private static final int BLOCK_BYTES = 1 << 20;
+    private static final int FILE_BYTES = 5 * BLOCK_BYTES + 4_321;
+
+    @TempDir private Path folder;
+
+    private final List<HostedProgram> dataNodes = new ArrayList<>();
+    private List<Integer> ports = List.of();
+    private HostedProgram nameNode;
+
+    @BeforeEach
+    void start() throws Exception {
+        ports = HostedProgram.freePorts(1 + DATA_NODES);
+        NameNode.format(configuration(nameNodeOptions()));
+        nameNode = start("namenode.NameNode", "name.log", nameNodeOptions());
+        nameNode.awaitListening(ports.getFirst());
+        for (var i = 0; i < DATA_NODES; i++) {
+            dataNodes.add(
+                    start("datanode.DataNode", "data%d.log".formatted(i), dataNodeOptions(i)));
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        dataNodes.forEach(HostedProgram::close);
+        nameNode.close();
+    }
+
+    private Map<String, String> commonOptions() {
+        return Map.of(
+                "fs.defaultFS",
+                "hdfs://127.0.0.1:" + ports.getFirst(),
+                "dfs.client.socketcache.expiryMsec",
+                "60000", // streams stay, and are listed
+                "dfs.replication",
+                Integer.toString(COPIES),
+                "dfs.blocksize",
+                Integer.toString(BLOCK_BYTES));
+    }
+
+    private Map<String, String> nameNodeOptions() {
+        return with(
+                commonOptions(),
+                Map.of(
+                        "dfs.namenode.name.dir", folder.resolve("name").toUri().toString(),
+                        "dfs.namenode.http-address", "127.0.0.1:0",
+                        "dfs.namenode.safemode.extension", "0",
+                        "dfs.namenode.handler.count", "3",
+                        "dfs.namenode.service.handler.count", "2",
+                        "dfs.namenode.datanode.registration.ip-hostname-check", "false"));
+    }
+
+    private Map<String, String> dataNodeOptions(int index) throws IOException {
+        return with(
+                commonOptions(),
+                Map.of(
+                        "dfs.datanode.data.dir", folder.resolve("data" + index).toUri().toString(),
+                        "dfs.datanode.address", "127.0.0.1:" + ports.get(1 + index),
+                        "dfs.datanode.ipc.address", "127.0.0.1:0",
+                        "dfs.datanode.http.address", "127.0.0.1:0",
+                        "dfs.datanode.hostname", "127.0.0.1",
+                        "dfs.heartbeat.interval", "1"));
+    }
+
+    private static Map<String, String> with(Map<String, String> some, Map<String, String> more) {
+        var all = new java.util.TreeMap<>(some);
+        all.putAll(more);
+        return all;
+    }
+
+    private static Configuration configuration(Map<String, String> options) {
+        var configuration = new HdfsConfiguration();
+        options.forEach(configuration::set);
+        return configuration;
+    }
+
+    private HostedProgram start(String mainClass, String log, Map<String, String> options)
+            throws IOException {
+        var arguments = new ArrayList<String>();
+        options.forEach((name, value) -> arguments.addAll(List.of("-D", name + "=" + value)));
+        return HostedProgram.start(
+                folder.resolve(log), "org.apache.hadoop.hdfs.server." + mainClass, arguments);
+    }
+
+    @Test
+    void shouldKeepFilesWhenADataNodeIsKilled() throws Exception {
+        var before = content(1);
+        var meanwhile = content(2);
+        try (var files =
+                (DistributedFileSystem) FileSystem.newInstance(configuration(commonOptions()))) {
+            awaitDataNodes(files);
+            var greeting = new org.apache.hadoop.fs.Path("/greeting");
+            try (var out = files.create(greeting)) {
+                out.write(before);
+            }
+            assertThat(read(files, greeting)).isEqualTo(before);
+            var checksum = files.getFileChecksum(greeting);
+            Travelled.together("HDFS's clients", Connections.all(), ports, FILE_BYTES);
+
+            var another = new org.apache.hadoop.fs.Path("/another");
+            try (var out = files.create(another)) {
+                out.write(meanwhile, 0, FILE_BYTES / 2);
+                out.hflush();
+                dataNodes.get(holder(files, another)).kill();
+                out.write(meanwhile, FILE_BYTES / 2, FILE_BYTES - FILE_BYTES / 2);
+            }
+
+            assertThat(read(files, another)).isEqualTo(meanwhile);
+            assertThat(read(files, greeting)).isEqualTo(before);
+            assertThat(files.getFileChecksum(greeting)).isEqualTo(checksum);
+            for (var dataNode : dataNodes) {
+                if (dataNode.isRunning()) {
+                    Travelled.together("HDFS's DataNodes", dataNode.connections(), ports, 1_000);
+                }
+            }
+        }
+    }
+
+    /** Which DataNode has the first copy of the block that is being written. */
+    private int holder(DistributedFileSystem files, org.apache.hadoop.fs.Path path)
+            throws IOException {
+        var blocks = files.getClient().getLocatedBlocks(path.toString(), 0, FILE_BYTES);
+        var port = blocks.getLastLocatedBlock().getLocations()[0].getXferPort();
+        return ports.indexOf(port) - 1;
+    }
+
+    private static void awaitDataNodes(DistributedFileSystem files) throws Exception {
+        var deadline = System.nanoTime() + 60_000_000_000L;
+        while (files.getDataNodeStats(DatanodeReportType.LIVE).length < DATA_NODES) {
+            assertThat(System.nanoTime() - deadline).as("they take too long").isNegative();
+            Thread.sleep(100);
+        }
+    }
+
+    private static byte[] content(int seed) {
+        var bytes = new byte[FILE_BYTES];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static byte[] read(FileSystem files, org.apache.hadoop.fs.Path path)
+            throws IOException {
+        try (var in = files.open(path)) {
+            return in.readAllBytes();
+        }
+    }
+}
