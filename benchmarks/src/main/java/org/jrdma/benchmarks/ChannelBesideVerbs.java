@@ -92,7 +92,7 @@ public final class ChannelBesideVerbs {
             String what, double channel, double verbs, double ratio, Result result) {
         System.out.printf(
                 Locale.ROOT,
-                "| %s | %,.1f | %,.1f | %.2f | at least 0.85 | %d | %d |%n",
+                "| %s | %,.1f | %,.1f | %.2f | at least 0.85 | %.2f | %.2f |%n",
                 what,
                 channel,
                 verbs,
@@ -124,30 +124,30 @@ public final class ChannelBesideVerbs {
     /** Of one message. */
     private record Result(double channelNanos, double verbsNanos, Allocated allocated) {}
 
-    /** The bytes of the least turn: what is compiled meanwhile is in others. */
+    /** In all turns that count, by both ends. */
     private static final class Allocated {
 
-        private long channel = Long.MAX_VALUE;
-        private long verbs = Long.MAX_VALUE;
+        private double channel;
+        private double verbs;
         private long before;
 
         void begin() {
             before = THREAD.getCurrentThreadAllocatedBytes();
         }
 
-        void endOfChannel() {
-            channel = Math.min(channel, THREAD.getCurrentThreadAllocatedBytes() - before);
-            begin();
+        long end() {
+            return THREAD.getCurrentThreadAllocatedBytes() - before;
         }
 
-        void endOfVerbs() {
-            verbs = Math.min(verbs, THREAD.getCurrentThreadAllocatedBytes() - before);
+        void add(long ofChannel, long ofVerbs) {
+            channel += ofChannel;
+            verbs += ofVerbs;
         }
 
         /** With what the peer has, of one operation. */
         void add(Allocated peer, int operations) {
-            channel = (channel + peer.channel) / operations;
-            verbs = (verbs + peer.verbs) / operations;
+            channel = (channel + peer.channel) / operations / TURNS;
+            verbs = (verbs + peer.verbs) / operations / TURNS;
         }
     }
 
@@ -173,10 +173,11 @@ public final class ChannelBesideVerbs {
             for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
                 allocated.begin();
                 var nanos = play(channel, game);
-                allocated.endOfChannel();
+                var bytes = allocated.end();
+                allocated.begin();
                 var nanosBeside = play(verbs, game);
-                allocated.endOfVerbs();
                 if (turn >= 0) {
+                    allocated.add(bytes, allocated.end());
                     channelNanos[turn] = nanos;
                     verbsNanos[turn] = nanosBeside;
                 }
@@ -220,9 +221,12 @@ public final class ChannelBesideVerbs {
             for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
                 allocated.begin();
                 playBack(channel, game);
-                allocated.endOfChannel();
+                var bytes = allocated.end();
+                allocated.begin();
                 playBack(verbs, game);
-                allocated.endOfVerbs();
+                if (turn >= 0) {
+                    allocated.add(bytes, allocated.end());
+                }
             }
             verbs.finish();
         }
