@@ -603,13 +603,17 @@ class ConnectionEventTest {
     }
 
     @Test
-    void shouldSayWhoCouldNotBeLookedUp() {
+    void shouldSayWhoCouldNotBeLookedUp() throws Exception {
         library.answering("rdma_resolve_addrinfo", -1, -2);
-        assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("nobody", "1")))
-                .withMessageContaining("service 1 of nobody and " + identifier)
-                .withMessageContaining("Nobody knows that host")
-                .satisfies(e -> assertThat(e.code()).isEqualTo(-2));
+        identifier.resolveAddressInfo(LookUp.to("nobody", "1"));
+        var failure = channel.next(PATIENCE);
+        assertThat(failure).isEqualTo(new ConnectionEvent.AddressInfoError(identifier, -2));
+        assertThat(((ConnectionEvent.Failure) failure).reason())
+                .isEqualTo("nobody knows it: there is no such host or service (-2)");
+        library.answering("rdma_resolve_addrinfo", -1, Errno.EBUSY);
+        identifier.resolveAddressInfo(LookUp.to("somebody", "1"));
+        assertThat(((ConnectionEvent.Failure) channel.next(PATIENCE)).reason())
+                .contains("looked up before is not taken");
         library.answering("rdma_query_addrinfo", -1, Errno.ENOENT);
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(identifier::addressInfo)
@@ -618,30 +622,27 @@ class ConnectionEventTest {
         assertThat(library.calls).doesNotContain("rdma_freeaddrinfo");
     }
 
-    /** Nothing ends the call: the identifier is destroyed after it, and close() does not wait. */
-    @Test
-    void shouldCloseWhileWhoKnowsNamesIsAsked() throws Exception {
+    /** A look-up that takes long, until it is let go on. */
+    private CountDownLatch slowLookUp() throws Exception {
         var asked = new CountDownLatch(1);
         var answer = new CountDownLatch(1);
         library.watching(
                 "rdma_resolve_addrinfo",
                 _ -> {
                     asked.countDown();
-                    try {
-                        answer.await();
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
+                    awaitQuietly(answer);
                 });
-        var asking =
-                CompletableFuture.runAsync(() -> {
-                    try {
-                        identifier.resolveAddressInfo(LookUp.to("slow", "1"));
-                    } catch (VerbsException e) {
-                        throw new IllegalStateException(e);
-                    }
-                });
+        identifier.resolveAddressInfo(LookUp.to("slow", "1"));
         asked.await();
+        return answer;
+    }
+
+    /** Nothing ends the call: the identifier is destroyed after it, and close() does not wait. */
+    @Test
+    void shouldCloseWhileWhoKnowsNamesIsAsked() throws Exception {
+        var destroyed = new CountDownLatch(1);
+        library.watching("rdma_destroy_id", _ -> destroyed.countDown());
+        var answer = slowLookUp();
 
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("slow", "2")))
@@ -650,10 +651,96 @@ class ConnectionEventTest {
         assertThat(library.calls).doesNotContain("rdma_destroy_id");
 
         answer.countDown();
-        asking.get();
+        destroyed.await();
         assertThat(library.calls).containsOnlyOnce("rdma_destroy_id");
         assertThatIllegalStateException()
                 .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("slow", "3")));
+    }
+
+    /** Its new owner would not know of that call, and could destroy what that writes to. */
+    @Test
+    void shouldNotMigrateWhileWhoKnowsNamesIsAsked() throws Exception {
+        var destroyed = new CountDownLatch(1);
+        library.watching("rdma_destroy_id", _ -> destroyed.countDown());
+        var second = new FakeLibrary();
+        try (var other = ConnectionManager.from(second).newEventChannel()) {
+            var answer = slowLookUp();
+
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> identifier.migrateTo(other).close())
+                    .withMessageContaining("being connected or looked up for");
+
+            identifier.close();
+            assertThat(library.calls).doesNotContain("rdma_destroy_id");
+            answer.countDown();
+            destroyed.await();
+        }
+        assertThat(second.calls).doesNotContain("rdma_migrate_id", "rdma_destroy_id");
+    }
+
+    /** Who has the answer goes on: that the call is not quite back is nothing to be told of. */
+    @Test
+    void shouldMigrateWhenTheAnswerIsHereAndTheCallIsBack() throws Exception {
+        var second = new FakeLibrary();
+        try (var other = ConnectionManager.from(second).newEventChannel()) {
+            var answer = slowLookUp();
+            translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
+            var migrating =
+                    CompletableFuture.supplyAsync(() -> {
+                        try {
+                            return identifier.migrateTo(other);
+                        } catch (VerbsException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    });
+            Thread.sleep(50);
+            assertThat(migrating).isNotDone();
+            assertThat(second.calls).doesNotContain("rdma_migrate_id");
+
+            answer.countDown();
+
+            assertThat(migrating.get().isOpen()).isTrue();
+        }
+        assertThat(second.calls).containsOnlyOnce("rdma_destroy_id");
+        assertThat(library.calls).doesNotContain("rdma_destroy_id");
+    }
+
+    /** On iWARP, where that waits for the peer. */
+    @Test
+    void shouldDestroyOnAThreadOfItsOwnWhatWasConnectedBeforeItMigrated() throws Exception {
+        library.speaking(rdma_h.IBV_TRANSPORT_IWARP());
+        bound();
+        identifier.connect(PARAMETERS);
+        var second = new FakeLibrary();
+        var destroyer = new CompletableFuture<Thread>();
+        second.watching("rdma_destroy_id", _ -> destroyer.complete(Thread.currentThread()));
+        try (var other = ConnectionManager.from(second).newEventChannel()) {
+            identifier.migrateTo(other).close();
+
+            assertThat(destroyer.get()).isNotSameAs(Thread.currentThread());
+        }
+    }
+
+    @Test
+    void shouldTellWhyAStepHasFailedRatherThanItsEnd() throws Exception {
+        bound();
+        library.answering("rdma_connect", -1, Errno.ECONNREFUSED)
+                .answering("rdma_destroy_id", -1, Errno.EIO)
+                .watching("rdma_connect", _ -> closeQuietly());
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> identifier.connect(PARAMETERS))
+                .satisfies(e -> assertThat(e.function()).isEqualTo("rdma_connect"))
+                .satisfies(e ->
+                        assertThat(e.getSuppressed())
+                                .singleElement()
+                                .asString()
+                                .contains("rdma_destroy_id"));
+        library.answering("rdma_destroy_id", 0, 0);
+    }
+
+    private void closeQuietly() {
+        identifier.close();
     }
 
     @Test

@@ -15,7 +15,7 @@ record ChannelGreeting(int messageBytes, int window) {
     /** "jrc" and a version. */
     private static final int MAGIC = 0x6a726301;
 
-    private static final int BYTES = 3 * Integer.BYTES;
+    static final int BYTES = 3 * Integer.BYTES;
 
     /** With what the program says behind it. */
     byte[] followedBy(byte... data) {

@@ -272,13 +272,12 @@ final class ChannelRings implements AutoCloseable {
     }
 
     /**
-     * Takes what a slot has received, and posts it again.
+     * Looks at what a slot has received; {@link #handled} must follow.
      *
-     * @return whether it was a message
+     * @return whether it is a message
      * @throws VerbsException if the peer does not keep to the protocol
      */
-    boolean received(int slot, int bytes, RdmaChannel.Handler handler, boolean mayAnswer)
-            throws VerbsException {
+    boolean received(int slot, int bytes) throws VerbsException {
         begun = true;
         var start = slot * stride;
         var returned = incoming.segment().get(INT, start + HANDLED);
@@ -291,19 +290,27 @@ final class ChannelRings implements AutoCloseable {
             throw new VerbsException(
                     "ibv_poll_cq", "The peer has sent what is no message of a channel's.");
         }
-        try {
-            if (isMessage) {
-                handler.message(incomingBodies[slot], bytes - HEADER_BYTES);
-            }
-        } finally {
-            receives[slot].tryPost();
-            unhandled -= returned;
-            if (isMessage) {
-                handled++;
-            }
-            tellIfDue(mayAnswer);
-        }
+        unhandled -= returned;
         return isMessage;
+    }
+
+    /** Where the message of a slot begins. */
+    MemorySegment message(int slot) {
+        return incomingBodies[slot];
+    }
+
+    /** How long the message is that has arrived with so many bytes. */
+    static int length(int bytes) {
+        return bytes - HEADER_BYTES;
+    }
+
+    /** Posts a slot again. */
+    void handled(int slot, boolean isMessage, boolean mayAnswer) throws VerbsException {
+        receives[slot].tryPost();
+        if (isMessage) {
+            handled++;
+        }
+        tellIfDue(mayAnswer);
     }
 
     private void tellIfDue(boolean mayAnswer) throws VerbsException {

@@ -47,11 +47,20 @@ public sealed interface ConnectionEvent {
     /** {@link Identifier#addressInfo} has what was looked up. */
     record AddressInfoResolved(Identifier identifier) implements ConnectionEvent {}
 
-    /** Nobody knows what was to be looked up. */
+    /**
+     * What was to be looked up is not known.
+     *
+     * @param code an errno, or below zero a number of {@code getaddrinfo}
+     */
     record AddressInfoError(Identifier identifier, int code) implements Failure {
         @Override
         public String reason() {
-            return "nobody knows it: " + Errno.describe(code);
+            if (code == Errno.EBUSY) {
+                return "what was looked up before is not taken: EBUSY (16)";
+            }
+            return code < 0
+                    ? "nobody knows it: %s (%d)".formatted(LookUp.meaning(code), code)
+                    : "nobody knows it: " + Errno.describe(code);
         }
     }
 

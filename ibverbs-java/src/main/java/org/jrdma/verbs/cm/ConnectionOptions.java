@@ -61,7 +61,16 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * numbers of the queues are for the programs to tell, as in the private data.
      */
     public static ConnectionOptions<XrcReceiveQueuePair> receiving(XrcDomain domain) {
-        return new ConnectionOptions<>((port, _) -> domain.newReceiveQueuePair(port));
+        return new ConnectionOptions<>((port, protection) -> {
+            var leading = protection.device().name();
+            if (!leading.equals(domain.device().name())) {
+                throw new VerbsException(
+                        "rdma_accept",
+                        "The connection is through %s, and %s is of %s"
+                                .formatted(leading, domain, domain.device().name()));
+            }
+            return domain.newReceiveQueuePair(port);
+        });
     }
 
     /**
@@ -132,8 +141,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * to this, 0 to 31, where 0 is without end. Together with {@link #retries} it says how soon a
      * peer is missed that has died without a word: with 14 and 7 that is after half a second or
      * two. By default the connection manager derives it from the path; on RoCE that is 17, eight
-     * times half a second. Not on iWARP, which has TCP's. In C: {@code rdma_set_option} with {@code
-     * RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * times half a second. Not on iWARP, which has TCP's; refused with IllegalArgumentException for
+     * unreliable connections and for {@link #receiving}, which wait for no acknowledgement. In C:
+     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
      */
     public ConnectionOptions<Q> acknowledgeTimeout(int exponent) {
         this.acknowledgeTimeout = OptionalInt.of(checked(exponent, 31, "an acknowledge timeout"));

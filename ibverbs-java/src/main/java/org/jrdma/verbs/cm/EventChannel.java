@@ -10,8 +10,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -54,6 +56,11 @@ public final class EventChannel extends NativeObject {
     private final NativeChannel channel;
     private final DescriptorWaiter waiter;
 
+    private final boolean dispatching;
+
+    /** Those that the library does not know of. */
+    private final Queue<ConnectionEvent> own = new ConcurrentLinkedQueue<>();
+
     /** Those that are not closed: a program may know them from their events alone. */
     private final Map<Long, Identifier> identifiers = new ConcurrentHashMap<>();
 
@@ -95,6 +102,7 @@ public final class EventChannel extends NativeObject {
                         channel::release));
         this.library = library;
         this.channel = channel;
+        this.dispatching = dispatching;
         try {
             Linux.setNonBlocking(channel.descriptor());
             if (dispatching) {
@@ -207,7 +215,7 @@ public final class EventChannel extends NativeObject {
         Identifier identifier;
         lifetime().hold();
         try {
-            here = new NativeIdentifier(library.identifiers(), channel, address, former.groups());
+            here = former.successor(library.identifiers(), channel);
             identifier = adopt(here, portSpace);
             identifier.ownLifetime().hold(); // whoever gets its event may close it
         } finally {
@@ -343,10 +351,30 @@ public final class EventChannel extends NativeObject {
         return broken;
     }
 
+    /** Whether its events go to whoever waits for what comes of a step. */
+    boolean isDispatching() {
+        return dispatching;
+    }
+
+    /** Adds an event that the library has told as the result of a call. */
+    void tell(ConnectionEvent event) {
+        if (dispatching) {
+            event.identifier().inbox().put(event);
+        } else {
+            own.add(event);
+            waiter.wake();
+        }
+    }
+
     /** Takes what there is; empty where that is nothing. Does not wait. */
     private Optional<ConnectionEvent> take() throws VerbsException {
         lifetime().hold();
         try {
+            for (var event = own.poll(); event != null; event = own.poll()) {
+                if (event.identifier().isOpen()) {
+                    return Optional.of(event);
+                }
+            }
             return library.events()
                     .take(
                             channel.address(),
@@ -376,7 +404,12 @@ public final class EventChannel extends NativeObject {
                                     event.connection(),
                                     event.privateData()));
         }
-        return known(event.identifier()).map(identifier -> translate(identifier, event));
+        return known(event.identifier())
+                .map(identifier -> {
+                    var translated = translate(identifier, event);
+                    identifier.toldOf(translated);
+                    return translated;
+                });
     }
 
     private Optional<Identifier> known(MemorySegment address) {

@@ -174,11 +174,21 @@ final class Handshake<Q extends QueuePair> {
         });
     }
 
-    /** iWARP has TCP's instead. */
+    /**
+     * iWARP has TCP's instead. The kernel refuses it where nothing is acknowledged to this side.
+     */
     private void setAcknowledgeTimeout() throws VerbsException {
-        if (options.acknowledgeTimeout().isPresent() && !isWarp) {
-            identifier.acknowledgeTimeout(options.acknowledgeTimeout().getAsInt());
+        var timeout = options.acknowledgeTimeout();
+        if (timeout.isEmpty() || isWarp) {
+            return;
         }
+        var type = identifier.queuePairType();
+        if (type != QueuePairType.RELIABLE_CONNECTION && type != QueuePairType.XRC_SEND) {
+            throw new IllegalArgumentException(
+                    "%s takes no acknowledge timeout: its queue pair is of the type %s, which waits for no acknowledgement"
+                            .formatted(custody, type));
+        }
+        identifier.acknowledgeTimeout(timeout.getAsInt());
     }
 
     /** A queue pair that takes receives, and has those that the program posts. */

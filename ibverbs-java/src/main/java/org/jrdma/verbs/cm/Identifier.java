@@ -152,26 +152,28 @@ public final class Identifier extends NativeObject {
      * ConnectionEvent.AddressInfoResolved}, after which {@link #addressInfo} has it, or {@link
      * ConnectionEvent.AddressInfoError}. In C: {@code rdma_resolve_addrinfo}.
      *
-     * <p>Whoever knows names is asked within the call, which waits for that; close() does not. One
-     * at a time: what was looked up must be taken before the next.
+     * <p>Whoever knows names is asked on a thread of its own, which nothing ends; close() does not
+     * wait for it. One at a time: what was looked up must be taken before the next.
      *
-     * @throws VerbsException if nobody knows that name, and the code is then a number of {@code
-     *     getaddrinfo}, below zero; with EOPNOTSUPP where the library is older than rdma-core 60
+     * @throws VerbsException if a look-up is under way; with EOPNOTSUPP where the library is older
+     *     than rdma-core 60
      */
     public void resolveAddressInfo(LookUp wanted) throws VerbsException {
-        callUnheld(
-                "rdma_resolve_addrinfo",
-                false,
-                () ->
-                        channel.library()
-                                .addresses()
-                                .resolve(
-                                        identifier.address(),
-                                        wanted,
-                                        new Attempt(
-                                                "rdma_resolve_addrinfo",
-                                                () -> "for %s and %s".formatted(wanted, this),
-                                                LookUp::advice)));
+        var addresses = channel.library().addresses();
+        var attempt =
+                new Attempt(
+                        "rdma_resolve_addrinfo",
+                        () -> "for %s and %s".formatted(wanted, this),
+                        LookUp::advice);
+        addresses.needResolve(attempt);
+        beginCall("rdma_resolve_addrinfo", NativeIdentifier.Call.LOOK_UP, false);
+        PlatformCalls.start(() -> {
+            try {
+                takeAndEnd(() -> addresses.resolve(identifier.address(), wanted, attempt));
+            } catch (VerbsException e) {
+                channel.tell(new ConnectionEvent.AddressInfoError(this, e.code()));
+            }
+        });
     }
 
     /**
@@ -236,15 +238,16 @@ public final class Identifier extends NativeObject {
             throws VerbsException {
         checkRequestData(privateData);
         inCall(() -> needDevice("rdma_connect"));
-        callUnheld(
-                "rdma_connect",
-                isWarp(),
-                () ->
-                        functions.connect(
-                                identifier.address(),
-                                parameters,
-                                privateData,
-                                attempt("rdma_connect")));
+        beginCall("rdma_connect", NativeIdentifier.Call.CONNECT, isWarp());
+        PlatformCalls.call(() -> {
+            takeAndEnd(() ->
+                    functions.connect(
+                            identifier.address(),
+                            parameters,
+                            privateData,
+                            attempt("rdma_connect")));
+            return this;
+        });
     }
 
     /** Before a call that another thread is to make. */
@@ -253,25 +256,62 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Takes a step that may wait for others: close() does not wait for it.
+     * Before a call that may wait for others: close() does not wait for it.
      *
      * @param mayWaitAtItsEnd whether what it begins lets the system wait when it is destroyed
      */
-    private void callUnheld(String function, boolean mayWaitAtItsEnd, Step step)
+    private void beginCall(String function, NativeIdentifier.Call call, boolean mayWaitAtItsEnd)
             throws VerbsException {
-        if (!identifier.beginCall(mayWaitAtItsEnd)) {
+        if (!identifier.beginCall(call, mayWaitAtItsEnd)) {
             address(); // which it must have for anyone to be calling
             throw new VerbsException(
                     function, this + " is being connected or looked up for by another thread");
         }
-        PlatformCalls.call(() -> {
-            try {
-                step.take();
-            } finally {
-                identifier.endCall();
+    }
+
+    /** Takes the step that {@link #beginCall} is for. */
+    private void takeAndEnd(Step step) throws VerbsException {
+        VerbsException failure = null;
+        try {
+            step.take();
+        } catch (VerbsException e) {
+            failure = e;
+            throw e;
+        } finally {
+            end(failure);
+        }
+    }
+
+    /**
+     * @param failure what is to be told rather than that it could not be destroyed; null for none
+     */
+    private void end(@Nullable VerbsException failure) throws VerbsException {
+        try {
+            identifier.endCall();
+        } catch (VerbsException e) {
+            if (failure == null) {
+                throw e;
             }
-            return this;
-        });
+            failure.addSuppressed(e);
+        }
+    }
+
+    /** An event of it has come, maybe before the call is back that has asked for it. */
+    void toldOf(ConnectionEvent event) {
+        switch (event) {
+            case ConnectionEvent.AddressInfoResolved _, ConnectionEvent.AddressInfoError _ ->
+                    identifier.answered(NativeIdentifier.Call.LOOK_UP);
+            case ConnectionEvent.ConnectResponse _,
+                    ConnectionEvent.Established _,
+                    ConnectionEvent.DatagramEstablished _,
+                    ConnectionEvent.Rejected _,
+                    ConnectionEvent.Unreachable _,
+                    ConnectionEvent.ConnectError _ ->
+                    identifier.answered(NativeIdentifier.Call.CONNECT);
+            default -> {
+                // no answer to what may wait
+            }
+        }
     }
 
     /**
@@ -360,13 +400,19 @@ public final class Identifier extends NativeObject {
     /**
      * Adds a word of this program's own to the events of its channel, as {@link
      * ConnectionEvent.Written}: a way to wake who waits there. In C: {@code rdma_write_cm_event}.
+     * Not for the identifier of a {@link Connection}, whose events nobody else gets to see.
      *
      * @param status whatever the program wants
      * @param argument likewise
      * @throws VerbsException with EOPNOTSUPP where the library is older than rdma-core 60, with
      *     EINVAL where the kernel is too old
+     * @throws IllegalStateException if a connection takes its events
      */
     public void writeEvent(int status, long argument) throws VerbsException {
+        if (channel.isDispatching()) {
+            throw new IllegalStateException(
+                    "A connection takes the events of %s, and would drop this one".formatted(this));
+        }
         inCall(() ->
                 functions.writeEvent(address(), status, argument, attempt("rdma_write_cm_event")));
     }
@@ -447,6 +493,9 @@ public final class Identifier extends NativeObject {
     /**
      * Has its events come to another channel, and belongs to that from then on. This object is
      * closed by it; the identifier lives on as what is returned. In C: {@code rdma_migrate_id}.
+     *
+     * @throws IllegalStateException while another thread connects it, or an address is looked up
+     *     for it: then close() can leave it to that call, which only this object knows of
      */
     public Identifier migrateTo(EventChannel other) throws VerbsException {
         if (other == channel) {
@@ -455,8 +504,17 @@ public final class Identifier extends NativeObject {
         Identifier moved;
         lifetime().hold();
         try {
-            moved = other.takeOver(identifier, portSpace, attempt("rdma_migrate_id"));
-            identifier.handOver();
+            if (!identifier.beginCall(NativeIdentifier.Call.MIGRATE, false)) {
+                throw new IllegalStateException(
+                        this
+                                + " is being connected or looked up for: it can migrate before that, or after");
+            }
+            try {
+                moved = other.takeOver(identifier, portSpace, attempt("rdma_migrate_id"));
+                identifier.handOver();
+            } finally {
+                identifier.endCall();
+            }
         } finally {
             lifetime().release();
         }

@@ -90,6 +90,16 @@ public record LookUp(
         };
     }
 
+    /** What such a number means, as the end of a sentence. */
+    static String meaning(int code) {
+        return switch (code) {
+            case -2 -> "there is no such host or service";
+            case -3 -> "who knows names does not answer now";
+            case -8 -> "there is no such service";
+            default -> "the look-up has failed";
+        };
+    }
+
     @Override
     public String toString() {
         return "service %s of %s".formatted(service, host.orElse("this machine"));

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,11 +17,24 @@ final class NativeIdentifier {
 
     private static final Logger LOG = LoggerFactory.getLogger(NativeIdentifier.class);
 
+    /** What may wait for others, or must not be while that goes on. */
+    enum Call {
+        /** Waits for TCP, on iWARP. */
+        CONNECT,
+        /** Waits for who knows names. */
+        LOOK_UP,
+        MIGRATE
+    }
+
     private final IdentifierFunctions functions;
     private final NativeChannel channel;
     private final MemorySegment address;
     private final JoinedGroups groups;
-    private boolean inCall;
+    private @Nullable Call underWay;
+
+    /** Whether what that call is for has been told already, so that it is on its way back. */
+    private boolean answered;
+
     private boolean mayWait;
     private boolean closed;
     private boolean handedOver;
@@ -47,24 +61,57 @@ final class NativeIdentifier {
     }
 
     /**
-     * Before a call that may wait: for TCP on iWARP, or for who knows names. False if it is closed,
-     * or another thread is in such a call.
+     * Another of these for the same identifier, whose events are to come to another channel. One of
+     * both must {@link #handOver}.
+     */
+    synchronized NativeIdentifier successor(IdentifierFunctions itsFunctions, NativeChannel other) {
+        var made = new NativeIdentifier(itsFunctions, other, address, groups);
+        made.mayWait = mayWait;
+        return made;
+    }
+
+    /**
+     * Before a call that may wait, or that needs that none does. False if it is closed, or another
+     * thread is in such a call.
      *
      * @param mayWaitAtItsEnd whether destroying it may wait from now on, for the peer's answer
      */
-    synchronized boolean beginCall(boolean mayWaitAtItsEnd) {
-        if (closed || inCall) {
+    synchronized boolean beginCall(Call call, boolean mayWaitAtItsEnd) {
+        awaitReturn();
+        if (closed || handedOver || underWay != null) {
             return false;
         }
-        inCall = true;
+        underWay = call;
+        answered = false;
         mayWait |= mayWaitAtItsEnd;
         return true;
+    }
+
+    /** A program that has the answer may go on, though the call is not quite back. */
+    private void awaitReturn() {
+        var interrupted = false;
+        while (underWay != null && answered) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The answer to a call is here, while that may still go on. */
+    synchronized void answered(Call call) {
+        answered |= underWay == call;
     }
 
     /** After that call. Destroys it if it was closed meanwhile. */
     void endCall() throws VerbsException {
         synchronized (this) {
-            inCall = false;
+            underWay = null;
+            notifyAll();
             if (!closed) {
                 return;
             }
@@ -77,10 +124,10 @@ final class NativeIdentifier {
         boolean waits;
         synchronized (this) {
             closed = true;
-            if (inCall) {
+            if (underWay != null) {
                 return;
             }
-            waits = mayWait;
+            waits = mayWait && !handedOver;
         }
         if (waits) {
             Thread.ofPlatform().daemon().name("jrdma-destroy").start(this::destroyLater);

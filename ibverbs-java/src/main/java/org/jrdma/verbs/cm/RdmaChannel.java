@@ -18,6 +18,7 @@ import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -112,6 +113,7 @@ public final class RdmaChannel implements AutoCloseable {
      * Connects to a peer that accepts a channel.
      *
      * @param domain of the device that leads there
+     * @throws IllegalArgumentException if the private data is longer than there is room for
      * @throws CmException if there is nobody, or nobody wants to
      * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -123,6 +125,7 @@ public final class RdmaChannel implements AutoCloseable {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
+        options.checkPrivateData("A request", isWarp(domain) ? 248 : 56);
         return make(
                 domain,
                 options,
@@ -138,6 +141,7 @@ public final class RdmaChannel implements AutoCloseable {
      * it, whatever comes of it.
      *
      * @param domain of the device that the request came through
+     * @throws IllegalArgumentException if the private data is longer than there is room for
      * @throws VerbsException if it wants something else
      * @throws CmException if the peer has given up
      * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
@@ -154,6 +158,7 @@ public final class RdmaChannel implements AutoCloseable {
                 throw new VerbsException(
                         "rdma_accept", "%s does not ask for a channel".formatted(request));
             }
+            options.checkPrivateData("An answer", isWarp(domain) ? 248 : 196);
             return make(
                     domain,
                     options,
@@ -163,6 +168,10 @@ public final class RdmaChannel implements AutoCloseable {
                                     request.privateData(),
                                     false));
         }
+    }
+
+    private static boolean isWarp(ProtectionDomain domain) {
+        return domain.device().description().transportType() == TransportType.IWARP;
     }
 
     private record Made(
@@ -394,10 +403,10 @@ public final class RdmaChannel implements AutoCloseable {
         refuseIfHandling();
         try {
             cursor.poll();
-            return handle(handler);
         } catch (IllegalStateException e) {
             throw explained(e);
         }
+        return handle(handler);
     }
 
     /**
@@ -422,10 +431,10 @@ public final class RdmaChannel implements AutoCloseable {
             }
             try {
                 cursor.await(Duration.ofNanos(deadline.remainingNanos()));
-                handled = handle(handler);
             } catch (IllegalStateException e) {
                 throw explained(e);
             }
+            handled = handle(handler);
         } while (handled == 0 && rings.freeMessages() <= roomBefore && !deadline.hasPassed());
         return handled;
     }
@@ -434,7 +443,7 @@ public final class RdmaChannel implements AutoCloseable {
         var handled = 0;
         handling = true;
         try {
-            while (cursor.next()) {
+            while (hasNext()) {
                 if (!cursor.isSuccess()) {
                     end(cursor.status());
                 } else if (handle(cursor.id(), handler)) {
@@ -452,18 +461,62 @@ public final class RdmaChannel implements AutoCloseable {
         return handled;
     }
 
-    /** Whether it was something to show. */
+    private boolean hasNext() {
+        try {
+            return cursor.next();
+        } catch (IllegalStateException e) {
+            throw explained(e);
+        }
+    }
+
+    /** Whether it was something to show. What the handler throws is the program's. */
     private boolean handle(long id, Handler handler) throws VerbsException {
         if (ChannelRings.isReceive(id)) {
-            return rings.received(ChannelRings.slot(id), cursor.bytes(), handler, ended == null);
+            return handleReceived(ChannelRings.slot(id), handler);
         }
         if (ChannelRings.isOperation(id)) {
             operationsDone++;
             handler.done(operationIds[ChannelRings.slot(id)]);
             return true;
         }
-        rings.sent(id, ended == null);
+        try {
+            rings.sent(id, ended == null);
+        } catch (IllegalStateException e) {
+            throw explained(e);
+        }
         return false;
+    }
+
+    private boolean handleReceived(int slot, Handler handler) throws VerbsException {
+        boolean isMessage;
+        try {
+            isMessage = rings.received(slot, cursor.bytes());
+        } catch (IllegalStateException e) {
+            throw explained(e);
+        }
+        var done = false;
+        try {
+            if (isMessage) {
+                handler.message(rings.message(slot), ChannelRings.length(cursor.bytes()));
+            }
+            done = true;
+        } finally {
+            release(slot, isMessage, done);
+        }
+        return isMessage;
+    }
+
+    /**
+     * @param done whether the handler has not thrown; what it throws is not to be hidden
+     */
+    private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
+        try {
+            rings.handled(slot, isMessage, ended == null);
+        } catch (IllegalStateException e) {
+            if (done) {
+                throw explained(e);
+            }
+        }
     }
 
     /** The first failure is the cause of all others. */

@@ -69,6 +69,20 @@ public final class RdmaChannelOptions {
         return this;
     }
 
+    /**
+     * Checks the length of the private data.
+     *
+     * @param room for the program's and the channel's own together
+     */
+    void checkPrivateData(String message, int room) {
+        var most = room - ChannelGreeting.BYTES;
+        if (privateData.length > most) {
+            throw new IllegalArgumentException(
+                    "%s of a channel has room for %d bytes of private data, not %d"
+                            .formatted(message, most, privateData.length));
+        }
+    }
+
     /** Those of the connection below. */
     ConnectionOptions<PolledQueuePair> connection(
             QueuePairOptions<PolledQueuePair> queuePair, ChannelGreeting greeting) {

@@ -79,6 +79,15 @@ public final class AddressFunctions {
     }
 
     /**
+     * Before {@link #resolve}.
+     *
+     * @throws VerbsException with EOPNOTSUPP if the library is older
+     */
+    public void needResolve(Attempt attempt) throws VerbsException {
+        attempt.there(resolveAddrinfo, WITH_RESOLVE);
+    }
+
+    /**
      * The same, whose answer is an event of an identifier, and {@link #resolved} then. May wait all
      * the same. -1 and errno on failure, which may be a number of {@code getaddrinfo} too.
      */

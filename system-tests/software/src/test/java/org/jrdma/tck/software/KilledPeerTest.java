@@ -1,10 +1,13 @@
 package org.jrdma.tck.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
@@ -18,6 +21,10 @@ import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.cm.RdmaChannelOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -120,5 +127,62 @@ class KilledPeerTest {
                     "RETRIES_EXCEEDED %d ms after kill -9; %d writes to another process meanwhile%n",
                     (ended.end() - killed) / 1_000_000, undisturbed);
         }
+    }
+
+    /** Which knows nothing of it until it sends: then as soon as it was told, or by default. */
+    @Test
+    void shouldEndAChannelThatSends() throws Exception {
+        var library = SoftRoce.onLoopback(1);
+        var connections = ConnectionManager.from(library);
+        try (var doomed = ChildJvm.start(List.of(), ChannelPeer.class);
+                var device = Verbs.from(library).openFirst();
+                var domain = device.newProtectionDomain()) {
+            var where = doomed.line().split(" ", -1);
+            var peer = new InetSocketAddress(where[0], Integer.parseInt(where[1]));
+            var patience = Duration.ofSeconds(20);
+            try (var told =
+                            RdmaChannel.connect(
+                                    connections,
+                                    peer,
+                                    domain,
+                                    new RdmaChannelOptions().acknowledgeTimeout(TIMEOUT).retries(2),
+                                    patience);
+                    var byDefault =
+                            RdmaChannel.connect(
+                                    connections,
+                                    peer,
+                                    domain,
+                                    new RdmaChannelOptions(),
+                                    patience)) {
+                doomed.line("accepted");
+                doomed.kill();
+
+                var soon = endOf(told);
+                var later = endOf(byDefault);
+
+                assertThat(soon)
+                        .isBetween(ANSWER.multipliedBy(3), ANSWER.multipliedBy(12).plus(SLACK));
+                var usual = Duration.ofNanos(8 * (4_096L << 17));
+                assertThat(later).isBetween(usual, usual.multipliedBy(4).plus(SLACK));
+                System.out.printf(
+                        "a channel misses a killed peer after %d ms, by default after %d ms%n",
+                        soon.toMillis(), later.toMillis());
+            }
+        }
+    }
+
+    /** How long it takes to end once it has sent. */
+    private static Duration endOf(RdmaChannel channel) throws IOException {
+        var begin = System.nanoTime();
+        assertThat(channel.trySend(MemorySegment.ofArray(new byte[8]))).isTrue();
+        assertThatThrownBy(
+                        () -> {
+                            while (true) {
+                                channel.await((_, _) -> {}, Duration.ofSeconds(60));
+                            }
+                        })
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("RETRIES_EXCEEDED");
+        return Duration.ofNanos(System.nanoTime() - begin);
     }
 }

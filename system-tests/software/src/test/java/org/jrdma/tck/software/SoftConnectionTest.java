@@ -28,12 +28,15 @@ import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.LookUp;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -211,6 +214,47 @@ class SoftConnectionTest {
             }
         }
         connect(1);
+    }
+
+    /** Else the peer would be told the number of a queue pair that is elsewhere. */
+    @Test
+    void shouldRefuseToReceiveForAnExtendedDomainOfAnotherDevice() throws Exception {
+        var library = SoftRoce.onLoopback(2);
+        var manager = ConnectionManager.from(library);
+        var names = library.devices().stream().map(SoftDevice::name).toList();
+        try (var here = Verbs.from(library).open(names.getFirst());
+                var other = Verbs.from(library).open(names.getLast());
+                var itsDomain = here.newProtectionDomain();
+                var others = other.newXrcDomain();
+                var sent = here.newCompletionQueue(4)) {
+            var host = here.gids(1).getFirst().gid().ipv4().orElseThrow().getHostAddress();
+            var at = LookUp.at(host, "0").of(QueuePairType.XRC_RECEIVE).asNumber();
+            try (var receiver = manager.listen(manager.lookUp(at, PATIENCE).getFirst(), 4)) {
+                var to =
+                        LookUp.to(host, "" + receiver.localAddress().getPort())
+                                .of(QueuePairType.XRC_SEND)
+                                .asNumber();
+                var accepting =
+                        receiver.acceptAsync(
+                                itsDomain, ConnectionOptions.receiving(others), PATIENCE);
+                try (var route =
+                        manager.resolve(manager.lookUp(to, PATIENCE).getFirst(), PATIENCE)) {
+                    assertThatThrownBy(() ->
+                                    route.connect(
+                                            itsDomain,
+                                            ConnectionOptions.of(
+                                                    QueuePairOptions.xrcSend(sent).sends(4)),
+                                            PATIENCE))
+                            .isInstanceOf(CmException.class);
+                }
+                assertThat(accepting)
+                        .failsWithin(PATIENCE)
+                        .withThrowableThat()
+                        .withCauseInstanceOf(VerbsException.class)
+                        .withMessageContaining("The connection is through " + here.name())
+                        .withMessageContaining(" is of " + other.name());
+            }
+        }
     }
 
     @Test

@@ -490,18 +490,25 @@ class ConnectionTest {
 
     @Test
     void shouldConnectAsTheOptionsSay() throws Exception {
+        int port; // that is free
+        try (var other = connections.listen(new InetSocketAddress(address, 0))) {
+            port = other.localAddress().getPort();
+        }
         var connecting =
                 connections.connectAsync(
                         listener.localAddress(),
                         domain,
                         options()
-                                .from(new InetSocketAddress(address, 0))
+                                .from(new InetSocketAddress(address, port))
                                 .typeOfService(0x20)
                                 .acknowledgeTimeout(13),
                         PATIENCE);
         try (var there = listener.accept(domain, options().acknowledgeTimeout(12), PATIENCE);
                 var here = get(connecting)) {
-            assertThat(here.localAddress().getAddress()).isEqualTo(address);
+            assertThat(here.localAddress()).isEqualTo(new InetSocketAddress(address, port));
+            assertThatThrownBy(() -> here.identifier().writeEvent(1, 2))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("A connection takes the events");
             if (!isWarp()) {
                 assertThat(here.queuePair().query().timeout()).isEqualTo(13);
                 assertThat(there.queuePair().query().timeout()).isEqualTo(12);

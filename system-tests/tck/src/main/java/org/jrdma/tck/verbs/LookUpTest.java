@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedQueuePair;
@@ -128,21 +129,19 @@ class LookUpTest {
             assertThatThrownBy(identifier::addressInfo)
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOENT");
-            assertThatThrownBy(() ->
-                            identifier.resolveAddressInfo(
-                                    LookUp.to("no such host", "7471").asNumber()))
-                    .isInstanceOf(VerbsException.class)
-                    .hasMessageContaining("rdma_resolve_addrinfo failed for service 7471")
-                    .hasMessageContaining("Nobody knows that host");
+            identifier.resolveAddressInfo(LookUp.to("no such host", "7471").asNumber());
+            assertThat(channel.next(PATIENCE))
+                    .isInstanceOfSatisfying(
+                            ConnectionEvent.AddressInfoError.class,
+                            error ->
+                                    assertThat(error.reason()).contains("no such host or service"));
 
             identifier.resolveAddressInfo(LookUp.to(host, "7471").asNumber());
-            assertThatThrownBy(
-                            () -> identifier.resolveAddressInfo(LookUp.to(host, "7472").asNumber()))
-                    .isInstanceOf(VerbsException.class)
-                    .hasMessageContaining("EBUSY");
-
             assertThat(channel.next(PATIENCE))
                     .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier));
+            identifier.resolveAddressInfo(LookUp.to(host, "7472").asNumber());
+            assertThat(channel.next(PATIENCE))
+                    .isEqualTo(new ConnectionEvent.AddressInfoError(identifier, Errno.EBUSY));
             assertThat(identifier.addressInfo())
                     .containsExactly(
                             new AddressInfo(
@@ -153,7 +152,9 @@ class LookUpTest {
             assertThatThrownBy(identifier::addressInfo)
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOENT");
-            identifier.resolveAddressInfo(LookUp.to(host, "7472").asNumber()); // never taken
+            identifier.resolveAddressInfo(LookUp.to("localhost", "7472"));
+            assertThat(channel.next(PATIENCE))
+                    .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier)); // never taken
         }
     }
 
@@ -169,6 +170,29 @@ class LookUpTest {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         shouldConnect(
                 LookUp.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION));
+    }
+
+    /** As the kernel refuses it, whatever the device. */
+    @Test
+    void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() throws Exception {
+        fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
+        var at = LookUp.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION);
+        try (var listener = connections.listen(lookUp(at), 4);
+                var route = connections.resolve(to(listener, at), PATIENCE);
+                var channel = connections.newEventChannel()) {
+            assertThatThrownBy(() ->
+                            route.connect(
+                                    domain,
+                                    options(QueuePairType.UNRELIABLE_CONNECTION)
+                                            .acknowledgeTimeout(14),
+                                    PATIENCE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("takes no acknowledge timeout");
+            var identifier = channel.newIdentifier(to(listener, at));
+            assertThatThrownBy(() -> identifier.acknowledgeTimeout(14))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("EINVAL");
+        }
     }
 
     private boolean isWarp() {

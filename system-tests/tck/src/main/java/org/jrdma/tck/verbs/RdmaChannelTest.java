@@ -182,13 +182,64 @@ class RdmaChannelTest {
             assertThat(channel.privateData().bytes()).isEqualTo(welcome);
         }
         assertThat(peer.get(60, TimeUnit.SECONDS)).isEqualTo(hello);
-        assertThatThrownBy(() -> connect(new RdmaChannelOptions().privateData(new byte[237])))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("private data");
     }
 
     @Test
-    void shouldMissAPeerAsSoonAsItIsTold() throws Exception {
+    void shouldSayHowMuchPrivateDataThereIsRoomFor() throws Exception {
+        var isWarp = fabric.profile() == Profile.SIW;
+        var request = isWarp ? 236 : 44;
+        assertThatThrownBy(() -> connect(telling(request + 1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(
+                        "room for %d bytes of private data, not %d", request, request + 1);
+        var answer = isWarp ? 236 : 184;
+        var peer = peer(telling(answer + 1), _ -> {});
+
+        assertThatThrownBy(() -> connect(new RdmaChannelOptions())).isInstanceOf(CmException.class);
+
+        assertThatThrownBy(() -> get(peer))
+                .cause()
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(
+                        "room for %d bytes of private data, not %d", answer, answer + 1);
+    }
+
+    private static RdmaChannelOptions telling(int bytes) {
+        return new RdmaChannelOptions().privateData(new byte[bytes]);
+    }
+
+    /** What a handler throws is the program's, whatever has become of the channel. */
+    @Test
+    void shouldNotTakeWhatAHandlerThrowsForItsOwnEnd() throws Exception {
+        var peer =
+                peer(
+                        new RdmaChannelOptions(),
+                        channel -> {
+                            take(channel, 1);
+                            send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
+                            channel.connection().awaitDisconnected(PATIENCE);
+                        });
+        var channel = connect(new RdmaChannelOptions());
+        send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
+
+        assertThatThrownBy(
+                        () -> {
+                            while (true) {
+                                channel.await(
+                                        (_, _) -> {
+                                            channel.close();
+                                            throw new IllegalStateException("the program's own");
+                                        },
+                                        PATIENCE);
+                            }
+                        })
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("the program's own");
+        get(peer);
+    }
+
+    @Test
+    void shouldGiveItsQueuePairTheTimeoutAndTheRetriesThatItIsTold() throws Exception {
         if (fabric.profile() == Profile.SIW) {
             throw new Fabric.Listed("iWARP has TCP's time-outs");
         }

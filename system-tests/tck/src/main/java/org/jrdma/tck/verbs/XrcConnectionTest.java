@@ -180,6 +180,12 @@ class XrcConnectionTest {
                     .isInstanceOf(CmException.class)
                     .hasMessageContaining("the peer refused");
         }
+        try (var sender = connections.listen(lookUp(at(QueuePairType.XRC_SEND)), 4);
+                var route = connections.resolve(to(sender, QueuePairType.XRC_SEND), PATIENCE)) {
+            assertThatThrownBy(() -> route.connect(domain, sending(), PATIENCE))
+                    .isInstanceOf(CmException.class)
+                    .hasMessageContaining("the peer refused");
+        }
         var reliable = at(QueuePairType.RELIABLE_CONNECTION);
         try (var other = connections.listen(lookUp(reliable), 4);
                 var route = connections.resolve(to(other, QueuePairType.XRC_SEND), PATIENCE)) {

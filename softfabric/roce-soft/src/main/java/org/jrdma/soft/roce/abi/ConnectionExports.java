@@ -1,9 +1,10 @@
 package org.jrdma.soft.roce.abi;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jrdma.abi.rdma.ibv_ece;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_addrinfo;
@@ -20,10 +21,19 @@ import org.jrdma.soft.roce.connection.Reason;
 final class ConnectionExports {
 
     private final ConnectionDevices devices;
+    private final Executor names;
     private final PortNumbers ports = new PortNumbers(new SecureRandom());
 
     ConnectionExports(List<DeviceObject> devices) {
+        this(devices, task -> Thread.ofPlatform().daemon().name("jrdma-soft-names").start(task));
+    }
+
+    /**
+     * @param names runs what waits for who knows names
+     */
+    ConnectionExports(List<DeviceObject> devices, Executor names) {
         this.devices = new ConnectionDevices(devices);
+        this.names = names;
     }
 
     @Exported(value = "rdma_create_event_channel", failure = Failure.NULL)
@@ -114,26 +124,39 @@ final class ConnectionExports {
         return 0;
     }
 
-    /** May wait for who knows names, as {@link AddressExports#lookUp}: nothing is locked then. */
+    /** Never waits: what is no address is looked up on a thread of its own. */
     @Exported(value = "rdma_resolve_addrinfo", failure = Failure.MINUS_ONE)
     int lookUp(long identifier, long host, long service, long hints) {
         var found = IdentifierObject.of(identifier);
+        var wanted = AddressQuestion.read(host, service, hints);
         synchronized (this) {
             found.lookingUp();
         }
-        MemorySegment info;
-        try {
-            info = AddressExports.find(host, service, hints);
-        } catch (Refusal e) {
-            synchronized (this) {
-                found.notFound();
-            }
-            throw e;
-        }
-        synchronized (this) {
-            found.found(info);
+        if (wanted.isNumeric()) {
+            lookUp(found, wanted);
+        } else {
+            names.execute(() -> lookUp(found, wanted));
         }
         return 0;
+    }
+
+    private void lookUp(IdentifierObject identifier, AddressQuestion wanted) {
+        var answered = false;
+        try {
+            var info = wanted.answer();
+            synchronized (this) {
+                identifier.found(info);
+            }
+            answered = true;
+        } catch (UnknownHostException e) {
+            // told below
+        } finally {
+            if (!answered) {
+                synchronized (this) {
+                    identifier.notFound();
+                }
+            }
+        }
     }
 
     @Exported(value = "rdma_query_addrinfo", failure = Failure.MINUS_ONE)

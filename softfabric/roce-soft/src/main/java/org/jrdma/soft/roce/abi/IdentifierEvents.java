@@ -53,6 +53,10 @@ final class IdentifierEvents {
         }
     }
 
+    synchronized boolean isStopped() {
+        return stopped;
+    }
+
     /** For events whose parameters stay zeros. */
     static void withoutParameters(MemorySegment parameters) {
         // they are zeros already

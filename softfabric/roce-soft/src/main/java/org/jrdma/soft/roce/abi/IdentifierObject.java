@@ -250,8 +250,9 @@ final class IdentifierObject {
     }
 
     void acknowledgeTimeout(int exponent) {
-        if (isOfDatagrams()) {
-            throw new Refusal(Errno.EINVAL);
+        if (queuePairType != rdma_h.IBV_QPT_RC() && queuePairType != rdma_h.IBV_QPT_XRC_SEND()) {
+            throw new Refusal(
+                    Errno.EINVAL, "It does not wait for acknowledgements: that is for who sends.");
         }
         options.acknowledgeTimeout = exponent;
     }
@@ -277,10 +278,15 @@ final class IdentifierObject {
     /** It is not known. */
     void notFound() {
         lookingUp = false;
+        events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(), -Errno.ENOENT);
     }
 
-    /** It is here, and belongs to this until it is taken. */
+    /** It is here, and belongs to this until it is taken, unless this was stopped meanwhile. */
     void found(MemorySegment info) {
+        if (events.isStopped()) {
+            AddressExports.free(info.address());
+            return;
+        }
         addressInfo = info;
         events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED());
     }

@@ -8,6 +8,7 @@ import org.jrdma.soft.roce.packet.BigEndian;
  *
  * @param adapter the GUID of the sender's
  * @param extended whether its queue pair is of XRC, which stands elsewhere
+ * @param elsewhere what stands where that of the other kind would, most likely 0
  * @param acknowledgeDelay how late its acknowledgements are: 4.096 us times 2 to this
  */
 public record ConnectReply(
@@ -17,6 +18,7 @@ public record ConnectReply(
         long adapter,
         Offer offer,
         boolean extended,
+        int elsewhere,
         int acknowledgeDelay,
         MemorySegment privateData)
         implements Message {
@@ -41,6 +43,7 @@ public record ConnectReply(
 
     static ConnectReply decode(long transaction, int modifier, MemorySegment body) {
         var queuePair = Fields.upper24(body, QUEUE_PAIR_OFFSET);
+        var context = Fields.upper24(body, CONTEXT_OFFSET);
         var extended = queuePair == 0; // which no connection has
         var vendor = 0;
         for (var offset : VENDOR_OFFSETS) {
@@ -54,7 +57,7 @@ public record ConnectReply(
                 BigEndian.integer(body, 4),
                 BigEndian.longInteger(body, 28),
                 new Offer(
-                        extended ? Fields.upper24(body, CONTEXT_OFFSET) : queuePair,
+                        extended ? context : queuePair,
                         Fields.upper24(body, 20),
                         BigEndian.unsignedByte(body, 24),
                         BigEndian.unsignedByte(body, 25),
@@ -63,8 +66,28 @@ public record ConnectReply(
                         retries >> 5,
                         new Enhancement(vendor, modifier)),
                 extended,
+                extended ? queuePair : context,
                 flags >> 3,
                 Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
+    }
+
+    /**
+     * This as the answer to a request of a kind, which says where the number of the queue pair
+     * stands; it is 0 where there is none.
+     */
+    ConnectReply to(boolean extendedRequest) {
+        return extendedRequest == extended
+                ? this
+                : new ConnectReply(
+                        transaction,
+                        localId,
+                        remoteId,
+                        adapter,
+                        offer.of(elsewhere),
+                        extendedRequest,
+                        offer.queuePair(),
+                        acknowledgeDelay,
+                        privateData);
     }
 
     @Override
@@ -82,7 +105,8 @@ public record ConnectReply(
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);
-        Fields.putUpper24(body, extended ? CONTEXT_OFFSET : QUEUE_PAIR_OFFSET, offer.queuePair());
+        Fields.putUpper24(body, QUEUE_PAIR_OFFSET, extended ? elsewhere : offer.queuePair());
+        Fields.putUpper24(body, CONTEXT_OFFSET, extended ? offer.queuePair() : elsewhere);
         Fields.putUpper24(body, 20, offer.sequence());
         BigEndian.putByte(body, 24, offer.responderResources());
         BigEndian.putByte(body, 25, extended ? 0 : offer.initiatorDepth());

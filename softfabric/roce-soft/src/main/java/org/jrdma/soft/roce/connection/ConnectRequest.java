@@ -35,8 +35,10 @@ public record ConnectRequest(
     public static final int RELIABLE = 0;
     public static final int UNRELIABLE = 1;
 
+    private static final int LAST_TYPE = 3;
+
     /** Of XRC: the last type, with the first extended one. */
-    public static final int EXTENDED = 1 << 2 | 3;
+    public static final int EXTENDED = 1 << 2 | LAST_TYPE;
 
     /** Instead of LIDs, where there are none. */
     private static final int PERMISSIVE_LID = 0xffff;
@@ -73,7 +75,7 @@ public record ConnectRequest(
                         (repeats >> 3 & 1) != 0,
                         mtu & 7,
                         new Enhancement(Fields.lower24(body, VENDOR_OFFSET), modifier)),
-                (repeats & 7) << 2 | (timeoutsOfPeer >> 1 & 3),
+                transport(timeoutsOfPeer >> 1 & 3, repeats & 7),
                 timeouts & 7,
                 BigEndian.unsignedShort(body, 48),
                 timeoutsOfPeer >> 3,
@@ -89,6 +91,11 @@ public record ConnectRequest(
                         BigEndian.unsignedByte(body, 94) >> 4,
                         BigEndian.unsignedByte(body, 95) >> 3),
                 Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
+    }
+
+    /** Only the last type has extended ones; of others those bits are reserved. */
+    private static int transport(int type, int extendedType) {
+        return type == LAST_TYPE ? extendedType << 2 | type : type;
     }
 
     @Override

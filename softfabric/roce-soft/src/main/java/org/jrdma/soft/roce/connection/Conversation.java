@@ -224,7 +224,8 @@ public final class Conversation extends Timed {
                         remoteId,
                         engine.adapter(),
                         offer.from(sequence),
-                        request.transport() == ConnectRequest.EXTENDED,
+                        isExtended(),
+                        0,
                         0,
                         privateData);
         own = message.offer();
@@ -380,12 +381,18 @@ public final class Conversation extends Timed {
                 new Receipt(request.transaction(), localId, remoteId, answered, SERVICE_TIMEOUT));
     }
 
-    void replied(ConnectReply message) {
-        if (message.extended() != (request.transport() == ConnectRequest.EXTENDED)) {
-            return; // its queue pair is of another kind
-        }
+    private boolean isExtended() {
+        return request.transport() == ConnectRequest.EXTENDED;
+    }
+
+    void replied(ConnectReply told) {
+        var message = told.to(isExtended());
         if (state == State.ASKING) {
             remoteId = message.localId();
+            if (message.offer().queuePair() == 0) {
+                refuseReply();
+                return;
+            }
             peers = message.offer();
             acknowledgeTimeout = delayed(acknowledgeTimeout, message.acknowledgeDelay());
             state = State.REPLIED;
@@ -399,6 +406,13 @@ public final class Conversation extends Timed {
                 sendReady(); // that of before is lost
             }
         }
+    }
+
+    /** Its queue pair is of another kind, or there is none. */
+    private void refuseReply() {
+        state = State.REPLIED;
+        reject(Reason.INVALID_TRANSPORT, NOTHING);
+        tell(new ConversationEvent.Rejected(Reason.INVALID_TRANSPORT, NOTHING));
     }
 
     /** With a peer's delay added, as far as powers of two can tell. */

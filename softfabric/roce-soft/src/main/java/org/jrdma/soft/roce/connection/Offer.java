@@ -53,6 +53,19 @@ public record Offer(
                 enhancement);
     }
 
+    /** The same of another queue pair. */
+    Offer of(int number) {
+        return new Offer(
+                number,
+                sequence,
+                responderResources,
+                initiatorDepth,
+                flowControl,
+                sharedReceives,
+                notReadyRetries,
+                enhancement);
+    }
+
     /** The same of a driver that adds something. */
     public Offer with(Enhancement added) {
         return new Offer(

@@ -1,6 +1,7 @@
 package org.jrdma.soft.roce.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.jrdma.soft.roce.abi.Caller.assertRefused;
 
 import java.lang.foreign.Arena;
@@ -8,9 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_addr;
 import org.jrdma.abi.rdma.rdma_addrinfo;
@@ -376,6 +379,65 @@ class ConnectionExportsTest {
         assertRefused(Errno.EINVAL, () -> AddressExports.lookUp(0, 0, 0, target));
         assertRefused(AddressExports.NO_SERVICE, () -> AddressExports.lookUp(0, port, 0, target));
         AddressExports.free(0);
+    }
+
+    /** Which takes as long as it takes, and must hold up nobody. */
+    @Test
+    void shouldWaitForNamesOnAThreadOfItsOwn() {
+        var tasks = new ArrayDeque<Runnable>();
+        var second = new ConnectionExports(List.of(one, other), tasks::add);
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        second.createIdentifier(channel, target.address(), 0, TCP);
+        var identifier = target.get(ValueLayout.ADDRESS, 0).address();
+        var known = arena.allocateFrom("localhost").address();
+        var unknown = arena.allocateFrom("[no name").address();
+        var port = arena.allocateFrom("7").address();
+
+        second.lookUp(identifier, unknown, port, 0);
+        assertRefused(Errno.EBUSY, () -> second.lookUp(identifier, known, port, 0));
+        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
+        tasks.remove().run();
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(), identifier));
+
+        second.lookUp(identifier, known, port, 0);
+        tasks.remove().run();
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), identifier));
+        second.takeAddressInfo(identifier, target.address());
+        AddressExports.free(target.get(ValueLayout.ADDRESS, 0).address());
+
+        second.lookUp(identifier, known, port, 0);
+        second.destroyIdentifier(identifier);
+        tasks.remove().run();
+        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
+    }
+
+    /** The kernel's rule: there is nothing to wait for. */
+    @Test
+    void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() {
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        var value = arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) 14).address();
+        var own = name(address(context), 0);
+        var timeout = rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT();
+        for (var type :
+                new int[] {
+                    rdma_h.IBV_QPT_RC(),
+                    rdma_h.IBV_QPT_XRC_SEND(),
+                    rdma_h.IBV_QPT_UC(),
+                    rdma_h.IBV_QPT_UD(),
+                    rdma_h.IBV_QPT_XRC_RECV()
+                }) {
+            var info = info(rdma_h.RAI_PASSIVE(), rdma_h.RDMA_PS_IB(), type, own);
+            library.createEndpoint(target.address(), info, 0, 0);
+            var made = target.get(ValueLayout.ADDRESS, 0).address();
+            ThrowingCallable setting =
+                    () -> library.setOption(made, rdma_h.RDMA_OPTION_ID(), timeout, value, 1);
+            if (type == rdma_h.IBV_QPT_RC() || type == rdma_h.IBV_QPT_XRC_SEND()) {
+                assertThatCode(setting).doesNotThrowAnyException();
+            } else {
+                assertRefused(Errno.EINVAL, setting);
+            }
+            destroy(made);
+        }
     }
 
     @Test

@@ -84,6 +84,25 @@ class ConversationTest {
         assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "RTU");
     }
 
+    /** Who asked would else wait through all repeats. */
+    @Test
+    void shouldRefuseAnAnswerThatNamesNoQueuePairOfItsKind() {
+        var caller = call(17, "");
+        world.deliver();
+
+        request().reply(0, "");
+        world.deliver();
+
+        assertThat(caller.events)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        ConversationEvent.Rejected.class,
+                        rejected ->
+                                assertThat(rejected.reason()).isEqualTo(Reason.INVALID_TRANSPORT));
+        assertThat(request().told()).containsExactly("Rejected");
+        assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "REJ");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"REQ", "REP", "RTU", "DREQ", "DREP"})
     void shouldBearTheLossOfEachMessage(String name) {
@@ -421,6 +440,7 @@ class ConversationTest {
                                 4,
                                 new Offer(5, 6, 1, 1, true, false, 7),
                                 false,
+                                0,
                                 0,
                                 World.bytes(""))
                         .encode());

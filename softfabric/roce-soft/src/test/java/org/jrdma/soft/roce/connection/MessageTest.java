@@ -65,7 +65,7 @@ class MessageTest {
 
     private static ConnectReply reply(boolean extended) {
         return new ConnectReply(
-                1, 2, 3, 4, OFFER, extended, 11, filled(ConnectReply.PRIVATE_BYTES));
+                1, 2, 3, 4, OFFER, extended, 0, 11, filled(ConnectReply.PRIVATE_BYTES));
     }
 
     private static Rejection withdrawal() {
@@ -188,6 +188,30 @@ class MessageTest {
                                 .with(OFFER.enhancement()));
         assertThat(read.retries()).isZero();
         assertThat(body(extended)).contains("000000a7" + "d4e5f6a8" + "ffff" + "40" + "f1");
+    }
+
+    /** Only the last type has extended ones: of others these bits are reserved. */
+    @Test
+    void shouldNotLookAtReservedBitsOfTheKindOfConnection() throws Exception {
+        var request = messages().getFirst().encode();
+        var offset = Message.HEADER_BYTES + 51;
+        var reserved = request.get(ValueLayout.JAVA_BYTE, offset) | 3;
+
+        var read = (ConnectRequest) Message.decode(with(request, offset, reserved));
+
+        assertThat(read.transport()).isEqualTo(ConnectRequest.UNRELIABLE);
+    }
+
+    /** Where the number stands, the request says: the answer may have both. */
+    @Test
+    void shouldReadTheNumberOfAnAnswerByTheKindOfTheRequest() throws Exception {
+        var both = with(reply(false).encode(), Message.HEADER_BYTES + 16, 0x77);
+        var read = (ConnectReply) Message.decode(both);
+
+        assertThat(read.to(false).offer().queuePair()).isEqualTo(0xa1b2c3);
+        assertThat(read.to(true).offer().queuePair()).isEqualTo(0x770000);
+        assertThat(read.encode().mismatch(both)).isEqualTo(-1);
+        assertThat(reply(false).to(true).offer().queuePair()).isZero();
     }
 
     /** Without the adapter, the kernel drops it, and its program waits for a minute. */

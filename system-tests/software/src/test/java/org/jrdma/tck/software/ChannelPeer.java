@@ -1,0 +1,38 @@
+package org.jrdma.tck.software;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.cm.RdmaChannelOptions;
+
+/** A process that accepts two channels, and then does nothing until it is killed. */
+final class ChannelPeer {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private ChannelPeer() {}
+
+    static void main() throws Exception {
+        var device = Verbs.software().openFirst();
+        var domain = device.newProtectionDomain();
+        var address = device.gids(1).getFirst().gid().ipv4().orElseThrow();
+        try (var listener =
+                ConnectionManager.software().listen(new InetSocketAddress(address, 0))) {
+            IO.println(address.getHostAddress() + " " + listener.localAddress().getPort());
+            try (var _ = accept(listener.next(PATIENCE), domain);
+                    var _ = accept(listener.next(PATIENCE), domain)) {
+                IO.println("accepted");
+                IO.readln();
+            }
+        }
+    }
+
+    private static RdmaChannel accept(ConnectionRequest request, ProtectionDomain domain)
+            throws Exception {
+        return RdmaChannel.accept(request, domain, new RdmaChannelOptions(), PATIENCE);
+    }
+}
