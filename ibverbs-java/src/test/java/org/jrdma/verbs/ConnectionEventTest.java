@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_context;
@@ -558,6 +559,7 @@ class ConnectionEventTest {
     void shouldLookUpAddressesByEvents() throws Exception {
         var wanted = new String[2];
         var hints = new int[3];
+        var asked = new CountDownLatch(1); // on another thread
         library.watching(
                         "rdma_resolve_addrinfo",
                         arguments -> {
@@ -569,6 +571,7 @@ class ConnectionEventTest {
                             hints[0] = rdma_addrinfo.ai_flags(info);
                             hints[1] = rdma_addrinfo.ai_qp_type(info);
                             hints[2] = rdma_addrinfo.ai_port_space(info);
+                            asked.countDown();
                         })
                 .watching(
                         "rdma_query_addrinfo",
@@ -578,6 +581,7 @@ class ConnectionEventTest {
 
         identifier.resolveAddressInfo(
                 LookUp.to("some", "7471").of(QueuePairType.UNRELIABLE_CONNECTION).asNumber());
+        assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
         var resolved = translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
 
         assertThat(wanted).containsExactly("some", "7471");

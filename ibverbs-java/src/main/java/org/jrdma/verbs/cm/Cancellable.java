@@ -40,6 +40,9 @@ final class Cancellable {
         }
 
         private void run() {
+            if (decided.get()) {
+                return;
+            }
             try {
                 var result = wait.call();
                 if (!decided.compareAndSet(false, true) || !super.complete(result)) {

@@ -189,8 +189,9 @@ public final class ConnectionManager {
         var done = false;
         try {
             resolve(identifier, source, address, deadline);
+            var route = new Route(identifier);
             done = true;
-            return new Route(identifier);
+            return route;
         } finally {
             if (!done) {
                 identifier.close();
@@ -204,6 +205,11 @@ public final class ConnectionManager {
             InetSocketAddress address,
             Deadline deadline)
             throws FabricException, InterruptedIOException {
+        if (address.getPort() == 0) {
+            throw new IllegalArgumentException(
+                    "Nobody listens at port 0 of %s: it stands for any port, where one listens"
+                            .formatted(address.getAddress()));
+        }
         if (source == null) {
             identifier.resolveAddress(address, longer(deadline));
         } else {

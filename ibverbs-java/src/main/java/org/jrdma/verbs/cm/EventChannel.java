@@ -277,6 +277,9 @@ public final class EventChannel extends NativeObject {
     ConnectionEvent next(Deadline deadline, String missed)
             throws FabricException, InterruptedIOException {
         while (true) {
+            if (Thread.currentThread().isInterrupted()) { // takes nothing that is then for others
+                throw new InterruptedIOException("interrupted while waiting for " + this);
+            }
             var ticket = waiter.ticket();
             var event = take();
             if (event.isPresent()) {

@@ -610,6 +610,18 @@ class ConnectionTest {
     }
 
     @Test
+    void shouldRefuseToConnectToPortZero() throws Exception {
+        var objects = objects();
+
+        assertThatThrownBy(() ->
+                        connections.connect(
+                                new InetSocketAddress(address, 0), domain, options(), PATIENCE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("port 0");
+        assertThat(objects()).isEqualTo(objects);
+    }
+
+    @Test
     void shouldLeaveNothingBehindAfterFailures() throws Exception {
         var objects = objects();
         fail(10); // what is made once
