@@ -134,7 +134,10 @@ class TroubleTest {
             MemorySegment flag)
             throws InterruptedException {
         var disorder = 0;
-        for (var round = 1L; round <= 200; round++) {
+        var patience = System.nanoTime() + 20_000_000_000L; // where both threads have one processor
+        for (var round = 1L;
+                round <= 200 || (disorder == 0 && System.nanoTime() < patience);
+                round++) {
             var value = round << 32 | round;
             payload.set(JAVA_LONG, 0, value);
             flag.set(JAVA_LONG, 0, value);
