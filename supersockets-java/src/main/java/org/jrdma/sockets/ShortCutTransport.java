@@ -29,6 +29,8 @@ sealed interface ShortCutTransport extends Transport permits SisciTransport, Rso
     ShortCutDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException;
 
-    /** For how long who waits spins before it sleeps. */
-    long spinNanos();
+    /** For how long who waits spins before it sleeps; 30 microseconds, as SuperSockets have it. */
+    default long spinNanos() {
+        return 1_000 * Math.max(0, Long.getLong("jrdma.sockets." + name() + ".spin", 30));
+    }
 }
