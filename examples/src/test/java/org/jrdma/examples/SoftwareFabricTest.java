@@ -42,6 +42,9 @@ class SoftwareFabricTest {
     private static final Pattern WAITING =
             Pattern.compile("waiting for the other side on port (\\d+)");
 
+    /** Two builds on one machine differ in it. */
+    private static final long PROCESS = ProcessHandle.current().pid();
+
     @Test
     void shouldWriteATextIntoTheOtherProcess() throws Exception {
         try (var writer = Programs.example(SimpleRdmaWrite.class, "-f", "software", "-p", "0")) {
@@ -176,17 +179,25 @@ class SoftwareFabricTest {
                 assertThat(first.output()).contains("\nping data: rdma-ping-1: BCDEFGHI");
                 assertThat(second.output()).contains(" DEBUG ").doesNotContain("ping data");
             }
-            try (var third = rping(options, "-c", "-C", "1", "-I", "127.0.0.251")) {
+            try (var third = rping(options, "-c", "-C", "1", "-I", addressOfOwn(1))) {
                 assertThat(third.await()).as(third.output()).isZero();
             }
-            server.awaitOutput("client /127.0.0.251:");
+            server.awaitOutput("client /" + addressOfOwn(1) + ":");
             assertThat(server.isRunning()).isTrue();
         }
     }
 
-    /** That no other test has at the time. */
+    /** One of four; devices that are told none take the lowest. */
+    private static String addressOfOwn(int which) {
+        return "127.0.0." + (100 + PROCESS % 38 * 4 + which);
+    }
+
     private static String addressOfOwn() {
-        return "127.0.0." + (100 + ProcessHandle.current().pid() % 150);
+        return addressOfOwn(0);
+    }
+
+    private static String groupOfOwn(int which) {
+        return "239.%d.%d.%d".formatted(77 + which, PROCESS >> 8 & 0xff, PROCESS & 0xff);
     }
 
     @ParameterizedTest
@@ -230,15 +241,16 @@ class SoftwareFabricTest {
     @ParameterizedTest
     @ValueSource(strings = {"-C 3", "-c 2 -S 1000 -o", "-P ipoib -C 1"})
     void shouldReachAllWhoHaveJoined(String options) throws Exception {
-        var toAll = options + " -f software -m 239.77.0.3";
+        var group = groupOfOwn(0);
+        var toAll = options + " -f software -m " + group;
         var receiving = toAll.replace(" -o", "");
-        try (var first = example(Mckey.class, receiving, "-b 127.0.0.252");
-                var second = example(Mckey.class, receiving, "-b 127.0.0.253")) {
+        try (var first = example(Mckey.class, receiving, "-b " + addressOfOwn(1));
+                var second = example(Mckey.class, receiving, "-b " + addressOfOwn(2))) {
             for (var receiver : List.of(first, second)) {
                 receiver.awaitOutput("receiving data transfers");
-                assertThat(receiver.output()).contains("\njoined ::ffff:239.77.0.3, LID 0x0\n");
+                assertThat(receiver.output()).contains("\njoined ::ffff:" + group + ", LID 0x0\n");
             }
-            try (var sender = example(Mckey.class, toAll, "-s -b 127.0.0.254")) {
+            try (var sender = example(Mckey.class, toAll, "-s -b " + addressOfOwn(3))) {
                 for (var member : List.of(sender, first, second)) {
                     assertThat(member.await()).as(member.output()).isZero();
                     assertThat(member.output())
@@ -312,6 +324,21 @@ class SoftwareFabricTest {
     }
 
     @Test
+    void shouldSayThatAnotherProgramServes() throws Exception {
+        var address = addressOfOwn();
+        try (var server = example(RdmaServer.class, "-f software -s " + address)) {
+            server.awaitOutput("waiting at");
+            try (var client =
+                    writeNotify(List.of("-f", "software", "-a", address), "-c", "-p", "7471")) {
+                assertThat(client.await()).isEqualTo(1);
+                assertThat(client.output())
+                        .contains("What listens there is no write-notify: it names no memory.")
+                        .doesNotContain("\tat ");
+            }
+        }
+    }
+
+    @Test
     void shouldTellAServerWhenWhatManyClientsWriteIsThere() throws Exception {
         var address = addressOfOwn();
         var options = List.of("-f", "software", "-a", address);
@@ -377,7 +404,7 @@ class SoftwareFabricTest {
 
     @Test
     void shouldReachAllInAGroup() throws Exception {
-        var options = List.of("-f", "software", "-m", "239.77.0.2");
+        var options = List.of("-f", "software", "-m", groupOfOwn(1));
         try (var first = multicast(options, "-n", "2");
                 var second = multicast(options)) {
             first.awaitOutput("waiting in the group");

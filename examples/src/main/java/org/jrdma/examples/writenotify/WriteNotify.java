@@ -27,6 +27,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.PrivateData;
 
 /**
  * Clients put data into a server's memory, and tell it when the data is there. A write alone tells
@@ -171,7 +172,7 @@ public final class WriteNotify {
                 var completions = device.newCompletionDispatcher(16);
                 var connection = route.connect(domain, options(completions), PATIENCE)) {
             var queuePair = connection.queuePair();
-            var remote = RemoteMemory.from(ByteBuffer.wrap(connection.privateData().bytes()));
+            var remote = memoryNamedBy(connection.privateData());
             for (var number = 1; number <= count; number++) {
                 if (!byMessagesOnly) {
                     writeWithImmediate(queuePair, texts, messages, remote, "Saluton " + number);
@@ -181,6 +182,17 @@ public final class WriteNotify {
             connection.disconnect(PATIENCE);
         }
         IO.println("the server has seen %d texts".formatted(byMessagesOnly ? count : 2 * count));
+    }
+
+    /** What the server said as it accepted; it may be another program. */
+    private static RemoteMemory memoryNamedBy(PrivateData said) throws IOException {
+        if (said.bytes().length >= RemoteMemory.BYTES) {
+            var memory = RemoteMemory.from(ByteBuffer.wrap(said.bytes()));
+            if (memory.length() == BYTES) {
+                return memory;
+            }
+        }
+        throw new IOException("What listens there is no write-notify: it names no memory.");
     }
 
     private static void writeWithImmediate(
