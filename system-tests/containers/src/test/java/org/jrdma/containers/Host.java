@@ -10,7 +10,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.testcontainers.containers.Container;
 import org.testcontainers.containers.GenericContainer;
@@ -27,57 +30,103 @@ final class Host implements AutoCloseable {
     private static final DockerImageName IMAGE = DockerImageName.parse("jrdma-host:test");
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final String JARS = "/jrdma";
+    private static final String TESTS = "/tests";
+
+    /** Where a machine has the directory that it shares with others. */
+    static final String SHARED = "/shared";
 
     private final GenericContainer<?> container;
+    private final Plan plan;
     private final DockerClient engine;
 
     /** What earlier runs of the program have written. */
     private int outputBefore;
 
-    private Host(GenericContainer<?> container) {
+    private Host(GenericContainer<?> container, Plan plan) {
         this.container = container;
+        this.plan = plan;
         this.engine = container.getDockerClient();
     }
 
     /** Starts a machine, and on it a program, a module's class, with its arguments. */
     static Host running(Network network, String name, String program, String... arguments) {
-        var command =
-                new ArrayList<>(
-                        List.of(
-                                "java",
-                                "-XX:+UseSerialGC",
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=org.jrdma.ffi",
-                                "-Djrdma.soft.devices=eth0",
-                                "--module-path",
-                                JARS,
-                                "--module",
-                                program));
-        command.addAll(List.of(arguments));
-        var container =
-                new GenericContainer<>(IMAGE)
-                        .withImagePullPolicy(_ -> false)
-                        .withNetwork(network)
-                        .withNetworkAliases(name)
-                        .withCommand(command.toArray(String[]::new))
-                        .withStartupCheckStrategy(new Started())
-                        .withCreateContainerCmdModifier(create -> {
-                            create.withHostName(name);
-                            Objects.requireNonNull(create.getHostConfig())
-                                    .withBinds(mounts())
-                                    .withCapAdd(Capability.NET_ADMIN); // to pull the cable
-                        });
-        container.start();
-        return new Host(container);
+        return named(network, name).run(program, arguments);
     }
 
-    private static List<Bind> mounts() {
-        var jdk = Stream.of(readOnly(Path.of(System.getProperty("java.home")), "/jdk"));
-        var jars =
-                Stream.of(System.getProperty("jrdma.jars").split(","))
-                        .map(Path::of)
-                        .map(jar -> readOnly(jar, JARS + "/" + jar.getFileName()));
-        return Stream.concat(jdk, jars).toList();
+    /** A machine that is not on yet. */
+    static Plan named(Network network, String name) {
+        return new Plan(network, name, Map.of("jrdma.soft.devices", "eth0"), Optional.empty());
+    }
+
+    /**
+     * What a machine is to be.
+     *
+     * @param properties the system properties of its programs
+     * @param shared a directory that it shares with others, at {@link #SHARED}
+     */
+    record Plan(
+            Network network, String name, Map<String, String> properties, Optional<Path> shared) {
+
+        Plan sharing(Path directory) {
+            return new Plan(network, name, properties, Optional.of(directory));
+        }
+
+        Plan property(String key, String value) {
+            var more = new TreeMap<>(properties);
+            more.put(key, value);
+            return new Plan(network, name, more, shared);
+        }
+
+        /** Starts it, and on it a program, a module's class or one of this project's tests. */
+        Host run(String program, String... arguments) {
+            var container =
+                    new GenericContainer<>(IMAGE)
+                            .withImagePullPolicy(_ -> false)
+                            .withNetwork(network)
+                            .withNetworkAliases(name)
+                            .withCommand(command(program, arguments))
+                            .withStartupCheckStrategy(new Started())
+                            .withCreateContainerCmdModifier(create -> {
+                                create.withHostName(name);
+                                Objects.requireNonNull(create.getHostConfig())
+                                        .withBinds(mounts())
+                                        .withCapAdd(Capability.NET_ADMIN); // to pull the cable
+                            });
+            container.start();
+            return new Host(container, this);
+        }
+
+        private String[] command(String program, String... arguments) {
+            var command =
+                    new ArrayList<>(
+                            List.of(
+                                    "java",
+                                    "-XX:+UseSerialGC",
+                                    "-XX:TieredStopAtLevel=1",
+                                    "--enable-native-access=org.jrdma.ffi"));
+            properties.forEach((key, value) -> command.add("-D%s=%s".formatted(key, value)));
+            command.addAll(List.of("--module-path", JARS));
+            if (program.contains("/")) {
+                command.addAll(List.of("--module", program));
+            } else {
+                command.addAll(List.of("--add-modules", "ALL-MODULE-PATH", "-cp", TESTS, program));
+            }
+            command.addAll(List.of(arguments));
+            return command.toArray(String[]::new);
+        }
+
+        private List<Bind> mounts() {
+            var mounts = new ArrayList<Bind>();
+            mounts.add(readOnly(Path.of(System.getProperty("java.home")), "/jdk"));
+            mounts.add(readOnly(Path.of(System.getProperty("jrdma.tests")), TESTS));
+            Stream.of(System.getProperty("jrdma.jars").split(","))
+                    .map(Path::of)
+                    .map(jar -> readOnly(jar, JARS + "/" + jar.getFileName()))
+                    .forEach(mounts::add);
+            shared.ifPresent(directory ->
+                    mounts.add(new Bind(directory.toString(), new Volume(SHARED), AccessMode.rw)));
+            return mounts;
+        }
     }
 
     private static Bind readOnly(Path source, String target) {
@@ -147,6 +196,11 @@ final class Host implements AutoCloseable {
     /** Plugs its cable in again. */
     void mendLink() throws IOException, InterruptedException {
         execute("ip", "link", "set", "eth0", "up");
+    }
+
+    /** Runs one more program beside the first, to its end. */
+    void runBeside(String program, String... arguments) throws IOException, InterruptedException {
+        execute(plan.command(program, arguments));
     }
 
     private void execute(String... command) throws IOException, InterruptedException {
