@@ -261,6 +261,14 @@ class SoftwareFabricTest {
         }
     }
 
+    @Test
+    void shouldSayHowToNameADeviceForAGroup() throws Exception {
+        try (var program = example(Mckey.class, "-f software -s -m " + groupOfOwn(2))) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output()).endsWith(" -b names one.\n");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "-s 127.0.0.1, 'A connection failed: the peer refused: nobody listens at that port'",

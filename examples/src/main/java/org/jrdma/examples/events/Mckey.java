@@ -121,11 +121,20 @@ public final class Mckey {
                 identifier.bind(options.localAddress()); // then it has a device already
                 join(identifier);
             } else {
-                identifier.resolveAddress(new InetSocketAddress(group, 0), RESOLVING);
+                lookForDevice(identifier, new InetSocketAddress(group, 0));
             }
         }
         while (joined < options.connections()) {
             handle(channel.next(PATIENCE));
+        }
+    }
+
+    private static void lookForDevice(Identifier identifier, InetSocketAddress group)
+            throws IOException {
+        try {
+            identifier.resolveAddress(group, RESOLVING);
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + " -b names one.", e);
         }
     }
 

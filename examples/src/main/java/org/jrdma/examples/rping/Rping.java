@@ -167,16 +167,26 @@ public final class Rping {
                             .formatted(source.length()));
         }
         queuePair.read(buffers.data.slice(0, source.length()), source).await(PATIENCE);
-        var text = buffers.data.segment().getString(0);
+        var text = text(buffers.data.segment().asSlice(0, source.length()));
         if (shows) {
-            IO.println("server ping data: " + text);
+            IO.println("server ping data: " + text.getString(0));
         }
         next.set(queuePair.receive(buffers.received.slice()));
         queuePair.send(buffers.sent.slice()).await(PATIENCE);
         next.get().await(PATIENCE);
-        queuePair.write(buffers.data.slice(0, text.length() + 1), buffers.named()).await(PATIENCE);
+        queuePair.write(buffers.data.slice(0, text.byteSize()), buffers.named()).await(PATIENCE);
         next.set(queuePair.receive(buffers.received.slice()));
         queuePair.send(buffers.sent.slice()).await(PATIENCE);
+    }
+
+    /** Up to the 0 that ends it, which a client may forget. */
+    private static MemorySegment text(MemorySegment pinged) throws IOException {
+        for (var length = 0L; length < pinged.byteSize(); length++) {
+            if (pinged.get(JAVA_BYTE, length) == 0) {
+                return pinged.asSlice(0, length + 1);
+            }
+        }
+        throw new IOException("The client's ping is a text without an end");
     }
 
     private void ping(ConnectionManager connections, Verbs verbs) throws IOException {
@@ -270,7 +280,7 @@ public final class Rping {
             return new RemoteMemory(
                     received.segment().get(BIG_LONG, 0),
                     received.segment().get(BIG_INT, 8),
-                    received.segment().get(BIG_INT, 12));
+                    Integer.toUnsignedLong(received.segment().get(BIG_INT, 12)));
         }
 
         @Override
