@@ -214,6 +214,9 @@ public final class Port implements AutoCloseable {
                 throw new IllegalStateException("The port of " + address + " is closed");
             }
             engine.advance(now());
+            if (deferred && lock.getHoldCount() == 1) {
+                send(); // what ends a queue pair would take its acknowledgements along
+            }
             var result = action.apply(engine);
             if (lock.getHoldCount() == 1) {
                 send();

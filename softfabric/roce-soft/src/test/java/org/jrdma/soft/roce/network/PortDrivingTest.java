@@ -73,6 +73,38 @@ class PortDrivingTest {
         }
     }
 
+    /** Nobody else would answer: the peer would try again until it has had enough. */
+    @Test
+    void shouldAcknowledgeTheLastMessageOfWhoPollsAndThenDestroys() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            for (var round = 0; round < 200; round++) {
+                var pair = Station.connected(left, right, 1024);
+                right.receive(pair[1], 0, 0, BYTES);
+                var before = right.received();
+                var sender =
+                        Thread.ofPlatform()
+                                .start(() -> {
+                                    LockSupport.parkNanos(300_000);
+                                    left.send(pair[0], 0, 0, BYTES);
+                                });
+                while (right.received() == before) {
+                    right.port.progress();
+                }
+                right.port.control(engine -> {
+                    engine.destroy(pair[1]);
+                    return true;
+                });
+                sender.join();
+                assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+                left.port.control(engine -> {
+                    engine.destroy(pair[0]);
+                    return true;
+                });
+            }
+        }
+    }
+
     @Test
     void shouldAllocateNothingForMessagesInTheSteadyState() throws Exception {
         try (var left = Station.anywhere();
