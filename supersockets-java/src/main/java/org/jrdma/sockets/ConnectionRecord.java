@@ -16,6 +16,7 @@ import jdk.jfr.StackTrace;
 @SuppressWarnings("unused") // read by the flight recorder
 final class ConnectionRecord extends Event {
 
+    private String local = "";
     private String peer = "";
     private String transport = "";
     private boolean accepted;
@@ -34,6 +35,7 @@ final class ConnectionRecord extends Event {
     void closed(StreamChannel channel) {
         end();
         if (shouldCommit()) {
+            local = channel.local().map(Connection::name).orElse("");
             peer = peer(channel);
             transport = channel.transport().name();
             accepted = channel.isAccepted();

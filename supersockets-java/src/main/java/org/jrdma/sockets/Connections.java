@@ -1,22 +1,19 @@
 package org.jrdma.sockets;
 
 import java.lang.ref.WeakReference;
-import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import org.jrdma.sockets.internal.SmcSockets;
 
 /**
  * Who is connected how: the open streams of this process, those of the selector provider too. The
- * same over JMX: {@link ConnectionsMXBean}. Safe for use by several threads; none of it waits for a
- * peer.
+ * same over JMX: {@link ConnectionsMXBean}; in a file: {@link ConnectionsSnapshot}. Safe for use by
+ * several threads; none of it waits for a peer.
  */
 public final class Connections {
 
@@ -65,71 +62,7 @@ public final class Connections {
      * "to" has the peer's port, "at" our own that the peer connected to, "since" the oldest.
      */
     public static String report() {
-        return report(all());
-    }
-
-    static String report(List<Connection> connections) {
-        var peers =
-                connections.stream()
-                        .collect(
-                                Collectors.groupingBy(
-                                        Connections::host, TreeMap::new, Collectors.toList()));
-        var report = new StringBuilder();
-        peers.forEach((host, ofHost) -> {
-            report.append(host).append('\n');
-            ofHost.stream()
-                    .collect(
-                            Collectors.groupingBy(
-                                    Connections::way, TreeMap::new, Collectors.toList()))
-                    .forEach((way, alike) -> report.append(line(way, alike)));
-        });
-        return report.toString();
-    }
-
-    private static String host(Connection connection) {
-        return connection.peer() instanceof InetSocketAddress peer
-                ? peer.getHostString()
-                : "this machine";
-    }
-
-    /** What those have in common that are counted together. */
-    private record Way(String transport, String port, String whyNotFaster)
-            implements Comparable<Way> {
-        private static final Comparator<Way> ORDER =
-                Comparator.comparing(Way::transport)
-                        .thenComparing(Way::port)
-                        .thenComparing(Way::whyNotFaster);
-
-        @Override
-        public int compareTo(Way other) {
-            return ORDER.compare(this, other);
-        }
-    }
-
-    private static Way way(Connection connection) {
-        var address = connection.accepted() ? connection.local() : connection.peer();
-        var place =
-                address instanceof InetSocketAddress internet
-                        ? Integer.toString(internet.getPort())
-                        : address.toString();
-        return new Way(
-                connection.transport(),
-                (connection.accepted() ? "at " : "to ") + place,
-                connection.whyNotFaster());
-    }
-
-    private static String line(Way way, List<Connection> alike) {
-        return "   %s: %d (%s)%s; %,d bytes received, %,d sent; since %s\n"
-                .formatted(
-                        way.transport,
-                        alike.size(),
-                        way.port,
-                        way.whyNotFaster.isEmpty()
-                                ? ""
-                                : " [fall-back: %s]".formatted(way.whyNotFaster),
-                        alike.stream().mapToLong(Connection::bytesReceived).sum(),
-                        alike.stream().mapToLong(Connection::bytesSent).sum(),
-                        alike.getFirst().since());
+        return ConnectionsSnapshot.ofThisProcess(false).report();
     }
 
     /**

@@ -11,9 +11,11 @@ final class ConnectionsBean implements ConnectionsMXBean {
 
     private ConnectionsBean() {}
 
+    /** And says in a system property that it is there, for who looks for it in all processes. */
     static void register() throws JMException {
         ManagementFactory.getPlatformMBeanServer()
                 .registerMBean(new ConnectionsBean(), new ObjectName(NAME));
+        System.setProperty(PROPERTY, NAME);
     }
 
     @Override
@@ -21,7 +23,7 @@ final class ConnectionsBean implements ConnectionsMXBean {
         return Connections.all().stream().map(ConnectionsBean::line).toList();
     }
 
-    private static Line line(Connection connection) {
+    static Line line(Connection connection) {
         return new Line(
                 Connection.name(connection.local()),
                 Connection.name(connection.peer()),

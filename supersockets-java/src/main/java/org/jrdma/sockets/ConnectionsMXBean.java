@@ -12,6 +12,12 @@ public interface ConnectionsMXBean {
     String NAME = "org.jrdma.sockets:type=Connections";
 
     /**
+     * The system property that a process has, with {@link #NAME} in it, when the bean is there: it
+     * can be read without starting management in a process that has no such sockets.
+     */
+    String PROPERTY = "org.jrdma.sockets.connections";
+
+    /**
      * A {@link Connection} in the types of JMX.
      *
      * @param local its address here

@@ -22,6 +22,8 @@ final class FirstConnection {
     }
 
     private static void follow() {
+        ConnectionsReport.startIfAsked();
+        OpenConnectionRecord.register();
         try {
             ConnectionsBean.register();
         } catch (JMException e) {

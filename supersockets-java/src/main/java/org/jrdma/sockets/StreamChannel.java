@@ -187,6 +187,11 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
         return kind.reasons();
     }
 
+    /** Its own address, of a closed one too; empty before it is known. */
+    Optional<SocketAddress> local() {
+        return Optional.ofNullable(local);
+    }
+
     /** Whom it leads to, of a closed one too; empty before it is known. */
     Optional<SocketAddress> peer() {
         return Optional.ofNullable(remote);

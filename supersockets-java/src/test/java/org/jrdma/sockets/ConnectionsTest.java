@@ -2,12 +2,15 @@ package org.jrdma.sockets;
 
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -17,9 +20,12 @@ import javax.management.JMX;
 import javax.management.ObjectName;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
+import org.jrdma.ffi.FabricException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the registry tells of connections; how it is kept is in {@link FabricSocketsTest}. */
 @Timeout(30)
@@ -50,7 +56,7 @@ class ConnectionsTest {
     @Test
     void shouldPrintThePeersAndHowEachIsConnected() throws Exception {
         assertThat(
-                        Connections.report(
+                        report(
                                 List.of(
                                         connection("storage02", 40_001, true, "tcp", "", 1),
                                         connection("storage02", 40_002, true, "tcp", "", 2),
@@ -65,7 +71,191 @@ class ConnectionsTest {
                         storage02
                            tcp: 2 (at 9000); 3 bytes received, 6 sent; since 2026-11-22T11:00:01Z
                         """);
-        assertThat(Connections.report(List.of())).isEmpty();
+        assertThat(report(List.of())).isEmpty();
+    }
+
+    @Test
+    void shouldReadWhatAProcessHasWritten() throws Exception {
+        var written =
+                snapshot(
+                        List.of(
+                                connection("storage01", 8003, false, "tcp", "smc:\tno\nway", 5),
+                                connection("storage02", 40_001, true, "sisci", "", 1)));
+        var file = Files.write(folder.resolve("report"), written.lines());
+
+        var read = ConnectionsSnapshot.read(file);
+
+        assertThat(read.connections())
+                .extracting(ConnectionsMXBean.Line::whyNotFaster)
+                .containsExactly("smc: no way", ""); // a line remains a line
+        assertThat(read.connections().getLast()).isEqualTo(written.connections().getLast());
+        assertThat(read.report()).isEqualTo(written.report().replace("\tno\nway", " no way"));
+        assertThat(read)
+                .returns(4711L, ConnectionsSnapshot::process)
+                .returns("org.example.Storage", ConnectionsSnapshot::program)
+                .returns(START, ConnectionsSnapshot::taken)
+                .returns(true, ConnectionsSnapshot::isLast);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "root:x:0:0",
+                "jrdma sockets\tprocess 1\ta.B\t2026-11-22T11:00:00Z\trunning",
+                "jrdma sockets\tprocess 1\ta.B\tnoon\trunning\nCOLUMNS",
+                "jrdma sockets\tprocess 1\ta.B\t2026-11-22T11:00:00Z\trunning\nCOLUMNS\nlocal\tpeer",
+                "jrdma sockets\tprocess 1\ta.B\t2026-11-22T11:00:00Z\trunning\nCOLUMNS\na\tb\ttrue\ttcp\tmany\t2\t3\t4"
+            })
+    void shouldRefuseAFileOfAnotherKind(String text) throws Exception {
+        var columns = snapshot(List.of()).lines().getLast();
+        var file = Files.writeString(folder.resolve("file"), text.replace("COLUMNS", columns));
+
+        assertThatThrownBy(() -> ConnectionsSnapshot.read(file))
+                .isInstanceOf(FabricException.class)
+                .hasMessage(file + " is no file that a process writes with -Djrdma.sockets.report");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoSuchFile() {
+        assertThatThrownBy(() -> ConnectionsSnapshot.read(folder.resolve("none")))
+                .hasMessage("There is no file " + folder.resolve("none"));
+    }
+
+    /** A stream to itself, for as long as its input lasts; one more is closed before. */
+    public static final class Storage {
+
+        private Storage() {}
+
+        /** Says the port when it is connected. */
+        public static void main(String... arguments) throws Exception {
+            try (var listener = ChannelPair.listener(Implementation.TCP.provider())) {
+                var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+                connect(port).close();
+                listener.accept().close();
+                try (var client = connect(port);
+                        var server = listener.accept()) {
+                    client.write(Bytes.of("abc"));
+                    Bytes.read(server, 3);
+                    while (System.getProperty(ConnectionsMXBean.PROPERTY) == null) {
+                        Thread.sleep(10); // what the first connection brings is there
+                    }
+                    System.out.println(port);
+                    while (System.in.read() >= 0) {
+                        // nobody writes
+                    }
+                    System.exit(0); // with both open
+                }
+            }
+        }
+
+        private static SocketChannel connect(int port) throws IOException {
+            return FabricSockets.connect(
+                    "127.0.0.1", port, List.of(ABSENT, Transport.tcp()), ofSeconds(10));
+        }
+    }
+
+    private static Process start(String... options) throws IOException {
+        return ChildJvm.of(Storage.class, List.of(options)).start();
+    }
+
+    private static String port(BufferedReader output) {
+        return output.lines().filter(line -> line.matches("\\d+")).findFirst().orElseThrow();
+    }
+
+    @Test
+    void shouldWriteItselfIntoAFileWhileItRunsAndWhenItEnds() throws Exception {
+        var process = start("-Djrdma.sockets.report=" + folder.resolve("report-%p"));
+        var file = folder.resolve("report-" + process.pid());
+        try (var output = process.inputReader()) {
+            var port = port(output);
+            while (!Files.exists(file)
+                    || !ConnectionsSnapshot.read(file).report().contains("3 bytes received")) {
+                assertThat(process.isAlive()).isTrue();
+                Thread.sleep(20);
+            }
+            assertThat(ConnectionsSnapshot.read(file).isLast()).isFalse();
+
+            process.getOutputStream().close();
+            assertThat(process.waitFor()).isZero();
+
+            var last = ConnectionsSnapshot.read(file);
+            assertThat(last.isLast()).isTrue();
+            assertThat(last.process()).isEqualTo(process.pid());
+            assertThat(last.program()).isEqualTo(Storage.class.getName());
+            assertThat(last.report())
+                    .startsWith(
+                            "127.0.0.1\n   tcp: 1 (at %s); 3 bytes received, 0 sent; since "
+                                    .formatted(port))
+                    .contains(
+                            "   tcp: 1 (to %s) [fall-back: %s]; 0 bytes received, 3 sent; since "
+                                    .formatted(port, WHY_ABSENT))
+                    .hasLineCount(3);
+            try (var files = Files.list(folder)) {
+                assertThat(files).containsExactly(file);
+            }
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldLiveOnWhereItsFileCannotBeWritten() throws Exception {
+        var process = start("-Djrdma.sockets.report=/nowhere/report");
+        try (var output = process.inputReader()) {
+            process.getOutputStream().close(); // after which it writes once more
+
+            assertThat(output.lines().toList())
+                    .filteredOn(line -> line.contains("/nowhere/report cannot be written"))
+                    .hasSize(1);
+            assertThat(process.waitFor()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldRecordWhatIsOpenAtTheEndOfARecording() throws Exception {
+        var file = folder.resolve("recording.jfr");
+        var process = start("-XX:StartFlightRecording:filename=" + file);
+        try (var output = process.inputReader()) {
+            var port = port(output);
+            process.getOutputStream().close();
+            assertThat(process.waitFor()).isZero();
+
+            var open =
+                    RecordingFile.readAllEvents(file).stream()
+                            .filter(event ->
+                                    event.getEventType().getName().equals("org.jrdma.SocketOpen"))
+                            .toList();
+            assertThat(open)
+                    .extracting(
+                            event -> event.getString("transport"),
+                            event -> event.getBoolean("accepted"),
+                            event -> event.getLong("bytesReceived"),
+                            event -> event.getLong("bytesSent"))
+                    .containsExactlyInAnyOrder(
+                            tuple("tcp", false, 0L, 3L), tuple("tcp", true, 3L, 0L));
+            assertThat(open)
+                    .filteredOn(event -> event.getBoolean("accepted"))
+                    .extracting(event -> event.getString("local"))
+                    .containsExactly("127.0.0.1:" + port);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static String report(List<Connection> connections) {
+        return snapshot(connections).report();
+    }
+
+    private static ConnectionsSnapshot snapshot(List<Connection> connections) {
+        return new ConnectionsSnapshot(
+                4711,
+                "org.example.Storage",
+                START,
+                true,
+                connections.stream().map(ConnectionsBean::line).toList());
     }
 
     @Test

@@ -9,7 +9,7 @@ final class Table {
 
     /** What comes before a path's rows. */
     static String head(Path path) {
-        return "%n%s: %s; microseconds for a message%n%10s %9s%9s%9s%9s %11s %11s"
+        return "%n%s: %s; microseconds for a message%n%10s %9s %9s %9s %9s %11s %11s"
                 .formatted(
                         path.name(),
                         path.description(),
@@ -26,7 +26,7 @@ final class Table {
         var latency = result.latency();
         return String.format(
                 Locale.ROOT,
-                "%10s %9.2f%9.2f%9.2f%9.2f %11.1f %11.0f",
+                "%10s %9.2f %9.2f %9.2f %9.2f %11.1f %11.0f",
                 Size.toString(result.bytes()),
                 latency.minimum(),
                 latency.median(),

@@ -1,0 +1,82 @@
+package org.jrdma.sockets;
+
+import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The file into which this process writes its {@link ConnectionsSnapshot}, on a daemon thread, and
+ * once more when it ends in order. What cannot be written is said once in the log.
+ */
+final class ConnectionsReport {
+
+    static final String PROPERTY = "jrdma.sockets.report";
+
+    private static final Duration PAUSE = Duration.ofSeconds(2);
+
+    private final Path file;
+    private final Path fresh;
+
+    // Guarded by this
+    private boolean hasFailed;
+    private boolean isOver;
+
+    private ConnectionsReport(Path file) {
+        this.file = file;
+        this.fresh = file.resolveSibling(file.getFileName() + ".new");
+    }
+
+    /** If the system property asks for it. */
+    static void startIfAsked() {
+        var name = System.getProperty(PROPERTY);
+        if (name != null) {
+            var pid = Long.toString(ProcessHandle.current().pid());
+            new ConnectionsReport(Path.of(name.replace("%p", pid)).toAbsolutePath()).start();
+        }
+    }
+
+    private void start() {
+        try {
+            Runtime.getRuntime()
+                    .addShutdownHook(new Thread(() -> write(true), "jrdma-sockets-last-report"));
+        } catch (IllegalStateException _) {
+            write(true); // it ends already
+            return;
+        }
+        Thread.ofPlatform().name("jrdma-sockets-report").daemon().start(this::writeAgainAndAgain);
+    }
+
+    private void writeAgainAndAgain() {
+        try {
+            while (true) {
+                write(false);
+                Thread.sleep(PAUSE);
+            }
+        } catch (InterruptedException _) {
+            // nobody does so
+        }
+    }
+
+    private synchronized void write(boolean isLast) {
+        if (isOver) {
+            return;
+        }
+        isOver = isLast;
+        try {
+            Files.write(fresh, ConnectionsSnapshot.ofThisProcess(isLast).lines());
+            Files.move(fresh, file, ATOMIC_MOVE, REPLACE_EXISTING);
+            hasFailed = false;
+        } catch (IOException | RuntimeException e) {
+            if (!hasFailed) {
+                hasFailed = true;
+                LoggerFactory.getLogger(ConnectionsReport.class)
+                        .warn("{}: {} cannot be written", PROPERTY, file, e);
+            }
+        }
+    }
+}
