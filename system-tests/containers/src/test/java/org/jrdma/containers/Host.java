@@ -27,7 +27,7 @@ import org.testcontainers.utility.DockerImageName;
  */
 final class Host implements AutoCloseable {
 
-    private static final DockerImageName IMAGE = DockerImageName.parse("jrdma-host:test");
+    private static final String IMAGE = "jrdma-host:test";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final String JARS = "/jrdma";
     private static final String TESTS = "/tests";
@@ -79,12 +79,18 @@ final class Host implements AutoCloseable {
 
         /** Starts it, and on it a program, a module's class or one of this project's tests. */
         Host run(String program, String... arguments) {
+            return start(IMAGE, Map.of(), List.of(command(program, arguments)));
+        }
+
+        /** Starts it with an image that has a program, and what that program is told. */
+        Host start(String image, Map<String, String> environment, List<String> command) {
             var container =
-                    new GenericContainer<>(IMAGE)
+                    new GenericContainer<>(DockerImageName.parse(image))
                             .withImagePullPolicy(_ -> false)
                             .withNetwork(network)
                             .withNetworkAliases(name)
-                            .withCommand(command(program, arguments))
+                            .withEnv(environment)
+                            .withCommand(command.toArray(String[]::new))
                             .withStartupCheckStrategy(new Started())
                             .withCreateContainerCmdModifier(create -> {
                                 create.withHostName(name);
@@ -203,7 +209,8 @@ final class Host implements AutoCloseable {
         execute(plan.command(program, arguments));
     }
 
-    private void execute(String... command) throws IOException, InterruptedException {
+    /** Runs a command in it, which must succeed. */
+    void execute(String... command) throws IOException, InterruptedException {
         Container.ExecResult result = container.execInContainer(command);
         if (result.getExitCode() != 0) {
             throw new IOException(String.join(" ", command) + ": " + result);
