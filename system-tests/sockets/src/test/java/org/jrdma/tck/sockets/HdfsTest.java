@@ -14,6 +14,7 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.jrdma.sockets.Connection;
 import org.jrdma.sockets.Connections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,13 +26,14 @@ import org.junit.jupiter.api.io.TempDir;
  * Hadoop's file system: a NameNode and three DataNodes, each in a process, of which one is killed
  * while a file is written. Their streams are on NIO, with time-outs by selectors of their own.
  */
-@Timeout(240)
+@Timeout(300)
 class HdfsTest {
 
     private static final int DATA_NODES = 3;
     private static final int COPIES = 2;
     private static final int BLOCK_BYTES = 1 << 20;
     private static final int FILE_BYTES = 5 * BLOCK_BYTES + 4_321;
+    private static final long PATIENCE_NANOS = 100_000_000_000L;
 
     @TempDir private Path folder;
 
@@ -78,6 +80,9 @@ class HdfsTest {
                         "dfs.namenode.safemode.extension", "0",
                         "dfs.namenode.handler.count", "3",
                         "dfs.namenode.service.handler.count", "2",
+                        "dfs.namenode.heartbeat.recheck-interval", "500", // dead after 11 s
+                        "dfs.namenode.redundancy.interval.seconds", "1",
+                        "dfs.namenode.reconstruction.pending.timeout-sec", "5",
                         "dfs.namenode.datanode.registration.ip-hostname-check", "false"));
     }
 
@@ -110,7 +115,10 @@ class HdfsTest {
         var arguments = new ArrayList<String>();
         options.forEach((name, value) -> arguments.addAll(List.of("-D", name + "=" + value)));
         return HostedProgram.start(
-                folder.resolve(log), "org.apache.hadoop.hdfs.server." + mainClass, arguments);
+                folder.resolve(log),
+                "org.apache.hadoop.hdfs.server." + mainClass,
+                arguments,
+                Hosted.REMEMBERING);
     }
 
     @Test
@@ -132,6 +140,7 @@ class HdfsTest {
             try (var out = files.create(another)) {
                 out.write(meanwhile, 0, FILE_BYTES / 2);
                 out.hflush();
+                assertSentAmongDataNodes("pipelines", FILE_BYTES + FILE_BYTES / 2);
                 dataNodes.get(holder(files, another)).kill();
                 out.write(meanwhile, FILE_BYTES / 2, FILE_BYTES - FILE_BYTES / 2);
             }
@@ -139,12 +148,69 @@ class HdfsTest {
             assertThat(read(files, another)).isEqualTo(meanwhile);
             assertThat(read(files, greeting)).isEqualTo(before);
             assertThat(files.getFileChecksum(greeting)).isEqualTo(checksum);
+            dataNodes.removeIf(dataNode -> !dataNode.isRunning());
+            assertCopiedAgain(files, List.of(greeting, another));
             for (var dataNode : dataNodes) {
-                if (dataNode.isRunning()) {
-                    Travelled.together("HDFS's DataNodes", dataNode.connections(), ports, 1_000);
-                }
+                Travelled.together("HDFS's DataNodes", dataNode.connections(), ports, 1_000);
             }
         }
+    }
+
+    /**
+     * Where two DataNodes are left and each has each block, it has come from the other or gone to
+     * it: in the pipeline or, where the third has been in that, when it was copied again.
+     */
+    private void assertCopiedAgain(
+            DistributedFileSystem files, List<org.apache.hadoop.fs.Path> paths) throws Exception {
+        var deadline = System.nanoTime() + PATIENCE_NANOS;
+        for (var path : paths) {
+            while (!isCopiedTo(files, path, COPIES)) {
+                assertThat(System.nanoTime() - deadline).as("copied again").isNegative();
+                Thread.sleep(100);
+            }
+        }
+        assertSentAmongDataNodes("all copies", (long) paths.size() * FILE_BYTES);
+    }
+
+    /** So many bytes at least have gone from DataNodes to DataNodes, all over the transport. */
+    private void assertSentAmongDataNodes(String what, long bytes) throws Exception {
+        var deadline = System.nanoTime() + PATIENCE_NANOS;
+        var connections = amongDataNodes();
+        while (sent(connections) < bytes && System.nanoTime() - deadline < 0) {
+            Thread.sleep(100); // what is closed is heard of later
+            connections = amongDataNodes();
+        }
+        assertThat(sent(connections)).as(what).isGreaterThanOrEqualTo(bytes);
+        Travelled.together("HDFS's DataNodes, " + what, connections, dataPorts(), bytes);
+    }
+
+    /** Whether so many DataNodes that live have each block, the one that was killed not counted. */
+    private boolean isCopiedTo(
+            DistributedFileSystem files, org.apache.hadoop.fs.Path path, int count)
+            throws IOException {
+        if (files.getDataNodeStats(DatanodeReportType.LIVE).length != dataNodes.size()) {
+            return false;
+        }
+        var blocks = files.getClient().getLocatedBlocks(path.toString(), 0, FILE_BYTES);
+        return blocks.getLocatedBlocks().stream()
+                .allMatch(block -> block.getLocations().length == count);
+    }
+
+    private List<Integer> dataPorts() {
+        return ports.subList(1, ports.size());
+    }
+
+    /** The streams by which DataNodes have connected to DataNodes, those that are closed too. */
+    private List<Connection> amongDataNodes() throws IOException {
+        var connections = new ArrayList<Connection>();
+        for (var dataNode : dataNodes) {
+            connections.addAll(Travelled.to(dataPorts(), dataNode.connections()));
+        }
+        return connections;
+    }
+
+    private static long sent(List<Connection> connections) {
+        return connections.stream().mapToLong(Connection::bytesSent).sum();
     }
 
     /** Which DataNode has the first copy of the block that is being written. */
@@ -156,7 +222,7 @@ class HdfsTest {
     }
 
     private static void awaitDataNodes(DistributedFileSystem files) throws Exception {
-        var deadline = System.nanoTime() + 60_000_000_000L;
+        var deadline = System.nanoTime() + PATIENCE_NANOS;
         while (files.getDataNodeStats(DatanodeReportType.LIVE).length < DATA_NODES) {
             assertThat(System.nanoTime() - deadline).as("they take too long").isNegative();
             Thread.sleep(100);

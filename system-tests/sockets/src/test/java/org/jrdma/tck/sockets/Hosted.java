@@ -8,6 +8,10 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingStream;
 import org.jrdma.sockets.Connections;
 
 /**
@@ -20,16 +24,43 @@ final class Hosted {
     /** Ends an answer. */
     static final String END = ".";
 
+    /** An option with which streams that are closed are in the answers too, a second later. */
+    static final String REMEMBERING = "-Djrdma.test.remember=true";
+
+    private static final Queue<String> CLOSED = new ConcurrentLinkedQueue<>();
+
     private Hosted() {}
 
     /** With the main class of the program and its arguments. */
     public static void main(String... arguments) throws Exception {
         var answers = System.out;
         System.setOut(System.err);
+        if (Boolean.getBoolean("jrdma.test.remember")) {
+            rememberClosed();
+        }
         Thread.ofPlatform().daemon().name("answers").start(() -> answer(answers));
         Class.forName(arguments[0])
                 .getMethod("main", String[].class)
                 .invoke(null, (Object) Arrays.copyOfRange(arguments, 1, arguments.length));
+    }
+
+    @SuppressWarnings("resource") // for as long as the process lives
+    private static void rememberClosed() {
+        var recording = new RecordingStream();
+        recording.enable("org.jrdma.SocketConnection").withoutThreshold();
+        recording.onEvent(Hosted::remember);
+        recording.startAsync();
+    }
+
+    private static void remember(RecordedEvent event) {
+        var peer = event.getString("peer");
+        CLOSED.add(
+                "%s %s %d %d"
+                        .formatted(
+                                peer.substring(peer.lastIndexOf(':') + 1),
+                                event.getString("transport"),
+                                event.getLong("bytesReceived"),
+                                event.getLong("bytesSent")));
     }
 
     private static void answer(PrintStream answers) {
@@ -45,6 +76,7 @@ final class Hosted {
                                 connection.bytesSent());
                     }
                 }
+                CLOSED.forEach(answers::println);
                 answers.println(END);
                 answers.flush();
             }

@@ -41,13 +41,15 @@ final class HostedProgram implements AutoCloseable {
         this.answers = process.inputReader(UTF_8);
     }
 
-    /** Starts a main class, whose output goes to a file. */
-    static HostedProgram start(Path log, String mainClass, List<String> arguments)
+    /** Starts a main class, whose output goes to a file. The options are for its JVM. */
+    static HostedProgram start(
+            Path log, String mainClass, List<String> arguments, String... options)
             throws IOException {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.add("--enable-native-access=ALL-UNNAMED");
+        command.addAll(List.of(options));
         for (var property : PROPERTIES) {
             var value = System.getProperty(property);
             if (value != null) {
@@ -95,7 +97,7 @@ final class HostedProgram implements AutoCloseable {
         }
     }
 
-    /** How its streams are connected, by its own registry. */
+    /** How its streams are connected, by its own registry; and {@link Hosted#REMEMBERING}. */
     List<Connection> connections() throws IOException {
         var question = process.outputWriter(UTF_8);
         question.write("connections\n");

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import java.net.HttpURLConnection;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -29,7 +27,7 @@ class HttpServerTest {
 
     @BeforeEach
     void serve() throws Exception {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server = HttpServer.create(Here.ANY_PORT, 0);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext(
                 "/",
@@ -101,6 +99,6 @@ class HttpServerTest {
     }
 
     private URI uri() {
-        return URI.create("http://127.0.0.1:%d/".formatted(server.getAddress().getPort()));
+        return URI.create("http://%s:%d/".formatted(Here.HOST, server.getAddress().getPort()));
     }
 }

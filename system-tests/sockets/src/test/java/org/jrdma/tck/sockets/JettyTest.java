@@ -3,7 +3,6 @@ package org.jrdma.tck.sockets;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -46,7 +45,7 @@ class JettyTest {
 
     @BeforeEach
     void start() throws Exception {
-        connector.setHost(InetAddress.getLoopbackAddress().getHostAddress());
+        connector.setHost(Here.HOST);
         server.addConnector(connector);
         server.setHandler(new Mirror());
         server.start();
@@ -92,7 +91,7 @@ class JettyTest {
 
     private CompletableFuture<ContentResponse> post(byte[] body) {
         var request =
-                client.POST("http://127.0.0.1:%d/".formatted(connector.getLocalPort()))
+                client.POST("http://%s:%d/".formatted(Here.HOST, connector.getLocalPort()))
                         .body(new BytesRequestContent(body));
         return new CompletableResponseListener(request, MOST_BYTES).send();
     }

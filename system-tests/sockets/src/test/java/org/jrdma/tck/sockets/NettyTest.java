@@ -30,7 +30,6 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import java.net.ConnectException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Random;
@@ -155,7 +154,7 @@ class NettyTest {
                                 channel.pipeline().addLast(handler.get());
                             }
                         })
-                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .bind(Here.ANY_PORT)
                 .sync()
                 .channel();
     }

@@ -21,6 +21,10 @@ import org.jrdma.sockets.Connections;
 final class Travelled {
 
     private static final String TRANSPORT = System.getProperty("jrdma.sockets.transports");
+
+    /** Of which the kernel knows nothing. */
+    private static final Set<String> SHORT_CUTS = Set.of("sisci", "rsocket");
+
     private static final Path TABLE = Path.of("target", "travelled-%s.md".formatted(TRANSPORT));
 
     static {
@@ -76,7 +80,7 @@ final class Travelled {
      * sockets alone.
      */
     static void fromAPlainSocket(String program, List<Connection> connections, long bytes) {
-        travelled(program, connections, TRANSPORT.equals("sisci") ? "tcp" : TRANSPORT, bytes);
+        travelled(program, connections, SHORT_CUTS.contains(TRANSPORT) ? "tcp" : TRANSPORT, bytes);
     }
 
     private static void travelled(
@@ -124,7 +128,8 @@ final class Travelled {
         return to(ports, Connections.all());
     }
 
-    private static List<Connection> to(Collection<Integer> ports, List<Connection> all) {
+    /** Of some process's streams, those to any of {@code ports}. */
+    static List<Connection> to(Collection<Integer> ports, List<Connection> all) {
         return all.stream()
                 .filter(connection ->
                         connection.peer() instanceof InetSocketAddress peer

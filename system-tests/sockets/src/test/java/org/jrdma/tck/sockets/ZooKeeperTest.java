@@ -4,8 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -37,8 +35,7 @@ class ZooKeeperTest {
     void start() throws Exception {
         System.setProperty("zookeeper.admin.enableServer", "false");
         connections = new NIOServerCnxnFactory();
-        connections.configure(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100, -1, false);
+        connections.configure(Here.ANY_PORT, 100, -1, false);
         connections.startup(new ZooKeeperServer(folder.toFile(), folder.toFile(), TICK));
     }
 
@@ -93,7 +90,7 @@ class ZooKeeperTest {
         var connected = new CountDownLatch(1);
         var client =
                 new ZooKeeper(
-                        "127.0.0.1:" + connections.getLocalPort(),
+                        Here.HOST + ":" + connections.getLocalPort(),
                         10 * TICK,
                         event -> {
                             if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
