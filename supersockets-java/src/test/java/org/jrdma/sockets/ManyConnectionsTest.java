@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jrdma.ffi.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,13 +24,9 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Connections by the thousand, both ends of them on one selector and its one thread. Not over
- * SISCI, which is too slow in it: each connect and each close takes a thread, and each map of
- * memory that is closed asks all threads.
- */
+/** Connections by the thousand, both ends of them on one selector and its one thread. */
 @ParameterizedClass
-@MethodSource("implementations")
+@MethodSource("org.jrdma.sockets.Implementation#offered")
 @Timeout(180)
 class ManyConnectionsTest {
 
@@ -46,10 +41,6 @@ class ManyConnectionsTest {
     private static final int MORE_DESCRIPTORS = 2;
 
     @Parameter private Implementation implementation;
-
-    static Stream<Implementation> implementations() {
-        return Implementation.offered().filter(each -> each != Implementation.SISCI);
-    }
 
     private boolean isRsocket() {
         return implementation == Implementation.RSOCKET;

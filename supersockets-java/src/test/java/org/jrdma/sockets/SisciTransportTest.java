@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
@@ -47,6 +48,7 @@ class SisciTransportTest {
             (FabricSelectorProvider) Implementation.SISCI.provider();
 
     private static final int MANY = 300;
+    private static final int STREAMS = 40;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
     /** All of 127.0.0.1 is node 8. */
@@ -386,6 +388,130 @@ class SisciTransportTest {
             }
             for (var reader : readers) {
                 assertThat(reader.result().get()).isEqualTo(much);
+            }
+        }
+    }
+
+    /**
+     * Streams of which each has a byte of its own, and which end in all ways, with bytes that
+     * nobody has read: whatever the next reads is its own.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldTakeTheSegmentsOfTheStreamBeforeAndShowNoneOfItsBytes(boolean weak)
+            throws Exception {
+        var folder = SisciNodes.newFabric();
+        var segments = new HashSet<String>();
+        try (var link = Link.open(folder, Trouble.NONE.withWeakMemory(weak))) {
+            for (var i = 0; i < STREAMS; i++) {
+                try (var pair = link.connect()) {
+                    segments.addAll(segments(folder));
+                    exchange(pair, (byte) (i + 1), i);
+                }
+                Thread.sleep(2); // it takes a moment until both ends know that both are closed
+            }
+
+            assertThat(segments).hasSizeLessThan(STREAMS); // two for each if none was taken again
+            var end = System.nanoTime() + ofSeconds(20).toNanos();
+            while (segments(folder).size() > 1) { // the listener's own
+                assertThat(System.nanoTime()).as("not within 20 s").isLessThan(end);
+                Thread.sleep(10);
+            }
+        }
+    }
+
+    private static void exchange(ChannelPair pair, byte own, int way) throws IOException {
+        var sent = new byte[10_000 + 977 * way];
+        Arrays.fill(sent, own);
+        pair.client().write(ByteBuffer.wrap(sent));
+        switch (way % 4) {
+            case 0 -> { // a half-close
+                pair.client().shutdownOutput();
+                assertThat(Bytes.readBytes(pair.server(), sent.length + 1)).isEqualTo(sent);
+                pair.server().write(ByteBuffer.wrap(sent));
+                pair.server().close();
+                assertThat(Bytes.readBytes(pair.client(), sent.length + 1)).isEqualTo(sent);
+            }
+            case 1 -> assertThat(Bytes.readBytes(pair.server(), 100)).containsOnly(own);
+            case 2 -> {
+                pair.server().write(ByteBuffer.wrap(sent));
+                assertThat(Bytes.readBytes(pair.client(), 100)).containsOnly(own);
+                pair.server().close();
+            }
+            default -> pair.client().close();
+        }
+    }
+
+    /** Node 4, and a listener of node 8 that stays. */
+    private record Link(TwoNodes nodes, FabricSelectorProvider client, ServerSocketChannel listener)
+            implements AutoCloseable {
+
+        static Link open(Path folder, Trouble trouble) throws IOException {
+            var options = SoftSisciOptions.in(folder).with(trouble);
+            var nodes =
+                    new TwoNodes(
+                            SisciNodes.of(options.asNode(4)), SisciNodes.of(options.asNode(8)));
+            return new Link(
+                    nodes,
+                    nodes.client().provider(SERVER_IS_NODE_8),
+                    ChannelPair.listener(nodes.server().provider("")));
+        }
+
+        ChannelPair connect() throws IOException {
+            return connectTo(listener);
+        }
+
+        ChannelPair connectTo(ServerSocketChannel other) throws IOException {
+            var channel = client.openSocketChannel();
+            channel.connect(other.getLocalAddress());
+            assertThat(Connections.of(channel).transport()).isEqualTo("sisci");
+            return new ChannelPair(channel, other.accept());
+        }
+
+        @Override
+        public void close() throws IOException {
+            listener.close();
+        }
+    }
+
+    private static List<String> segments(Path folder) throws IOException {
+        try (var files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.contains("segment"))
+                    .toList();
+        }
+    }
+
+    @Test
+    void shouldConnectAnewWhereTheLinkWasCutAfterTheStreamBefore() throws Exception {
+        try (var link = Link.open(SisciNodes.newFabric(), Trouble.NONE)) {
+            try (var pair = link.connect()) {
+                exchange(pair, (byte) 1, 0);
+            }
+            link.nodes().server().software().cutLink(0);
+            link.nodes().server().software().mendLink(0);
+
+            try (var pair = link.connect()) {
+                exchange(pair, (byte) 2, 0);
+            }
+        }
+    }
+
+    /** Its port is another's then, to whom the segments do not lead. */
+    @Test
+    void shouldConnectToWhoListensThereNow() throws Exception {
+        try (var link = Link.open(SisciNodes.newFabric(), Trouble.NONE)) {
+            try (var pair = link.connect()) {
+                exchange(pair, (byte) 1, 0);
+            }
+            var address = link.listener().getLocalAddress();
+            link.listener().close();
+            try (var second = link.nodes().server().provider("").openServerSocketChannel()) {
+                second.bind(address);
+
+                try (var pair = link.connectTo(second)) {
+                    exchange(pair, (byte) 2, 0);
+                }
             }
         }
     }

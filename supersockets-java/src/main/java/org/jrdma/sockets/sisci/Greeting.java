@@ -20,7 +20,7 @@ record Greeting(
         int node, int segment, int bell, InetSocketAddress client, InetSocketAddress target) {
 
     private static final int VERSION = 0x6a72_0001;
-    private static final int MOST_BYTES = 64;
+    static final int MOST_BYTES = 64;
 
     byte[] encode() {
         var buffer = ByteBuffer.allocate(MOST_BYTES);

@@ -10,6 +10,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.internal.ShortCutConnecting;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A stream over segments that is being connected. */
 public final class SisciConnecting extends ShortCutConnecting {
@@ -22,6 +25,8 @@ public final class SisciConnecting extends ShortCutConnecting {
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(SisciConnecting.class);
 
     private final SisciFabric fabric;
     private final Target target;
@@ -51,41 +56,87 @@ public final class SisciConnecting extends ShortCutConnecting {
         InetSocketAddress local() throws IOException;
     }
 
+    /** What became of a stream that called. */
+    private record Outcome(SisciStream stream, Answer answer) {}
+
     @Override
     protected SisciStream connect() throws IOException {
         var node = target.node();
         var deadline = Deadline.after(TIMEOUT);
         var untilThereIsRoom = Deadline.after(FULL_QUEUE_PATIENCE);
-        var number = doorOf(node, target.address().getPort());
+        var route = new SegmentPair.Route(node, target.address(), ringBytes);
         for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
-            var stream = SisciStream.open(fabric, ringBytes);
-            try {
-                var greeting =
-                        new Greeting(
-                                fabric.nodeId(),
-                                stream.segmentId(),
-                                fabric.bellNumber(),
-                                target.local(),
-                                target.address());
-                greet(node, number, greeting, deadline);
-                var answer = stream.awaitAnswer(deadline);
-                if (answer == Answer.ACCEPTED) {
-                    return stream;
-                }
-                if (answer != Answer.QUEUE_FULL || untilThereIsRoom.hasPassed() || isAbandoned()) {
-                    throw new FabricException(answer.reason());
-                }
-            } catch (FabricException e) {
-                stream.abandon();
-                throw new FabricException(
-                        "node %d: %s".formatted(node, e.getMessage()), e.code(), e);
-            } catch (IOException | RuntimeException e) {
-                stream.abandon();
-                throw e;
+            var again = callAgain(route, deadline);
+            var outcome = again == null ? callFirst(route, deadline) : again;
+            if (outcome.answer == Answer.ACCEPTED) {
+                return outcome.stream;
             }
-            stream.abandon();
+            if (outcome.answer != Answer.QUEUE_FULL
+                    || untilThereIsRoom.hasPassed()
+                    || isAbandoned()) {
+                throw failure(node, new FabricException(outcome.answer.reason()));
+            }
             LockSupport.parkNanos(pause); // as TCP asks again where a queue is full
         }
+    }
+
+    /** By segments that are there; null if there are none, or they do not lead there any more. */
+    private @Nullable Outcome callAgain(SegmentPair.Route route, Deadline deadline)
+            throws IOException {
+        var stream = fabric.next(route);
+        if (stream == null) {
+            return null;
+        }
+        try {
+            stream.call(greeting(stream));
+            var answer = stream.awaitAnswer(deadline);
+            if (answer != Answer.ACCEPTED) {
+                stream.close(false); // the segments wait for another time
+            }
+            return answer == Answer.ACCEPTED || answer == Answer.QUEUE_FULL
+                    ? new Outcome(stream, answer)
+                    : null;
+        } catch (FabricException e) {
+            LOG.debug("Not by segments that were there: {}", e.getMessage());
+            stream.close(true);
+            return null;
+        } catch (IOException | RuntimeException e) {
+            stream.close(true);
+            throw e;
+        }
+    }
+
+    /** By new segments. */
+    private Outcome callFirst(SegmentPair.Route route, Deadline deadline) throws IOException {
+        var number = doorOf(route.node(), target.address().getPort());
+        var stream = SisciStream.open(fabric, ringBytes, route);
+        try {
+            greet(route.node(), number, greeting(stream), deadline);
+            var answer = stream.awaitAnswer(deadline);
+            if (answer != Answer.ACCEPTED) {
+                stream.abandon();
+            }
+            return new Outcome(stream, answer);
+        } catch (FabricException e) {
+            stream.abandon();
+            throw failure(route.node(), e);
+        } catch (IOException | RuntimeException e) {
+            stream.abandon();
+            throw e;
+        }
+    }
+
+    private static FabricException failure(int node, FabricException e) {
+        return new FabricException("node %d: %s".formatted(node, e.getMessage()), e.code(), e);
+    }
+
+    private Greeting greeting(SisciStream stream) throws IOException {
+        return new Greeting(
+                fabric.nodeId(),
+                stream.segmentId(),
+                fabric.bellNumber(),
+                target.local(),
+                target.address());
     }
 
     /** The data interrupt that takes greetings for a port. */

@@ -100,7 +100,7 @@ public final class SisciDoor extends ShortCutDoor {
     }
 
     private void letIn(Greeting greeting) throws IOException {
-        var stream = SisciStream.open(fabric, ringBytes);
+        var stream = SisciStream.open(fabric, ringBytes, new SegmentPair.LetIn(this));
         var answer = answerTo(greeting);
         try {
             stream.join(greeting.node(), greeting.segment(), greeting.bell(), PATIENCE);
@@ -115,6 +115,27 @@ public final class SisciDoor extends ShortCutDoor {
         } else if (!arrive(new Arrival(stream, greeting.target(), greeting.client()))) {
             stream.close(true); // the client believes that it is in
         }
+    }
+
+    /** The same by segments that have been here before. Does not block. */
+    void called(SisciStream stream, byte[] message) {
+        try {
+            var greeting = Greeting.decode(message);
+            var answer = answerTo(greeting);
+            stream.answer(answer);
+            if (answer != Answer.ACCEPTED) {
+                stream.close(false);
+            } else if (!arrive(new Arrival(stream, greeting.target(), greeting.client()))) {
+                stream.close(true);
+            }
+        } catch (IOException e) {
+            LOG.debug("A client of {} has not come again: {}", address, e.getMessage());
+            stream.close(true);
+        }
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
     }
 
     /** Takes a place in the queue for a client that is to come in. */

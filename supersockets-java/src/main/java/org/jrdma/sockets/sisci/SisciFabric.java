@@ -1,8 +1,10 @@
 package org.jrdma.sockets.sisci;
 
 import java.net.InetSocketAddress;
+import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -13,6 +15,7 @@ import org.jrdma.sisci.Interrupt;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sisci.SisciException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +36,10 @@ public final class SisciFabric {
     private static final int CALLERS = 32;
     private static final int DOORMEN = 8;
     private static final int LEAVERS = 4;
+
+    /** How many ends of streams that have ended keep their segments for another one, about. */
+    private static final int MOST_KEPT = 128;
+
     private static final long UNUSED_SECONDS = 10;
     private static final Logger LOG = LoggerFactory.getLogger(SisciFabric.class);
 
@@ -40,6 +47,12 @@ public final class SisciFabric {
     private final Interrupt bell;
     private final Bells bells;
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
+
+    /** Their segments wait for another stream, or soon. */
+    private final Set<SisciStream> kept = ConcurrentHashMap.newKeySet();
+
+    /** Those of {@code kept} by which this end can call, the last first. */
+    private final Deque<SisciStream> unused = new ConcurrentLinkedDeque<>();
 
     /**
      * For those that connect, which may wait for a peer. Not as many as there are streams: each
@@ -138,6 +151,35 @@ public final class SisciFabric {
 
     void remove(SisciStream stream) {
         streams.remove(stream);
+    }
+
+    /** Whether the segments of one that ends may wait for the next. */
+    boolean mayKeep(SisciStream stream) {
+        return kept.size() < MOST_KEPT && kept.add(stream);
+    }
+
+    /** Both ends are closed. */
+    void unused(SisciStream stream) {
+        if (stream.use() instanceof SegmentPair.Route) {
+            unused.push(stream);
+        }
+    }
+
+    /** Ends what the two before began. */
+    void noLongerUnused(SisciStream stream) {
+        kept.remove(stream);
+        unused.remove(stream);
+    }
+
+    /** One that follows another by the same way; null if there is none. */
+    @Nullable SisciStream next(SegmentPair.Route route) {
+        for (var stream : unused) {
+            var next = stream.use().equals(route) ? stream.next() : null;
+            if (next != null) {
+                return next;
+            }
+        }
+        return null;
     }
 
     private static ExecutorService threads(String name, int most) {

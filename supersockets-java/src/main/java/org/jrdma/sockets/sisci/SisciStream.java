@@ -1,24 +1,17 @@
 package org.jrdma.sockets.sisci;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.LocalMap;
-import org.jrdma.sisci.LocalSegment;
-import org.jrdma.sisci.RemoteMap;
-import org.jrdma.sisci.RemoteSegment;
-import org.jrdma.sisci.SegmentEvent;
-import org.jrdma.sisci.SegmentOptions;
-import org.jrdma.sisci.Sequence;
-import org.jrdma.sisci.SequenceStatus;
 import org.jrdma.sisci.SisciException;
 import org.jrdma.sockets.internal.ShortCutStream;
 import org.jrdma.sockets.internal.SocketCalls;
@@ -26,31 +19,32 @@ import org.jrdma.sockets.internal.SourceWaiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a stream of bytes over two segments, see {@link StreamLayout}. Sends and receives
- * without waiting, and answers as system calls do: a number of bytes, or a negative errno.
+ * One end of a stream of bytes over a {@link SegmentPair}, see {@link StreamLayout}. Sends and
+ * receives without waiting, and answers as system calls do: a number of bytes, or a negative errno.
  *
  * <p>One thread at a time sends and one receives; the rest is safe for several. What was sent is in
  * the peer's own memory, so it can be read there whatever becomes of this end. Each send is checked
  * before the peer is told of it. When a link fails, even for a moment, the stream has failed: what
  * arrived before can be read, and then there is no end of the stream but an error.
+ *
+ * <p>When both ends are closed, and nothing has failed, the segments wait for a while for the next
+ * stream: each end has stored that it leaves as the last of all, and has seen the same of the
+ * other.
  */
 public final class SisciStream extends ShortCutStream {
-
-    /**
-     * Where ids begin, and how many there are. Each end begins its search for a free one behind the
-     * last: one that was just in use may still stand in a greeting that nobody has read.
-     */
-    private static final int FIRST_ID = 0x1000_0000;
-
-    private static final int IDS = 0x1000_0000;
-    private static final AtomicInteger NEXT_ID =
-            new AtomicInteger(ThreadLocalRandom.current().nextInt(IDS));
 
     /** How long an end that is closed keeps its memory for a peer that has not come yet. */
     private static final Duration LONGEST_ABSENCE = Duration.ofSeconds(10);
 
+    /** How long segments wait for the peer to leave, and for the next stream. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
     private final SisciFabric fabric;
-    private final LocalSegment segment;
+    private final SegmentPair pair;
+
+    /** How many had the segments before. */
+    private final long number;
+
     private final LocalMap mine;
     private final int capacity;
 
@@ -58,8 +52,11 @@ public final class SisciStream extends ShortCutStream {
     private final ReentrantLock sending = new ReentrantLock();
 
     private final ReentrantLock telling = new ReentrantLock();
-    private volatile @Nullable Peer peer;
+    private volatile SegmentPair.@Nullable Peer peer;
     private volatile boolean joined;
+
+    /** What was sent of streams before; whatever of it the peer has not taken is nobody's. */
+    private final long sentBefore;
 
     // Written while sending
     private volatile long produced;
@@ -85,59 +82,72 @@ public final class SisciStream extends ShortCutStream {
     private volatile boolean failureTold;
 
     // Guarded by this: whoever looks at the memory must not find it gone
-    private boolean closed;
-    private boolean partnerCame;
-    private boolean partnerGone;
+    private volatile boolean closed;
     private boolean released;
+    private Keeping keeping = Keeping.NOT_YET;
+    private Deadline patience = Deadline.NEVER;
     private Deadline absence = Deadline.NEVER;
 
-    /** What is known of the other end while it can be stored into. */
-    private record Peer(
-            RemoteSegment segment,
-            RemoteMap map,
-            Sequence sequence,
-            int capacity,
-            Bells.Bell bell) {
-
-        void close() {
-            segment.close();
-            bell.release();
-        }
+    /** What is to become of the segments. */
+    private enum Keeping {
+        /** Neither end has been closed. */
+        NOT_YET,
+        /** One end has been closed. */
+        WAITING,
+        /** Both have: the next stream may have them. */
+        UNUSED,
+        /** They go, or are another stream's. */
+        NO
     }
 
-    private SisciStream(SisciFabric fabric, LocalSegment segment, LocalMap mine, int capacity) {
-        this.fabric = fabric;
-        this.segment = segment;
-        this.mine = mine;
-        this.capacity = capacity;
+    private SisciStream(SegmentPair pair) {
+        this.fabric = pair.fabric();
+        this.pair = pair;
+        this.mine = pair.mine();
+        this.capacity = pair.capacity();
+        this.number = 0;
+        this.sentBefore = 0;
+        pair.giveTo(this);
+    }
+
+    /** The next. Nobody stores for the former any more, at either end. */
+    private SisciStream(SisciStream former) {
+        fabric = former.fabric;
+        pair = former.pair;
+        mine = former.mine;
+        capacity = former.capacity;
+        number = former.number + 1;
+        peer = former.peer;
+        joined = use() instanceof SegmentPair.LetIn; // who calls waits for an answer first
+        sentBefore = former.produced;
+        produced = sentBefore;
+        consumed = mine.getLongAcquire(StreamLayout.PRODUCED); // and what was not read is nobody's
+        told = consumed;
+        wokenReader = former.wokenReader;
+        wokenWriter = former.wokenWriter;
+        readerSleeps = former.readerSleeps;
+        writerSleeps = former.writerSleeps;
+        pair.giveTo(this);
+        failed = pair.isBroken() || pair.isPartnerGone(); // which the former may have been told
     }
 
     /** Makes this end's segment, for a peer to connect to. May block. */
-    static SisciStream open(SisciFabric fabric, int ringBytes) throws SisciException {
-        var bytes = StreamLayout.inPages(StreamLayout.RING + ringBytes);
-        var segment = fabric.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
+    static SisciStream open(SisciFabric fabric, int ringBytes, SegmentPair.Use use)
+            throws SisciException {
+        var pair = SegmentPair.make(fabric, ringBytes, use);
         try {
-            var mine = segment.map();
-            var capacity = (int) (bytes - StreamLayout.RING);
-            mine.putLong(StreamLayout.CAPACITY, capacity);
-            mine.putLongRelease(StreamLayout.KIND, StreamLayout.THIS_KIND);
-            var stream = new SisciStream(fabric, segment, mine, capacity);
-            segment.onEvent(stream::happened);
-            segment.offer();
+            var stream = new SisciStream(pair);
+            pair.offer();
             fabric.add(stream);
             return stream;
         } catch (SisciException | RuntimeException e) {
-            segment.close();
+            pair.close();
             throw e;
         }
     }
 
-    private static int nextId() {
-        return FIRST_ID + Math.floorMod(NEXT_ID.getAndIncrement(), IDS);
-    }
-
     int segmentId() {
-        return segment.id();
+        return pair.segmentId();
     }
 
     /**
@@ -148,31 +158,10 @@ public final class SisciStream extends ShortCutStream {
      */
     void join(int node, int id, int bell, Duration timeout)
             throws FabricException, InterruptedIOException {
-        var remote = fabric.node().connect(node, id, timeout);
-        try {
-            var map = remote.map();
-            var room = map.getLong(StreamLayout.CAPACITY);
-            if (map.getLongAcquire(StreamLayout.KIND) != StreamLayout.THIS_KIND
-                    || room <= 0
-                    || room > map.byteSize() - StreamLayout.RING) {
-                throw new FabricException("%s is no end of a stream".formatted(remote));
-            }
-            var sequence = map.newSequence();
-            var status = sequence.start();
-            if (status != SequenceStatus.OK) {
-                throw new FabricException("the link to %s is %s".formatted(remote, status));
-            }
-            var other =
-                    new Peer(remote, map, sequence, (int) room, fabric.bells().take(node, bell));
-            remote.onEvent(this::happenedThere);
-            readerSleeping =
-                    false; // who waited for the answer did, and the peer knew nothing of it
-            peer = other;
-            joined = true;
-        } catch (FabricException | InterruptedIOException | RuntimeException e) {
-            remote.close();
-            throw e;
-        }
+        var other = pair.join(node, id, bell, timeout);
+        readerSleeping = false; // who waited for the answer did, and the peer knew nothing of it
+        peer = other;
+        joined = true;
     }
 
     // Set-up
@@ -182,13 +171,17 @@ public final class SisciStream extends ShortCutStream {
         sending.lock();
         try {
             var other = peer;
-            if (other != null) {
-                other.map.putLong(
-                        StreamLayout.SEGMENT, StreamLayout.word(fabric.nodeId(), segment.id()));
-                other.map.putLong(StreamLayout.BELL, fabric.bellNumber());
-                other.map.putLongRelease(StreamLayout.ANSWER, answer.code());
-                other.map.flush();
-                other.bell.ring();
+            if (other != null && !closed) {
+                other.map()
+                        .putLong(
+                                StreamLayout.SEGMENT,
+                                StreamLayout.word(fabric.nodeId(), pair.segmentId()));
+                other.map().putLong(StreamLayout.BELL, fabric.bellNumber());
+                other.map()
+                        .putLongRelease(
+                                StreamLayout.ANSWER, StreamLayout.flag(number, answer.code()));
+                other.map().flush();
+                other.bell().ring();
             }
         } finally {
             sending.unlock();
@@ -204,11 +197,14 @@ public final class SisciStream extends ShortCutStream {
         if (!new SourceWaiting(this, SocketCalls.POLLIN, 0).await(deadline)) {
             throw new FabricException("its listener does not answer");
         }
-        var code = mine.getLongAcquire(StreamLayout.ANSWER);
+        var code = flag(StreamLayout.ANSWER);
+        if (code == 0) {
+            throw new FabricException("its listener has gone");
+        }
         var answer =
                 Answer.of(code)
                         .orElseThrow(() -> new FabricException("its listener answers " + code));
-        if (answer == Answer.ACCEPTED) {
+        if (answer == Answer.ACCEPTED && peer == null) {
             var place = mine.getLong(StreamLayout.SEGMENT);
             join(
                     StreamLayout.upper(place),
@@ -216,7 +212,60 @@ public final class SisciStream extends ShortCutStream {
                     (int) mine.getLong(StreamLayout.BELL),
                     Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
         }
+        if (answer == Answer.ACCEPTED) {
+            joined = true;
+        }
         return answer;
+    }
+
+    /**
+     * Of who connects by segments that are there: says so to the listener that has the other end.
+     *
+     * @throws FabricException if that does not arrive
+     */
+    void call(Greeting greeting) throws FabricException {
+        var message = greeting.encode();
+        sending.lock();
+        try {
+            var other = peer;
+            if (other == null || failed) {
+                throw new FabricException("its listener has gone");
+            }
+            MemorySegment.copy(
+                    MemorySegment.ofArray(message),
+                    0,
+                    other.map().segment(),
+                    StreamLayout.GREETING,
+                    message.length);
+            if (!other.hasAll()) {
+                throw new FabricException("the link to its listener has failed");
+            }
+            other.map()
+                    .putLongRelease(StreamLayout.CALL, StreamLayout.flag(number, message.length));
+            other.map().flush();
+            other.bell().ring();
+        } finally {
+            sending.unlock();
+        }
+    }
+
+    /** The stream that follows this one over the same segments; null if none can. */
+    synchronized @Nullable SisciStream next() {
+        if (keeping != Keeping.UNUSED || failed || pair.isPartnerGone()) {
+            return null;
+        }
+        fabric.noLongerUnused(this);
+        keeping = Keeping.NO;
+        released = true;
+        var next = new SisciStream(this);
+        peer = null;
+        fabric.add(next);
+        fabric.remove(this);
+        return next;
+    }
+
+    SegmentPair.Use use() {
+        return pair.use();
     }
 
     // Readiness
@@ -224,7 +273,7 @@ public final class SisciStream extends ShortCutStream {
     @Override
     public int ready() {
         if (!joined) {
-            return mine.getLongAcquire(StreamLayout.ANSWER) == 0 ? 0 : SocketCalls.POLLIN;
+            return failed || flag(StreamLayout.ANSWER) != 0 ? SocketCalls.POLLIN : 0;
         }
         var over = failed || hasLeft();
         var events = over || outputEnded || room() >= wakingRoom() ? SocketCalls.POLLOUT : 0;
@@ -236,7 +285,7 @@ public final class SisciStream extends ShortCutStream {
     /** Less is not worth a wake-up. */
     private long wakingRoom() {
         var other = peer;
-        return other == null ? Long.MAX_VALUE : Math.max(1, other.capacity / 4);
+        return other == null ? Long.MAX_VALUE : Math.max(1, other.capacity() / 4);
     }
 
     @Override
@@ -246,17 +295,24 @@ public final class SisciStream extends ShortCutStream {
 
     private long room() {
         var other = peer;
-        return other == null
-                ? 0
-                : other.capacity - (produced - mine.getLongAcquire(StreamLayout.CONSUMED));
+        return other == null ? 0 : other.capacity() - (produced - takenByPeer());
+    }
+
+    private long takenByPeer() {
+        return Math.max(sentBefore, mine.getLongAcquire(StreamLayout.CONSUMED));
+    }
+
+    /** What a flag says of this stream. */
+    private long flag(long offset) {
+        return StreamLayout.flagOf(number, mine.getLongAcquire(offset));
     }
 
     private boolean hasEnded() {
-        return mine.getLongAcquire(StreamLayout.ENDED) != 0;
+        return flag(StreamLayout.ENDED) != 0;
     }
 
     private boolean hasLeft() {
-        return mine.getLongAcquire(StreamLayout.LEFT) != 0;
+        return flag(StreamLayout.LEFT) != 0;
     }
 
     /** Tells the peer whom to wake, each time anew: it wakes once for each number. */
@@ -264,21 +320,21 @@ public final class SisciStream extends ShortCutStream {
     protected void arm(int events) {
         telling.lock();
         try {
-            var other = peer;
+            var other = closed ? null : peer;
             if ((events & SocketCalls.POLLIN) != 0 && !readerSleeping) {
                 readerSleeping = true;
                 if (other != null) {
-                    other.map.putLong(StreamLayout.READER_SLEEPS, ++readerSleeps);
+                    other.map().putLong(StreamLayout.READER_SLEEPS, ++readerSleeps);
                 }
             }
             if ((events & SocketCalls.POLLOUT) != 0 && !writerSleeping) {
                 writerSleeping = true;
                 if (other != null) {
-                    other.map.putLong(StreamLayout.WRITER_SLEEPS, ++writerSleeps);
+                    other.map().putLong(StreamLayout.WRITER_SLEEPS, ++writerSleeps);
                 }
             }
             if (other != null) {
-                other.map.flush();
+                other.map().flush();
             }
             VarHandle.fullFence(); // before this end looks for the last time
         } finally {
@@ -290,12 +346,16 @@ public final class SisciStream extends ShortCutStream {
     void look() {
         var wake = false;
         var leave = false;
+        SisciStream next = null;
         synchronized (this) {
             if (released) {
                 return;
             }
-            if (closed) {
-                leave = isAlone();
+            if (keeping == Keeping.UNUSED) {
+                next = isCalled() ? next() : null;
+                leave = next == null && !canWait();
+            } else if (closed) {
+                leave = isAlone() || (keeping == Keeping.WAITING && (hasLeft() || !canWait()));
             } else {
                 var ready = readerSleeping || writerSleeping ? ready() : 0;
                 if (readerSleeping && (ready & SocketCalls.POLLIN) != 0) {
@@ -306,7 +366,7 @@ public final class SisciStream extends ShortCutStream {
                     writerSleeping = false;
                     wake = true;
                 }
-                leave = peer != null && hasLeft();
+                leave = peer != null && hasLeft() && (keeping != Keeping.WAITING || !canWait());
             }
         }
         if (wake) {
@@ -315,6 +375,20 @@ public final class SisciStream extends ShortCutStream {
         if (leave) {
             leaveSoon();
         }
+        if (next != null && use() instanceof SegmentPair.LetIn(var door)) {
+            door.called(next, next.callOfPeer());
+        }
+    }
+
+    private boolean isCalled() {
+        return use() instanceof SegmentPair.LetIn
+                && StreamLayout.flagOf(number + 1, mine.getLongAcquire(StreamLayout.CALL)) != 0;
+    }
+
+    /** The greeting, as it was sent. */
+    private byte[] callOfPeer() {
+        var length = Math.min(flag(StreamLayout.CALL), Greeting.MOST_BYTES);
+        return mine.segment().asSlice(StreamLayout.GREETING, length).toArray(JAVA_BYTE);
     }
 
     // Bytes
@@ -351,7 +425,7 @@ public final class SisciStream extends ShortCutStream {
 
     /** A stream that ended before it broke has ended. */
     private int nothingToReceive(boolean broken, boolean ended) {
-        if ((broken && !ended) || mine.getLongAcquire(StreamLayout.LEFT) == StreamLayout.RESET) {
+        if ((broken && !ended) || flag(StreamLayout.LEFT) == StreamLayout.RESET) {
             failureTold = true;
             return -Errno.ECONNRESET;
         }
@@ -361,19 +435,19 @@ public final class SisciStream extends ShortCutStream {
     private void tellConsumed() {
         telling.lock();
         try {
-            var other = peer;
+            var other = closed ? null : peer;
             if (other == null) {
                 return;
             }
             told = consumed;
-            other.map.putLongRelease(StreamLayout.CONSUMED, told);
-            other.map.flush();
+            other.map().putLongRelease(StreamLayout.CONSUMED, told);
+            other.map().flush();
             VarHandle.fullFence(); // before this end looks who sleeps there
             var sleeps = mine.getLongAcquire(StreamLayout.WRITER_SLEEPS);
             var room = capacity - (mine.getLongAcquire(StreamLayout.PRODUCED) - told);
             if (sleeps != wokenWriter && room >= capacity / 4) {
                 wokenWriter = sleeps;
-                other.bell.ring();
+                other.bell().ring();
             }
         } finally {
             telling.unlock();
@@ -385,10 +459,10 @@ public final class SisciStream extends ShortCutStream {
         sending.lock();
         try {
             var other = peer;
-            if (outputEnded) {
+            if (outputEnded || closed) {
                 return -Errno.EPIPE;
             }
-            if (failed || mine.getLongAcquire(StreamLayout.LEFT) == StreamLayout.RESET) {
+            if (failed || flag(StreamLayout.LEFT) == StreamLayout.RESET) {
                 var reset = !failureTold;
                 failureTold = true;
                 return reset ? -Errno.ECONNRESET : -Errno.EPIPE;
@@ -402,10 +476,10 @@ public final class SisciStream extends ShortCutStream {
         }
     }
 
-    private int send(Peer other, MemorySegment source, long bytes) {
+    private int send(SegmentPair.Peer other, MemorySegment source, long bytes) {
         var before = produced;
-        var room = other.capacity - (before - mine.getLongAcquire(StreamLayout.CONSUMED));
-        if (room < 0 || room > other.capacity) {
+        var room = other.capacity() - (before - takenByPeer());
+        if (room < 0 || room > other.capacity()) {
             fail(); // no peer of ours does that
             failureTold = true;
             return -Errno.ECONNRESET;
@@ -414,13 +488,13 @@ public final class SisciStream extends ShortCutStream {
             return SocketCalls.AGAIN;
         }
         // In pieces, so that the peer receives one while the next is sent.
-        var count = Math.min(Math.min(bytes, room), Math.max(1, other.capacity / 4));
-        var at = before % other.capacity;
-        var first = Math.min(count, other.capacity - at);
-        var ring = other.map.segment();
+        var count = Math.min(Math.min(bytes, room), Math.max(1, other.capacity() / 4));
+        var at = before % other.capacity();
+        var first = Math.min(count, other.capacity() - at);
+        var ring = other.map().segment();
         MemorySegment.copy(source, 0, ring, StreamLayout.RING + at, first);
         MemorySegment.copy(source, first, ring, StreamLayout.RING, count - first);
-        if (!hasArrived(other)) {
+        if (!other.hasAll()) {
             fail();
             failureTold = true;
             return -Errno.ECONNRESET;
@@ -431,26 +505,18 @@ public final class SisciStream extends ShortCutStream {
         if (slept) {
             changed(); // as where bytes are received
         }
-        other.map.putLongRelease(StreamLayout.PRODUCED, before + count);
-        other.map.flush();
+        other.map().putLongRelease(StreamLayout.PRODUCED, before + count);
+        other.map().flush();
         wakeReader(other);
         return (int) count;
     }
 
-    private static boolean hasArrived(Peer other) {
-        try {
-            return other.sequence.check() == SequenceStatus.OK;
-        } catch (SisciException _) {
-            return false;
-        }
-    }
-
-    private void wakeReader(Peer other) {
+    private void wakeReader(SegmentPair.Peer other) {
         VarHandle.fullFence(); // before this end looks who sleeps there
         var sleeps = mine.getLongAcquire(StreamLayout.READER_SLEEPS);
         if (sleeps != wokenReader) {
             wokenReader = sleeps;
-            other.bell.ring();
+            other.bell().ring();
         }
     }
 
@@ -467,10 +533,10 @@ public final class SisciStream extends ShortCutStream {
         sending.lock();
         try {
             var other = peer;
-            if (!outputEnded && other != null) {
-                other.map.putLongRelease(StreamLayout.ENDED, 1);
-                other.map.flush();
-                other.bell.ring();
+            if (!outputEnded && other != null && !closed) {
+                other.map().putLongRelease(StreamLayout.ENDED, StreamLayout.flag(number, 1));
+                other.map().flush();
+                other.bell().ring();
             }
             outputEnded = true;
         } finally {
@@ -494,24 +560,26 @@ public final class SisciStream extends ShortCutStream {
         }
         var unread = !inputEnded && available() != 0;
         sending.lock();
+        telling.lock();
         try {
             var other = peer;
             if (other != null) {
-                if (reset || unread) {
-                    other.map.putLongRelease(StreamLayout.LEFT, StreamLayout.RESET);
-                } else {
-                    other.map.putLongRelease(StreamLayout.ENDED, 1);
-                    other.map.putLongRelease(StreamLayout.LEFT, StreamLayout.CLOSED);
+                var map = other.map();
+                if (!reset && !unread) {
+                    map.putLongRelease(StreamLayout.ENDED, StreamLayout.flag(number, 1));
                 }
-                other.map.flush();
-                other.bell.ring();
+                var how = reset || unread ? StreamLayout.RESET : StreamLayout.CLOSED;
+                map.putLongRelease(StreamLayout.LEFT, StreamLayout.flag(number, how));
+                map.flush();
+                other.bell().ring();
+            }
+            synchronized (this) {
+                closed = true; // and nothing is stored for this stream any more
+                absence = Deadline.after(LONGEST_ABSENCE);
             }
         } finally {
+            telling.unlock();
             sending.unlock();
-        }
-        synchronized (this) {
-            closed = true;
-            absence = Deadline.after(LONGEST_ABSENCE);
         }
         leaveSoon();
     }
@@ -520,44 +588,24 @@ public final class SisciStream extends ShortCutStream {
     void abandon() {
         synchronized (this) {
             closed = true;
-            partnerGone = true;
+            failed = true;
+            pair.partnerIsGone();
         }
         leave();
     }
 
-    /** Something has happened to the peer's connection to this end. */
-    private void happened(SegmentEvent event) {
-        switch (event.type()) {
-            case DISCONNECTED, LOST -> {
-                synchronized (this) {
-                    partnerGone = true;
-                    if (!released && !hasLeft()) {
-                        failed = true; // it went without a word
-                    }
-                }
-                changed();
-                leaveSoon();
+    /** The peer is not connected to this end any more. */
+    void partnerHasGone() {
+        synchronized (this) {
+            if (!released && !hasLeft()) {
+                failed = true; // it went without a word
             }
-            case NOT_OPERATIONAL -> fail();
-            case CONNECTED -> {
-                synchronized (this) {
-                    partnerCame = true; // and is told of when it goes, however late that is
-                }
-            }
-            case OPERATIONAL, UNKNOWN -> {} // no reason to do anything
         }
+        changed();
+        leaveSoon();
     }
 
-    /** Something has happened to this end's connection to the peer. */
-    private void happenedThere(SegmentEvent event) {
-        switch (event.type()) {
-            case NOT_OPERATIONAL, LOST -> fail();
-            case DISCONNECTED -> look();
-            case CONNECTED, OPERATIONAL, UNKNOWN -> {} // no reason to do anything
-        }
-    }
-
-    private void fail() {
+    void fail() {
         failed = true;
         changed();
     }
@@ -571,20 +619,48 @@ public final class SisciStream extends ShortCutStream {
 
     /** Nobody has come, and nobody will. Under the monitor. */
     private boolean isAlone() {
-        return !partnerCame && absence.hasPassed();
+        return !pair.hasPartnerCome() && absence.hasPassed();
+    }
+
+    /** Whether the segments can wait for another stream. Under the monitor. */
+    private boolean canWait() {
+        return !failed
+                && !pair.isPartnerGone()
+                && !patience.hasPassed()
+                && !(use() instanceof SegmentPair.LetIn(var door) && door.isClosed());
+    }
+
+    /** Has the segments wait for another stream. False if they are not to. Under the monitor. */
+    private boolean keep() {
+        if (keeping == Keeping.NOT_YET && peer != null && fabric.mayKeep(this)) {
+            keeping = Keeping.WAITING;
+            patience = Deadline.after(PATIENCE);
+        }
+        if (keeping == Keeping.WAITING && closed && hasLeft()) {
+            keeping = Keeping.UNUSED;
+            patience = Deadline.after(PATIENCE);
+            fabric.unused(this);
+        }
+        if (keeping == Keeping.NO || keeping == Keeping.NOT_YET || !canWait()) {
+            fabric.noLongerUnused(this);
+            keeping = Keeping.NO;
+        }
+        return keeping != Keeping.NO;
     }
 
     /** Disconnects from a peer that has left, or from all when this end is closed. May block. */
     private void leave() {
         leaving.set(false);
-        Peer other;
+        SegmentPair.Peer other;
         boolean release;
         sending.lock();
         telling.lock();
         try {
             synchronized (this) {
-                other = closed || partnerGone || (!released && hasLeft()) ? peer : null;
-                release = closed && !released && (partnerGone || isAlone());
+                var kept = !released && (closed || hasLeft()) && keep();
+                var gone = pair.isPartnerGone();
+                other = !kept && (closed || gone || (!released && hasLeft())) ? peer : null;
+                release = !kept && closed && !released && (gone || isAlone());
                 released |= release;
             }
             if (other != null) {
@@ -594,12 +670,13 @@ public final class SisciStream extends ShortCutStream {
             telling.unlock();
             sending.unlock();
         }
+        look(); // the peer may have called while this was not ready for it
         if (other != null) {
             other.close();
         }
         if (release) {
             fabric.remove(this);
-            segment.close();
+            pair.close();
         }
     }
 }

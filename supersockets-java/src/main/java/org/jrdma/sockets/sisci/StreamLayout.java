@@ -6,6 +6,9 @@ import org.jrdma.ffi.linkage.Linux;
  * How the segments of a stream lie in memory. Each end has one, of this layout: a head, in which
  * each word that the peer stores has a cache line of its own, then the ring of the bytes that the
  * peer sends. Each end stores into the segment of the other and loads from its own alone.
+ *
+ * <p>One stream follows another over the same two segments, and nothing is set back between them:
+ * counters go on, and flags say the number of the stream that they are of.
  */
 final class StreamLayout {
 
@@ -27,13 +30,19 @@ final class StreamLayout {
     /** By the peer: how often it has gone to sleep for want of room. */
     static final long WRITER_SLEEPS = 256;
 
-    /** By the peer: 1 when no bytes follow those that are there. */
+    /** A flag, by the peer: 1 when no bytes follow those that are there. */
     static final long ENDED = 320;
 
-    /** By the peer: {@link #CLOSED} or {@link #RESET} when it is gone, and wants no more bytes. */
+    /**
+     * A flag, by the peer: {@link #CLOSED} or {@link #RESET} when it is gone, and wants no more
+     * bytes. The last that it stores of a stream.
+     */
     static final long LEFT = 384;
 
-    /** By the peer that accepts: an {@link Answer}, when the two words that follow are there. */
+    /**
+     * A flag, by the peer that accepts: an {@link Answer}, when the two words that follow are
+     * there.
+     */
     static final long ANSWER = 448;
 
     /** The node and the segment of who accepts, in the upper and the lower half. */
@@ -42,13 +51,32 @@ final class StreamLayout {
     /** The number of the interrupt of who accepts. */
     static final long BELL = 520;
 
-    static final long RING = 576;
+    /**
+     * A flag, by the peer that connects, when the stream before has ended at both ends: the length
+     * of the {@link Greeting} that is there for the next.
+     */
+    static final long CALL = 576;
 
-    static final long THIS_KIND = 0x6a72646d_62000001L;
+    static final long GREETING = 640;
+    static final long RING = GREETING + Greeting.MOST_BYTES;
+
+    static final long THIS_KIND = 0x6a72646d_62000002L;
     static final long CLOSED = 1;
     static final long RESET = 2;
 
+    private static final int FLAG_BITS = 8;
+
     private StreamLayout() {}
+
+    /** A flag of the stream with that number. */
+    static long flag(long stream, long value) {
+        return stream << FLAG_BITS | value;
+    }
+
+    /** What a flag says of the stream with that number: 0 if it is another's. */
+    static long flagOf(long stream, long word) {
+        return word >>> FLAG_BITS == stream ? word & (1 << FLAG_BITS) - 1 : 0;
+    }
 
     static long word(int upper, int lower) {
         return (long) upper << 32 | Integer.toUnsignedLong(lower);

@@ -2,6 +2,8 @@ package org.jrdma.sockets.sisci;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
@@ -11,14 +13,17 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SisciStreamTest {
 
+    private static final SegmentPair.Route ROUTE =
+            new SegmentPair.Route(4, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), 0);
+
     /** A greeting that a listener has yet to read would lead to whoever has the segment then. */
     @Test
     void shouldNotTakeTheSegmentNumberThatWasJustInUse(@TempDir Path folder) throws Exception {
         var fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
-        var first = SisciStream.open(fabric, 4096);
+        var first = SisciStream.open(fabric, 4096, ROUTE);
         first.abandon();
 
-        var second = SisciStream.open(fabric, 4096);
+        var second = SisciStream.open(fabric, 4096, ROUTE);
 
         assertThat(second.segmentId()).isNotEqualTo(first.segmentId());
         second.abandon();
