@@ -9,20 +9,22 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transport;
 
 /**
- * Channels of the SDK over TCP beside the JDK's own, in one process over loopback. They take turns,
- * and the medians are compared.
+ * Channels of the SDK over TCP beside the JDK's own, in one process over loopback. They take short
+ * turns, first the one and then the other first, and the medians are compared.
  */
 public final class SocketsSideBySide {
 
-    private static final int ROUNDS = 11;
+    private static final int ROUNDS = 41;
+    private static final int ROUNDS_TO_WARM_UP = 6;
     private static final int SMALL_BYTES = 64;
     private static final int LARGE_BYTES = 64 * 1024;
-    private static final int TURNS = 5_000;
-    private static final long STREAM_BYTES = 512L << 20;
+    private static final int TURNS = 2_000;
+    private static final long STREAM_BYTES = 256L << 20;
 
     private static final SelectorProvider JDK = SelectorProvider.provider();
     private static final SelectorProvider OURS =
@@ -103,17 +105,29 @@ public final class SocketsSideBySide {
 
     private static void compare(String what, Measurement measurement, String bound)
             throws Exception {
-        measurement.take(OURS); // warms up
-        measurement.take(JDK);
+        for (var round = 0; round < ROUNDS_TO_WARM_UP; round++) {
+            measurement.take(OURS);
+            measurement.take(JDK);
+        }
         var own = new double[ROUNDS];
         var others = new double[ROUNDS];
         for (var round = 0; round < ROUNDS; round++) {
-            own[round] = measurement.take(OURS);
-            others[round] = measurement.take(JDK);
+            if (round % 2 == 0) {
+                own[round] = measurement.take(OURS);
+                others[round] = measurement.take(JDK);
+            } else {
+                others[round] = measurement.take(JDK);
+                own[round] = measurement.take(OURS);
+            }
         }
         System.out.printf(
+                Locale.ROOT,
                 "| %s | %,.1f | %,.1f | %.2f | %s |%n",
-                what, Median.of(own), Median.of(others), Median.of(own) / Median.of(others), bound);
+                what,
+                Median.of(own),
+                Median.of(others),
+                Median.of(own) / Median.of(others),
+                bound);
     }
 
     /** What one end of a connection does. */
