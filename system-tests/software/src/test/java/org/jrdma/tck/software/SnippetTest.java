@@ -3,6 +3,7 @@ package org.jrdma.tck.software;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.StringWriter;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -162,6 +163,56 @@ class SnippetTest {
         }
     }
 
+    @Test
+    void shouldRunTheFirstProgramOfVerbs() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/ibverbs-java.md"))) {
+            write(snippet);
+        }
+
+        try (var program = start("127.0.74.1", "FirstRead", "soft0")) {
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output()).contains("read from there\n");
+        }
+    }
+
+    @Test
+    void shouldRunTheFirstProgramOfSisci() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/sisci-java.md"))) {
+            write(snippet);
+        }
+
+        try (var owner = start("127.0.74.1", "FirstStore")) {
+            owner.awaitOutput("node 4\n");
+            try (var other = start("127.0.74.2", "FirstStore", "4")) {
+                assertThat(other.await()).as(other.output()).isZero();
+                assertThat(owner.await()).as(owner.output()).isZero();
+                assertThat(owner.output()).contains("stored from there\n");
+            }
+        }
+    }
+
+    @Test
+    void shouldRunTheFirstProgramOfSockets() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/sockets.md"))) {
+            write(snippet);
+        }
+
+        try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                var program =
+                        start(
+                                "127.0.74.1",
+                                "FirstStream",
+                                "127.0.0.1",
+                                listener.getLocalPort() + "");
+                var stream = listener.accept()) {
+            assertThat(stream.getInputStream().readAllBytes())
+                    .asString()
+                    .isEqualTo("Saluton, mondo\n");
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output()).contains(" tcp");
+        }
+    }
+
     private String answer(int port, String... file) throws Exception {
         var arguments = new ArrayList<>(List.of("127.0.74.1", port + ""));
         arguments.addAll(List.of(file));
@@ -179,6 +230,7 @@ class SnippetTest {
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-Djrdma.fabric=software",
                                 "-Djrdma.soft.devices=" + device,
+                                "-Djrdma.sisci.fabric=" + folder.resolve("fabric"),
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
                                 "-cp",
                                 System.getProperty("java.class.path"),
