@@ -551,6 +551,26 @@ class SisciTransportTest {
         }
     }
 
+    /** As one does who is in a try statement, before the peer has seen anything. */
+    @Test
+    void shouldNotPassForWholeWhatIsClosedAfterTheLinkWasCut() throws Exception {
+        var nodes = TwoNodes.with(Trouble.NONE);
+        try (var pair = nodes.connect()) {
+            pair.client().write(Bytes.of("a begin"));
+            nodes.server().software().cutLink(0);
+            nodes.server().software().mendLink(0);
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> pair.client().write(Bytes.of("the rest")));
+            pair.client().close();
+
+            assertThat(Bytes.readBytes(pair.server(), 7))
+                    .containsExactly(Bytes.of("a begin").array());
+            assertThatThrownBy(() -> pair.server().read(ByteBuffer.allocate(8)))
+                    .isExactlyInstanceOf(SocketException.class)
+                    .hasMessage("Connection reset");
+        }
+    }
+
     @Test
     void shouldGoByTcpWhereTheLinkIsCut() throws Exception {
         var nodes = TwoNodes.with(Trouble.NONE);

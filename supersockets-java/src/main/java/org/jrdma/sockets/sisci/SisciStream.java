@@ -72,8 +72,8 @@ public final class SisciStream extends ShortCutStream {
     private long writerSleeps;
 
     private final AtomicBoolean leaving = new AtomicBoolean();
-    private volatile boolean readerSleeping;
-    private volatile boolean writerSleeping;
+    private final AtomicBoolean readerSleeping = new AtomicBoolean();
+    private final AtomicBoolean writerSleeping = new AtomicBoolean();
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
     private volatile boolean failed;
@@ -159,7 +159,7 @@ public final class SisciStream extends ShortCutStream {
     void join(int node, int id, int bell, Duration timeout)
             throws FabricException, InterruptedIOException {
         var other = pair.join(node, id, bell, timeout);
-        readerSleeping = false; // who waited for the answer did, and the peer knew nothing of it
+        readerSleeping.set(false); // who waited for the answer did, and the peer knew nothing of it
         peer = other;
         joined = true;
     }
@@ -321,14 +321,12 @@ public final class SisciStream extends ShortCutStream {
         telling.lock();
         try {
             var other = closed ? null : peer;
-            if ((events & SocketCalls.POLLIN) != 0 && !readerSleeping) {
-                readerSleeping = true;
+            if ((events & SocketCalls.POLLIN) != 0 && !readerSleeping.getAndSet(true)) {
                 if (other != null) {
                     other.map().putLong(StreamLayout.READER_SLEEPS, ++readerSleeps);
                 }
             }
-            if ((events & SocketCalls.POLLOUT) != 0 && !writerSleeping) {
-                writerSleeping = true;
+            if ((events & SocketCalls.POLLOUT) != 0 && !writerSleeping.getAndSet(true)) {
                 if (other != null) {
                     other.map().putLong(StreamLayout.WRITER_SLEEPS, ++writerSleeps);
                 }
@@ -357,14 +355,12 @@ public final class SisciStream extends ShortCutStream {
             } else if (closed) {
                 leave = isAlone() || (keeping == Keeping.WAITING && (hasLeft() || !canWait()));
             } else {
-                var ready = readerSleeping || writerSleeping ? ready() : 0;
-                if (readerSleeping && (ready & SocketCalls.POLLIN) != 0) {
-                    readerSleeping = false;
-                    wake = true;
+                var ready = readerSleeping.get() || writerSleeping.get() ? ready() : 0;
+                if ((ready & SocketCalls.POLLIN) != 0) {
+                    wake = clear(readerSleeping);
                 }
-                if (writerSleeping && (ready & SocketCalls.POLLOUT) != 0) {
-                    writerSleeping = false;
-                    wake = true;
+                if ((ready & SocketCalls.POLLOUT) != 0) {
+                    wake |= clear(writerSleeping);
                 }
                 leave = peer != null && hasLeft() && (keeping != Keeping.WAITING || !canWait());
             }
@@ -378,6 +374,11 @@ public final class SisciStream extends ShortCutStream {
         if (next != null && use() instanceof SegmentPair.LetIn(var door)) {
             door.called(next, next.callOfPeer());
         }
+    }
+
+    /** Whether somebody slept. What was not set is not written: somebody may set it just now. */
+    private static boolean clear(AtomicBoolean sleeping) {
+        return sleeping.get() && sleeping.getAndSet(false);
     }
 
     private boolean isCalled() {
@@ -396,23 +397,23 @@ public final class SisciStream extends ShortCutStream {
     @Override
     public int receive(MemorySegment target, long most) {
         var broken = failed; // first: what the peer did before is seen below
+        var left = hasLeft(); // before the end, which the peer stores first
         var ended = hasEnded(); // before what it is the end of
         var before = consumed;
         var available = mine.getLongAcquire(StreamLayout.PRODUCED) - before;
         if (available < 0 || available > capacity) {
             fail(); // no peer of ours does that
-            return nothingToReceive(true, false);
+            return reset();
         }
         if (available == 0) {
-            return nothingToReceive(broken, ended);
+            return nothingToReceive(broken || left, ended);
         }
         var count = Math.min(available, most);
         var at = before % capacity;
         var first = Math.min(count, capacity - at);
         MemorySegment.copy(mine.segment(), StreamLayout.RING + at, target, 0, first);
         MemorySegment.copy(mine.segment(), StreamLayout.RING, target, first, count - first);
-        var slept = readerSleeping;
-        readerSleeping = false; // first, so that who goes to sleep now finds these bytes
+        var slept = clear(readerSleeping); // first, so that who goes to sleep now finds these bytes
         consumed = before + count;
         if (slept) {
             changed(); // a selector that sleeps, and that the peer's waking will pass by
@@ -423,13 +424,23 @@ public final class SisciStream extends ShortCutStream {
         return (int) count;
     }
 
-    /** A stream that ended before it broke has ended. */
-    private int nothingToReceive(boolean broken, boolean ended) {
-        if ((broken && !ended) || flag(StreamLayout.LEFT) == StreamLayout.RESET) {
-            failureTold = true;
-            return -Errno.ECONNRESET;
+    /**
+     * A stream has ended if its peer has said so and all that it sent has come, whatever broke
+     * later.
+     *
+     * @param over whether nothing will come any more
+     */
+    private int nothingToReceive(boolean over, boolean ended) {
+        var whole = ended && mine.getLong(StreamLayout.TOTAL) == consumed;
+        if (((over || ended) && !whole) || flag(StreamLayout.LEFT) == StreamLayout.RESET) {
+            return reset();
         }
         return ended || inputEnded ? 0 : SocketCalls.AGAIN;
+    }
+
+    private int reset() {
+        failureTold = true;
+        return -Errno.ECONNRESET;
     }
 
     private void tellConsumed() {
@@ -481,8 +492,7 @@ public final class SisciStream extends ShortCutStream {
         var room = other.capacity() - (before - takenByPeer());
         if (room < 0 || room > other.capacity()) {
             fail(); // no peer of ours does that
-            failureTold = true;
-            return -Errno.ECONNRESET;
+            return reset();
         }
         if (room == 0) {
             return SocketCalls.AGAIN;
@@ -496,11 +506,9 @@ public final class SisciStream extends ShortCutStream {
         MemorySegment.copy(source, first, ring, StreamLayout.RING, count - first);
         if (!other.hasAll()) {
             fail();
-            failureTold = true;
-            return -Errno.ECONNRESET;
+            return reset();
         }
-        var slept = writerSleeping;
-        writerSleeping = false;
+        var slept = clear(writerSleeping);
         produced = before + count;
         if (slept) {
             changed(); // as where bytes are received
@@ -533,8 +541,7 @@ public final class SisciStream extends ShortCutStream {
         sending.lock();
         try {
             var other = peer;
-            if (!outputEnded && other != null && !closed) {
-                other.map().putLongRelease(StreamLayout.ENDED, StreamLayout.flag(number, 1));
+            if (!outputEnded && other != null && !closed && tellEnd(other)) {
                 other.map().flush();
                 other.bell().ring();
             }
@@ -545,9 +552,20 @@ public final class SisciStream extends ShortCutStream {
         changed();
     }
 
+    /** Not if some of it may not have come. Whoever calls it sends. */
+    private boolean tellEnd(SegmentPair.Peer other) {
+        if (failed || !other.hasAll()) {
+            fail();
+            return false;
+        }
+        other.map().putLong(StreamLayout.TOTAL, produced);
+        other.map().putLongRelease(StreamLayout.ENDED, StreamLayout.flag(number, 1));
+        return true;
+    }
+
     /**
      * Ends this end; nobody must be using it. Bytes that nobody here has received make it a reset,
-     * as with TCP. Does not block.
+     * as with TCP, and so does a link that has failed. Does not block.
      *
      * @param reset whether it is one in any case
      */
@@ -565,10 +583,8 @@ public final class SisciStream extends ShortCutStream {
             var other = peer;
             if (other != null) {
                 var map = other.map();
-                if (!reset && !unread) {
-                    map.putLongRelease(StreamLayout.ENDED, StreamLayout.flag(number, 1));
-                }
-                var how = reset || unread ? StreamLayout.RESET : StreamLayout.CLOSED;
+                var whole = !reset && !unread && tellEnd(other);
+                var how = whole ? StreamLayout.CLOSED : StreamLayout.RESET;
                 map.putLongRelease(StreamLayout.LEFT, StreamLayout.flag(number, how));
                 map.flush();
                 other.bell().ring();

@@ -30,8 +30,11 @@ final class StreamLayout {
     /** By the peer: how often it has gone to sleep for want of room. */
     static final long WRITER_SLEEPS = 256;
 
-    /** A flag, by the peer: 1 when no bytes follow those that are there. */
+    /** A flag, by the peer: 1 when it puts no more bytes into the ring. */
     static final long ENDED = 320;
+
+    /** By the peer, before that: how many it has put there in all, which must have come then. */
+    static final long TOTAL = 328;
 
     /**
      * A flag, by the peer: {@link #CLOSED} or {@link #RESET} when it is gone, and wants no more
