@@ -1,6 +1,10 @@
 /** The {@code jrdma} command: what RDMA a machine has, what is wrong with it, how fast it is. */
 module org.jrdma.cli {
     requires java.desktop;
+    requires java.management;
+    requires java.management.rmi;
+    requires jdk.attach;
+    requires jdk.jfr;
     requires org.jrdma.sisci;
     requires org.jrdma.sockets;
     requires org.jrdma.verbs;
@@ -8,6 +12,8 @@ module org.jrdma.cli {
     requires static org.jspecify;
 
     opens org.jrdma.cli to
+            info.picocli;
+    opens org.jrdma.cli.net to
             info.picocli;
     opens org.jrdma.cli.perf to
             info.picocli;

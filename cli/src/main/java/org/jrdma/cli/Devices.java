@@ -3,9 +3,11 @@ package org.jrdma.cli;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.Transport;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.GidChoice;
 import org.jrdma.verbs.TransportType;
@@ -17,8 +19,9 @@ import org.jrdma.verbs.VerbsException;
  *
  * @param rdma where RDMA devices come from
  * @param sisci where PCIe adapters come from
+ * @param sockets the transports of sockets, in the order in which they are tried
  */
-record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci) {
+record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTransport> sockets) {
 
     /**
      * A libibverbs.
@@ -57,11 +60,26 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci) {
     /** An adapter, and which node it makes of this machine. */
     record Adapter(int number, int node, Optional<Boolean> linkOperational) {}
 
+    /** A way that sockets can take, or why they cannot take it here and now. */
+    record SocketTransport(String name, Optional<String> missing) {}
+
     /** Looks. */
     static Devices ofThisMachine() {
         return new Devices(
                 List.of(rdma("system", Verbs::system), rdma("software", Verbs::software)),
-                List.of(sisci("system", Sisci::system), sisci("software", Sisci::software)));
+                List.of(sisci("system", Sisci::system), sisci("software", Sisci::software)),
+                transports());
+    }
+
+    private static List<SocketTransport> transports() {
+        return Stream.of(
+                        Transport.supersockets(),
+                        Transport.sisci(),
+                        Transport.rsocket(),
+                        Transport.smc(),
+                        Transport.tcp())
+                .map(transport -> new SocketTransport(transport.name(), transport.whyNot()))
+                .toList();
     }
 
     @FunctionalInterface

@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "devices",
         description =
-                "Lists the RDMA devices of this machine, their ports and addresses, and its SISCI adapters; of the software fabrics, too.",
+                "Lists the RDMA devices of this machine, their ports and addresses, and its SISCI adapters; of the software fabrics, too; and which ways sockets can take.",
         mixinStandardHelpOptions = true)
 final class DevicesCommand implements Callable<Integer> {
 
@@ -47,6 +47,13 @@ final class DevicesCommand implements Callable<Integer> {
                                 .map(operational -> operational ? ", link up" : ", link down")
                                 .orElse(""));
             }
+        }
+        out.println("Sockets, over the first that leads to the peer:");
+        for (var transport : devices.sockets()) {
+            out.printf(
+                    "  %s: %s%n",
+                    transport.name(),
+                    transport.missing().map(why -> "not here: " + why).orElse("available"));
         }
     }
 

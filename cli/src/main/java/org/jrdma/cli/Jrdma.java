@@ -1,5 +1,6 @@
 package org.jrdma.cli;
 
+import org.jrdma.cli.net.NetCommand;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
 import picocli.CommandLine;
@@ -9,12 +10,13 @@ import picocli.CommandLine.Command;
 @Command(
         name = "jrdma",
         description =
-                "Tells what RDMA this machine has, what is wrong with it, and how fast it is.",
+                "Tells what RDMA this machine has, what is wrong with it, who is connected how, and how fast it is.",
         mixinStandardHelpOptions = true,
         version = "jrdma 0.1.0-SNAPSHOT",
         subcommands = {
             DevicesCommand.class,
             DoctorCommand.class,
+            NetCommand.class,
             PingCommand.class,
             PerfCommand.class
         },

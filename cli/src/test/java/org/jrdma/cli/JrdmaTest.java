@@ -30,7 +30,9 @@ class JrdmaTest {
                 .containsPattern(
                         "(?m)^  soft0: .+\n    port 1: ACTIVE, ETHERNET, MTU 4096\n      chosen GID 0: ::ffff:127\\.0\\.0\\.\\d+ of lo: RoCE v2, an IPv4 address$")
                 .containsPattern("(?m)^SISCI, system: .+$")
-                .containsPattern("(?m)^SISCI, software: .+\n  adapter 0: this is node \\d+");
+                .containsPattern("(?m)^SISCI, software: .+\n  adapter 0: this is node \\d+")
+                .containsPattern(
+                        "\nSockets, .+:\n  supersockets: not here: driver not loaded: .+\n  sisci: .+\n  rsocket: .+\n  smc: .+\n  tcp: available\n$");
     }
 
     @Test
@@ -40,7 +42,9 @@ class JrdmaTest {
         assertThat(output.toString())
                 .startsWith("{\"rdma\":[{\"fabric\":\"system\",")
                 .contains("\"name\":\"soft0\"", "\"reason\":\"RoCE v2, an IPv4 address\"")
-                .endsWith("}]}\n")
+                .contains(
+                        ",\"sockets\":[{\"name\":\"supersockets\",\"missing\":\"driver not loaded")
+                .endsWith("{\"name\":\"tcp\",\"missing\":null}]}\n")
                 .hasLineCount(1);
     }
 
@@ -67,7 +71,7 @@ class JrdmaTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"devices", "doctor"})
+    @ValueSource(strings = {"devices", "doctor", "net"})
     void shouldExplainItsCommands(String command) {
         assertThat(run(command, "--help")).isZero();
 

@@ -78,6 +78,7 @@ class PackagedTest {
         "example rc-pingpong, examples",
         "devices, cli",
         "doctor, cli",
+        "net, cli",
         "perf, cli",
         "ping, cli"
     })
@@ -101,6 +102,20 @@ class PackagedTest {
             assertThat(program.await()).isOne();
             assertThat(program.output())
                     .contains("jrdma: building", " -pl " + module + " -am", "the build failed");
+        }
+    }
+
+    /** Which needs modules that others do not, and this JVM has no such sockets. */
+    @ParameterizedTest
+    @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
+    void shouldAskAnotherJvmForItsConnections(String command) throws Exception {
+        var java = System.getProperty("java.home");
+        var words = new ArrayList<>(List.of(command.replace("JAVA_HOME", java).split(" ", -1)));
+        words.addAll(List.of("net", "--pid", Long.toString(ProcessHandle.current().pid())));
+
+        try (var program = Program.start(Map.of("JAVA_HOME", java), words)) {
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output()).isEqualTo("No JVM here uses jrdma's sockets.\n");
         }
     }
 

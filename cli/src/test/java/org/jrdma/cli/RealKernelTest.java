@@ -25,7 +25,8 @@ class RealKernelTest {
                 .containsPattern("(?m)^RDMA, system: /.*/libibverbs\\.so\\.1\\..*$")
                 .containsPattern(
                         "(?m)^  rxe0: CHANNEL_ADAPTER, INFINIBAND\n    port 1: ACTIVE, ETHERNET, MTU \\d+\n      chosen GID \\d+: ::ffff:[\\d.]+ of \\w+: RoCE v2, an IPv4 address$")
-                .containsPattern("(?m)^  siw0: RNIC, IWARP\n    port 1: ACTIVE");
+                .containsPattern("(?m)^  siw0: RNIC, IWARP\n    port 1: ACTIVE")
+                .contains("\n  rsocket: available\n");
     }
 
     @Test
@@ -51,6 +52,20 @@ class RealKernelTest {
                 .containsPattern("write: RDMA WRITE;.*\n.*\n +64 .*\n +4K ")
                 .containsPattern("read: RDMA READ;.*\n.*\n +64 .*\n +4K ")
                 .containsPattern("send: RDMA SEND;.*\n.*\n +64 .*\n +4K ");
+    }
+
+    @Test
+    void shouldCompareWithTheProgramsInC() {
+        assertThat(run("perf", "write", "read", "send", "--compare", "-drxe0", "-s64,4K", "-t100"))
+                .isZero();
+
+        var row =
+                " +in C +\\d+\\.\\d\\d +\\d+\\.\\d   Java / C: latency \\d+\\.\\d\\d, MB/s \\d+\\.\\d\\d\n";
+        var both = " +64\n" + row + " +4K\n" + row;
+        assertThat(output.toString())
+                .containsPattern("write: RDMA WRITE;(.*\n){4}" + both)
+                .containsPattern("read: RDMA READ;(.*\n){4}" + both)
+                .containsPattern("send: RDMA SEND;(.*\n){4}" + both);
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jrdma.verbs.GidEntry;
 import picocli.CommandLine.Option;
 
 /** What the commands that measure have in common: where the other side is, and what it is. */
@@ -49,6 +50,23 @@ final class Measuring {
 
     List<Path> paths() {
         return Paths.all(fabric, device);
+    }
+
+    /** The programs in C that do the same, or why there are none for what is measured here. */
+    Perftest perftest() throws IOException {
+        if (peer.isPresent()) {
+            throw new IOException("the other side is on another machine");
+        }
+        if (Paths.rdmaFabric(fabric) == Paths.Fabric.SOFTWARE) {
+            throw new IOException(
+                    "the programs in C need an RDMA device, and this is the software fabric");
+        }
+        try (var opened = Paths.device(device)) {
+            return new Perftest(
+                    opened.name(),
+                    opened.chooseGid(1).best().map(GidEntry::index).orElse(0),
+                    Perftest.installed());
+        }
     }
 
     boolean isServer() {

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 
 /** All that can be measured, and what cannot be on this machine, with the reason. */
@@ -34,9 +35,20 @@ final class Paths {
      * @param device the RDMA device; else the first
      */
     static List<Path> all(Optional<Fabric> wanted, Optional<String> device) {
-        var rdma = new RdmaPaths(wanted.orElseGet(Paths::rdmaFabric), device);
+        var rdma = new RdmaPaths(rdmaFabric(wanted), device);
         var sisci = new SisciPaths(wanted.orElseGet(Paths::sisciFabric));
         return Stream.of(rdma.all(), sisci.all(), SocketPaths.all()).flatMap(List::stream).toList();
+    }
+
+    /** Where RDMA comes from. */
+    static Fabric rdmaFabric(Optional<Fabric> wanted) {
+        return wanted.orElseGet(Paths::rdmaFabric);
+    }
+
+    /** The machine's own device of a name, or the first. */
+    static Device device(Optional<String> name) throws FabricException {
+        var verbs = Verbs.system();
+        return verbs.open(name.isPresent() ? name.get() : verbs.devices().getFirst().name());
     }
 
     private static Fabric rdmaFabric() {

@@ -58,6 +58,14 @@ public final class PerfCommand implements Callable<Integer> {
             description = "Draw the curves: FILE.svg, FILE.html or FILE.png.")
     private Optional<java.nio.file.Path> plot = Optional.empty();
 
+    @Option(
+            names = "--compare",
+            description =
+                    "Measure write, read and send by the C programs of perftest too, where they are installed: the same device, sizes, number of messages and of those under way. With both sides on this machine.")
+    private boolean compares;
+
+    private final List<InC> compared = new ArrayList<>();
+
     @Override
     public Integer call() throws IOException {
         if (measuring.isServer()) {
@@ -85,7 +93,7 @@ public final class PerfCommand implements Callable<Integer> {
             }
         }
         if (output.isJson()) {
-            out().println(Json.of(results));
+            out().println(Json.of(compares ? compared : results));
         }
         if (plot.isPresent() && !results.isEmpty()) {
             PlotFile.write(plot.get(), results);
@@ -119,6 +127,34 @@ public final class PerfCommand implements Callable<Integer> {
                     out().println(Table.row(result));
                 }
             }
+        }
+        if (compares) {
+            compare(results.subList(results.size() - fitting.size(), results.size()));
+        }
+    }
+
+    /** When the path is closed, so that one does not disturb the other. */
+    private void compare(List<Result> results) {
+        for (var result : results) {
+            var figures = inC(result);
+            compared.add(figures);
+            if (!output.isJson()) {
+                out().printf("%10s%n%s%n", Size.toString(result.bytes()), figures.row());
+            }
+            if (figures.c().isEmpty()) {
+                return; // of all sizes alike
+            }
+        }
+    }
+
+    private InC inC(Result result) {
+        try {
+            var perftest = measuring.perftest();
+            return perftest.whyNot(result.path())
+                    .map(why -> InC.missing(result, why))
+                    .orElseGet(() -> perftest.compare(result, Duration.ofMillis(millis)));
+        } catch (IOException e) {
+            return InC.missing(result, e.getMessage());
         }
     }
 

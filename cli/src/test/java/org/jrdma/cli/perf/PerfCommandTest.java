@@ -85,6 +85,28 @@ class PerfCommandTest {
     }
 
     @Test
+    void shouldSayWhyThereIsNothingInCToCompareWith() {
+        assertThat(run("perf", "write", "--compare", "--fabric=SOFTWARE", "-t20", "-s8,64"))
+                .as(errors.toString())
+                .isZero();
+
+        assertThat(output.toString())
+                .endsWith(
+                        "in C not compared: the programs in C need an RDMA device, and this is the software fabric\n");
+    }
+
+    @Test
+    void shouldTellProgramsOfTheComparisonToo() {
+        assertThat(run("perf", "write", "--compare", "--json", "--fabric=SOFTWARE", "-t20", "-s8"))
+                .isZero();
+
+        assertThat(output.toString())
+                .startsWith("[{\"java\":{\"path\":\"write\",\"bytes\":8,")
+                .endsWith(
+                        ",\"c\":null,\"missing\":\"the programs in C need an RDMA device, and this is the software fabric\"}]\n");
+    }
+
+    @Test
     void shouldSayThatADeviceIsMissing() {
         assertThat(run("ping", "write", "--fabric=SOFTWARE", "-dmlx5_0")).isEqualTo(1);
 

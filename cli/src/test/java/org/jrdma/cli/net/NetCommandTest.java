@@ -1,0 +1,229 @@
+package org.jrdma.cli.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jrdma.cli.Jrdma;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Of other JVMs, which have streams to themselves. */
+class NetCommandTest {
+
+    private static final String NUMBER = "\\d+";
+
+    /** A stream's two ends, as they are printed; the client would have had SuperSockets. */
+    private static final String TCP =
+            """
+              127\\.0\\.0\\.1
+                 tcp: 1 \\(at N\\); 3 bytes received, 0 sent; since \\S+
+                 tcp: 1 \\(to N\\) \\[fall-back: supersockets: driver not loaded: .+\\]; 0 bytes received, 3 sent; since \\S+
+            """
+                    .replace("N", NUMBER);
+
+    private static final String SISCI_AND_TCP =
+            """
+              127\\.0\\.0\\.1
+                 sisci: 1 \\(at N\\); 3 bytes received, 0 sent; since \\S+
+                 sisci: 1 \\(to N\\); 0 bytes received, 3 sent; since \\S+
+            """
+                            .replace("N", NUMBER)
+                    + TCP.replaceFirst(".*\n", "");
+
+    private final StringWriter output = new StringWriter();
+    private final StringWriter errors = new StringWriter();
+
+    @TempDir private Path folder;
+
+    private int run(String... arguments) {
+        return Jrdma.commandLine()
+                .setOut(new PrintWriter(output, true))
+                .setErr(new PrintWriter(errors, true))
+                .execute(arguments);
+    }
+
+    private int run(Child child) {
+        return run("net", "--pid", child.pid());
+    }
+
+    /** A JVM with a stream over each of some transports. */
+    private final class Child implements AutoCloseable {
+
+        private final Process process;
+
+        Child(List<String> options, String... transports) throws IOException {
+            var hosts = Files.writeString(folder.resolve("hosts"), "");
+            var fabric = Files.createDirectories(folder.resolve("fabric"));
+            var command = new ArrayList<String>();
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(
+                    List.of(
+                            "-XX:TieredStopAtLevel=1",
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-Djrdma.fabric=software",
+                            "-Djrdma.sisci.fabric=" + fabric,
+                            "-Djrdma.sockets.sisci.hosts=" + hosts));
+            command.addAll(options);
+            command.addAll(
+                    List.of("-cp", System.getProperty("java.class.path"), Streams.class.getName()));
+            command.addAll(List.of(transports));
+            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            awaitLine("ready");
+        }
+
+        private void awaitLine(String line) throws IOException {
+            for (var said = ""; !said.equals(line); ) {
+                said = process.inputReader().readLine();
+                assertThat(said).as("the child's output").isNotNull();
+            }
+        }
+
+        String pid() {
+            return Long.toString(process.pid());
+        }
+
+        String title() {
+            return "process %s, %s".formatted(pid(), Streams.class.getName());
+        }
+
+        void end() throws Exception {
+            process.getOutputStream().close();
+            assertThat(process.waitFor()).isZero();
+        }
+
+        @Override
+        public void close() {
+            process.destroyForcibly().onExit().join();
+        }
+    }
+
+    @Test
+    void shouldListTheStreamsOfAnotherJvmByPeerAndTransport() throws Exception {
+        try (var child = new Child(List.of(), "tcp", "sisci")) {
+            assertThat(run(child)).as(errors.toString()).isZero();
+
+            assertThat(output.toString())
+                    .matches(Pattern.quote(child.title() + "\n") + SISCI_AND_TCP);
+        }
+    }
+
+    @Test
+    void shouldFindItAmongAllThatRun() throws Exception {
+        try (var child = new Child(List.of(), "tcp")) {
+            assertThat(run("net")).as(errors.toString()).isZero();
+
+            assertThat(output.toString())
+                    .containsPattern(Pattern.quote(child.title() + "\n") + TCP)
+                    .doesNotContain("No JVM here");
+        }
+    }
+
+    @Test
+    void shouldTellPrograms() throws Exception {
+        try (var child = new Child(List.of(), "tcp")) {
+            assertThat(run("net", "--json", "--pid", child.pid())).isZero();
+
+            assertThat(output.toString())
+                    .startsWith(
+                            "[{\"source\":null,\"process\":%s,\"program\":\"%s\",\"taken\":"
+                                    .formatted(child.pid(), Streams.class.getName()))
+                    .contains("\"problem\":null,\"connections\":[{\"local\":\"127.0.0.1:")
+                    .contains("\"transport\":\"tcp\",\"whyNotFaster\":\"supersockets: driver not")
+                    .contains("\"bytesReceived\":3,\"bytesSent\":0,")
+                    .hasLineCount(1);
+        }
+    }
+
+    @Test
+    void shouldSayThatNoJvmUsesTheSockets() throws Exception {
+        try (var child = new Child(List.of())) {
+            assertThat(run(child)).isZero();
+
+            assertThat(output.toString()).isEqualTo("No JVM here uses jrdma's sockets.\n");
+            assertThat(errors.toString()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldSayWhatToDoWhereAttachingIsSwitchedOff() throws Exception {
+        try (var child = new Child(List.of("-XX:+DisableAttachMechanism"), "tcp")) {
+            assertThat(run(child)).isOne();
+
+            assertThat(output.toString())
+                    .startsWith(
+                            "No JVM here that can be asked uses jrdma's sockets.\n"
+                                    + child.title()
+                                    + ": not known: it cannot be attached to: ")
+                    .contains("-Djrdma.sockets.report=FILE", "-XX:StartFlightRecording")
+                    .endsWith("Then: jrdma net FILE\n");
+
+            assertThat(run("net")).isZero(); // nobody asked for this one
+            assertThat(output.toString()).contains(child.title() + ": not known: ");
+        }
+    }
+
+    @Test
+    void shouldReadWhatSuchAProcessWritesAndWhatItHasRecorded() throws Exception {
+        var report = folder.resolve("report");
+        var recording = folder.resolve("recording.jfr");
+        try (var child =
+                new Child(
+                        List.of(
+                                "-XX:+DisableAttachMechanism",
+                                "-Djrdma.sockets.report=" + report,
+                                "-XX:StartFlightRecording:filename=" + recording),
+                        "tcp",
+                        "sisci")) {
+            child.end();
+
+            assertThat(run("net", report.toString(), recording.toString()))
+                    .as(errors.toString())
+                    .isZero();
+
+            assertThat(output.toString())
+                    .matches(
+                            Pattern.quote(child.title() + ", by " + report)
+                                    + " of \\S+Z\n"
+                                    + SISCI_AND_TCP
+                                    + Pattern.quote(child.title() + ", by " + recording)
+                                    + " of \\S+Z\n"
+                                    + SISCI_AND_TCP);
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithAFile() throws Exception {
+        var other = Files.writeString(folder.resolve("passwd"), "root:x:0:0\n");
+        var broken = Files.writeString(folder.resolve("broken.jfr"), "FLR\0nothing");
+        var none = folder.resolve("none");
+
+        assertThat(run("net", other.toString(), broken.toString(), none.toString())).isOne();
+
+        assertThat(errors.toString())
+                .contains(other + " is no file that a process writes with -Djrdma.sockets.report\n")
+                .contains(broken + " cannot be read: ")
+                .contains("There is no file " + none + "\n")
+                .hasLineCount(3);
+        assertThat(output.toString()).isEmpty();
+    }
+
+    @Test
+    void shouldSayThatAProcessIsNoJvm() throws Exception {
+        var process = new ProcessBuilder("sleep", "600").start();
+        try {
+            assertThat(run("net", "--pid", Long.toString(process.pid()))).isOne();
+
+            assertThat(errors.toString())
+                    .isEqualTo("There is no JVM with the number %d\n".formatted(process.pid()));
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}

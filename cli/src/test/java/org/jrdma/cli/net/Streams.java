@@ -1,0 +1,59 @@
+package org.jrdma.cli.net;
+
+import static java.time.Duration.ofSeconds;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.sockets.ConnectionsMXBean;
+import org.jrdma.sockets.FabricSockets;
+import org.jrdma.sockets.Transport;
+
+/** A program with streams to itself, over TCP and SISCI, until its input ends. */
+final class Streams {
+
+    private static final int BYTES = 3;
+
+    private Streams() {}
+
+    /** Takes the names of transports; says "ready" when there is a stream over each. */
+    static void main(String... transports) throws Exception {
+        var open = new ArrayList<SocketChannel>();
+        for (var name : transports) {
+            open.addAll(
+                    name.equals("sisci")
+                            ? pair(Transport.sisci(), Transport.sisci())
+                            : pair(Transport.tcp(), Transport.supersockets(), Transport.tcp()));
+        }
+        while (transports.length > 0 && System.getProperty(ConnectionsMXBean.PROPERTY) == null) {
+            Thread.sleep(10); // the bean comes soon after the first connection
+        }
+        System.out.println("ready");
+        while (System.in.read() >= 0) {
+            // nobody writes
+        }
+        System.out.println("ends with %d open".formatted(open.size()));
+        System.exit(0);
+    }
+
+    private static List<SocketChannel> pair(Transport listens, Transport... connects)
+            throws IOException {
+        try (var listener =
+                FabricSockets.listen(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        List.of(listens))) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            var client = FabricSockets.connect("127.0.0.1", port, List.of(connects), ofSeconds(60));
+            var server = listener.accept();
+            client.write(ByteBuffer.allocate(BYTES));
+            for (var taken = ByteBuffer.allocate(BYTES); taken.hasRemaining(); ) {
+                server.read(taken);
+            }
+            return List.of(client, server);
+        }
+    }
+}
