@@ -5,12 +5,16 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A stream past the kernel that is being connected, on a thread of its own. Ready when there is an
  * outcome: a stream, or a reason why there is none.
  */
 public abstract class ShortCutConnecting extends Source {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ShortCutConnecting.class);
 
     private final Executor threads;
     private final Consumer<String> refused;
@@ -34,12 +38,22 @@ public abstract class ShortCutConnecting extends Source {
         threads.execute(() -> {
             try {
                 done(connect(), "");
-            } catch (IOException | RuntimeException e) {
-                var why = e.getMessage() == null ? e.toString() : e.getMessage();
-                refused.accept(why);
-                done(null, why);
+            } catch (Throwable e) { // whatever it is: somebody waits for an outcome
+                refuse(e);
             }
         });
+    }
+
+    private void refuse(Throwable failure) {
+        if (failure instanceof Error) {
+            LOG.error("A way past the kernel has failed", failure);
+        }
+        var why = failure.getMessage() == null ? failure.toString() : failure.getMessage();
+        try {
+            refused.accept(why);
+        } finally {
+            done(null, why);
+        }
     }
 
     /** Connects; may block. The message of what is thrown is a reason. */

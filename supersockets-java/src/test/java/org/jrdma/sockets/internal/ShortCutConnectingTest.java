@@ -1,0 +1,60 @@
+package org.jrdma.sockets.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class ShortCutConnectingTest {
+
+    /** Fails as it is told to, on the thread that begins. */
+    private static final class Failing extends ShortCutConnecting {
+
+        private final Throwable failure;
+
+        Failing(Throwable failure, Consumer<String> refused) {
+            super(Runnable::run, refused);
+            this.failure = failure;
+        }
+
+        @Override
+        protected ShortCutStream connect() throws IOException {
+            switch (failure) {
+                case Error error -> throw error;
+                case IOException exception -> throw exception;
+                default -> throw new AssertionError(failure);
+            }
+        }
+    }
+
+    @Test
+    void shouldHaveAnOutcomeAfterAnError() {
+        var reasons = new ArrayList<String>();
+        var connecting = new Failing(new NoClassDefFoundError("of a broken jar"), reasons::add);
+
+        connecting.begin();
+
+        assertThat(connecting.isDone()).isTrue();
+        assertThat(connecting.take()).isEmpty();
+        assertThat(connecting.reason()).isEqualTo("of a broken jar");
+        assertThat(reasons).containsExactly("of a broken jar");
+    }
+
+    @Test
+    void shouldHaveAnOutcomeWhereWhoIsToldOfTheReasonFails() {
+        var connecting =
+                new Failing(
+                        new IOException("nobody is there"),
+                        _ -> {
+                            throw new IllegalStateException("nor here");
+                        });
+
+        assertThatThrownBy(connecting::begin).hasMessage("nor here");
+
+        assertThat(connecting.isDone()).isTrue();
+        assertThat(connecting.reason()).isEqualTo("nobody is there");
+    }
+}
