@@ -44,7 +44,7 @@ class AdaptorTest {
     @BeforeEach
     void open() throws IOException {
         provider = implementation.provider();
-        pair = ChannelPair.open(provider);
+        pair = ChannelPair.open(implementation);
         client = pair.client().socket();
         server = pair.server().socket();
     }

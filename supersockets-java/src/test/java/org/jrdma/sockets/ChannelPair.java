@@ -33,6 +33,19 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
         }
     }
 
+    /** Whose both ends have taken the way that the implementation is named for. */
+    static ChannelPair open(Implementation implementation) throws IOException {
+        var pair = open(implementation.provider());
+        try {
+            implementation.assertTaken(pair.client);
+            implementation.assertTaken(pair.server);
+        } catch (Throwable e) {
+            pair.close();
+            throw e;
+        }
+        return pair;
+    }
+
     static ServerSocketChannel listener(SelectorProvider provider) throws IOException {
         return provider.openServerSocketChannel().bind(ANY_PORT);
     }

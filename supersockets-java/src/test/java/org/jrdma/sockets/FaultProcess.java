@@ -25,15 +25,16 @@ final class FaultProcess {
 
     /** With the transport, the port, how many streams, the seed, "writes" or "reads", the file. */
     public static void main(String... arguments) throws Exception {
-        var provider = Implementation.valueOf(arguments[0]).provider();
+        var implementation = Implementation.valueOf(arguments[0]);
         var peer = new InetSocketAddress(ChannelPair.HERE, Integer.parseInt(arguments[1]));
         var streams = Integer.parseInt(arguments[2]);
         var seed = Long.parseLong(arguments[3]);
         var written = map(Path.of(arguments[5]), streams);
         var channels = new ArrayList<SocketChannel>();
         for (var i = 0; i < streams; i++) {
-            var channel = provider.openSocketChannel();
+            var channel = implementation.provider().openSocketChannel();
             channel.connect(peer);
+            implementation.assertTaken(channel);
             channel.write(ByteBuffer.wrap(new byte[] {(byte) i}));
             channels.add(channel);
         }

@@ -70,7 +70,7 @@ class FaultTest {
     private void times(int count, Fault fault) throws Exception {
         for (var i = 0; i < count; i++) {
             var random = new Random(SEED + i);
-            try (var pair = ChannelPair.open(provider)) {
+            try (var pair = ChannelPair.open(implementation)) {
                 pair.client().configureBlocking(random.nextBoolean());
                 pair.server().configureBlocking(random.nextBoolean());
                 fault.happen(
@@ -293,6 +293,7 @@ class FaultTest {
             var channels = new SocketChannel[STREAMS_OF_A_KILL];
             for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                 var channel = listener.accept();
+                implementation.assertTaken(channel);
                 var number = ByteBuffer.allocate(1);
                 channel.read(number);
                 channels[number.get(0)] = Objects.requireNonNull(channel);

@@ -1,7 +1,10 @@
 package org.jrdma.sockets;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,28 +17,34 @@ import java.util.stream.Stream;
  * others is stated of them first.
  */
 enum Implementation {
-    JDK(SelectorProvider.provider()),
-    TCP(new FabricSelectorProvider(List.of(Transport.tcp()))),
+    JDK("", SelectorProvider.provider()),
+    TCP("tcp", new FabricSelectorProvider(List.of(Transport.tcp()))),
 
     /** The transport as a whole, without the driver: its family has the number of IPv4. */
     SUPERSOCKETS(
+            "supersockets",
             new FabricSelectorProvider(
                     List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp()))),
 
     /** Both ends on one node of the software fabric, in this process or in a child of it. */
     SISCI(
+            "sisci",
             new FabricSelectorProvider(
                     List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp()))),
 
     /** Where a kernel has RDMA devices, in the guest, and at an address of one of them. */
-    RSOCKET(new FabricSelectorProvider(List.of(Transport.rsocket(), Transport.tcp())));
+    RSOCKET("rsocket", new FabricSelectorProvider(List.of(Transport.rsocket(), Transport.tcp())));
 
     private static final String PROPERTY = "jrdma.test.implementations";
+
+    /** As {@link Connection#transport} has it; none of the JDK's. */
+    private final String transport;
 
     @SuppressWarnings("ImmutableEnumChecker") // nothing that a test sees of it changes
     private final SelectorProvider provider;
 
-    Implementation(SelectorProvider provider) {
+    Implementation(String transport, SelectorProvider provider) {
+        this.transport = transport;
         this.provider = provider;
     }
 
@@ -49,6 +58,17 @@ enum Implementation {
 
     SelectorProvider provider() {
         return provider;
+    }
+
+    /**
+     * Fails unless the bytes of a connected channel go the way that this is named for: TCP, which
+     * they fall back to, would pass all the tests in its place.
+     */
+    void assertTaken(SocketChannel channel) {
+        if (this != JDK) {
+            var connection = Connections.of(channel);
+            assertThat(connection.transport()).as("%s", connection).isEqualTo(transport);
+        }
     }
 
     /** Whether this is known to differ from the JDK in a point that is listed. */

@@ -42,7 +42,7 @@ class SelectorTest {
     void open() throws IOException {
         provider = implementation.provider();
         selector = provider.openSelector();
-        pair = ChannelPair.open(provider);
+        pair = ChannelPair.open(implementation);
         pair.client().configureBlocking(false);
     }
 
@@ -351,7 +351,7 @@ class SelectorTest {
     @Test
     void shouldSelectANewChannelInAClosedOnesPlace() throws Exception {
         for (var i = 0; i < 20; i++) {
-            try (var next = ChannelPair.open(provider)) {
+            try (var next = ChannelPair.open(implementation)) {
                 next.client().configureBlocking(false);
                 var key = next.client().register(selector, SelectionKey.OP_READ);
                 next.server().write(Bytes.of("a"));
@@ -422,7 +422,7 @@ class SelectorTest {
     void shouldEchoOverManyChannelsOnOneThread() throws Exception {
         var pairs = new ArrayList<ChannelPair>();
         for (var i = 0; i < 100; i++) {
-            var one = ChannelPair.open(provider);
+            var one = ChannelPair.open(implementation);
             one.server().configureBlocking(false).register(selector, SelectionKey.OP_READ);
             pairs.add(one);
         }

@@ -86,7 +86,7 @@ class StreamChannelTest {
 
     @Test
     void shouldConnectAndExchangeBytesBothWays() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             assertThat(pair.client().write(Bytes.of("question"))).isEqualTo(8);
             assertThat(Bytes.read(pair.server(), 8)).isEqualTo("question");
             pair.server().write(Bytes.of("answer"));
@@ -144,7 +144,7 @@ class StreamChannelTest {
 
     @Test
     void shouldRefuseASecondConnectionAndKeepTheFirst() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             assertThatExceptionOfType(AlreadyConnectedException.class)
                     .isThrownBy(() -> pair.client().connect(pair.client().getRemoteAddress()));
             assertThat(pair.client().finishConnect()).isTrue();
@@ -171,6 +171,7 @@ class StreamChannelTest {
                 assertThat(client.finishConnect()).isTrue();
             }
             assertThat(client.isConnected()).isTrue();
+            implementation.assertTaken(client);
             assertThat(client.isConnectionPending()).isFalse();
             assertThat(client.read(ByteBuffer.allocate(1))).isZero();
         }
@@ -280,7 +281,7 @@ class StreamChannelTest {
 
     @Test
     void shouldEndOneDirectionAndKeepTheOther() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             pair.client().write(Bytes.of("last"));
             pair.client().shutdownOutput().shutdownOutput();
 
@@ -296,7 +297,7 @@ class StreamChannelTest {
 
     @Test
     void shouldReadNothingMoreAfterItsInputIsShutDown() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             pair.server().write(Bytes.of("unread"));
             pair.client().shutdownInput();
 
@@ -307,7 +308,7 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldReleaseAReaderWhoseInputIsShutDown(Kind kind) throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(kind, () -> pair.client().read(ByteBuffer.allocate(1)));
             reader.awaitWaiting();
 
@@ -319,7 +320,7 @@ class StreamChannelTest {
 
     @Test
     void shouldReadIntoBuffersOfEveryKind() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             assertThat(pair.client().read(ByteBuffer.allocate(0))).isZero();
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(
@@ -338,7 +339,7 @@ class StreamChannelTest {
 
     @Test
     void shouldScatterAndGather() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var sources =
                     new ByteBuffer[] {
                         Bytes.of("left out"),
@@ -371,7 +372,7 @@ class StreamChannelTest {
     @EnumSource
     void shouldWriteAllOfMuchWhenItBlocks(Kind kind) throws Exception {
         var much = Bytes.many(3_000_001);
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(kind, () -> Bytes.readBytes(pair.server(), 3 * much.length));
             var buffers =
                     new ByteBuffer[] {
@@ -408,7 +409,7 @@ class StreamChannelTest {
 
     @Test
     void shouldWriteWhatThereIsRoomForWhenItDoesNotBlock() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             pair.client().configureBlocking(false);
             assertThat(pair.client().read(ByteBuffer.allocate(1))).isZero();
 
@@ -430,7 +431,7 @@ class StreamChannelTest {
 
     @Test
     void shouldReadAndWriteAtOnce() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(() -> Bytes.read(pair.client(), 1)).awaitWaiting();
 
             pair.client().write(Bytes.of("a"));
@@ -444,7 +445,7 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldTellAReaderOfTheClose(Kind kind) throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var reader = Tasks.start(kind, () -> pair.client().read(ByteBuffer.allocate(1)));
             reader.awaitWaiting();
 
@@ -458,7 +459,7 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldTellAWriterOfTheClose(Kind kind) throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var writer =
                     Tasks.start(
                             kind,
@@ -478,7 +479,7 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldReleaseAWriterWhoseOutputIsShutDown(Kind kind) throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var writer =
                     Tasks.start(
                             kind,
@@ -510,7 +511,7 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldCloseTheChannelOfAReaderThatIsInterrupted(Kind kind) throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var reader =
                     Tasks.start(
                             kind,
@@ -533,7 +534,7 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldCloseTheChannelOfAThreadThatComesInterrupted(Kind kind) throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             var writer =
                     Tasks.start(
                             kind,
@@ -549,7 +550,7 @@ class StreamChannelTest {
 
     @Test
     void shouldNotMindAnInterruptWithoutBlocking() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             pair.client().configureBlocking(false);
             Thread.currentThread().interrupt();
 
@@ -561,7 +562,7 @@ class StreamChannelTest {
 
     @Test
     void shouldTellOfAResetEveryTime() throws Exception {
-        try (var pair = ChannelPair.open(provider)) {
+        try (var pair = ChannelPair.open(implementation)) {
             pair.server().setOption(StandardSocketOptions.SO_LINGER, 0);
             pair.server().close();
 
