@@ -18,6 +18,11 @@ public final class FabricServerSocketFactory extends ServerSocketFactory {
     /** For whoever makes it by its name. */
     public FabricServerSocketFactory() {}
 
+    /** For programs that ask the class for one, as JNDI does. */
+    public static ServerSocketFactory getDefault() {
+        return new FabricServerSocketFactory();
+    }
+
     @Override
     public ServerSocket createServerSocket() throws IOException {
         return PROVIDER.openServerSocketChannel().socket();

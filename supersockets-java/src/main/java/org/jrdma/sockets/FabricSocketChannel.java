@@ -31,6 +31,8 @@ public abstract sealed class FabricSocketChannel extends SocketChannel permits S
      *
      * @return the bytes read; 0 if there are none and the channel does not block; -1 at the end of
      *     the stream
+     * @throws IllegalArgumentException if it is on the heap, or read-only
+     * @throws IllegalStateException if its arena is closed
      */
     public abstract long read(MemorySegment target) throws IOException;
 
@@ -38,6 +40,8 @@ public abstract sealed class FabricSocketChannel extends SocketChannel permits S
      * Writes native memory, without a copy in between.
      *
      * @return the bytes written: all, or what there was room for if the channel does not block
+     * @throws IllegalArgumentException if it is on the heap
+     * @throws IllegalStateException if its arena is closed
      */
     public abstract long write(MemorySegment source) throws IOException;
 }

@@ -20,6 +20,11 @@ public final class FabricSocketFactory extends SocketFactory {
     /** For whoever makes it by its name. */
     public FabricSocketFactory() {}
 
+    /** For programs that ask the class for one, as JNDI does. */
+    public static SocketFactory getDefault() {
+        return new FabricSocketFactory();
+    }
+
     @Override
     public Socket createSocket() throws IOException {
         return PROVIDER.openSocketChannel().socket();

@@ -539,10 +539,24 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
     @Override
     public long read(MemorySegment target) throws IOException {
+        checkIsNative(target);
+        if (target.isReadOnly()) {
+            throw new IllegalArgumentException("It is read-only: " + target);
+        }
         return read(
                 target.byteSize(),
                 () -> receive(endpoint.descriptor(), target, target.byteSize()),
                 Deadline.NEVER);
+    }
+
+    /** Whichever transport it goes by: some would take more than others, or notice late. */
+    private static void checkIsNative(MemorySegment memory) {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException("It is on the heap, use a ByteBuffer: " + memory);
+        }
+        if (!memory.scope().isAlive()) {
+            throw new IllegalStateException("Already closed: " + memory);
+        }
     }
 
     /** For the adaptor: reads until {@code deadline}. */
@@ -654,6 +668,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
     @Override
     public long write(MemorySegment source) throws IOException {
+        checkIsNative(source);
         var done = new long[1];
         return write(
                 source.byteSize(),

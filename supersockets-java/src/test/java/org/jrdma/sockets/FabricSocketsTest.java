@@ -246,4 +246,12 @@ class FabricSocketsTest {
             assertThat(factory.createSocket().isConnected()).isFalse();
         }
     }
+
+    /** As JNDI asks for them. */
+    @Test
+    void shouldBeTheDefaultOfTheirClasses() {
+        assertThat(FabricSocketFactory.getDefault()).isInstanceOf(FabricSocketFactory.class);
+        assertThat(FabricServerSocketFactory.getDefault())
+                .isInstanceOf(FabricServerSocketFactory.class);
+    }
 }

@@ -8,6 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a {@link FabricSocketChannel} can more than others. */
 @Timeout(30)
@@ -53,13 +55,37 @@ class MemorySegmentTest {
         }
     }
 
-    @Test
-    void shouldRefuseMemoryOnTheHeap() throws Exception {
-        try (var pair = ChannelPair.open(Implementation.TCP.provider())) {
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "SISCI"})
+    void shouldRefuseMemoryOnTheHeap(Implementation implementation) throws Exception {
+        try (var pair = ChannelPair.open(implementation.provider())) {
             var client = (FabricSocketChannel) pair.client();
+            var heap = MemorySegment.ofArray(new byte[1]);
 
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> client.write(MemorySegment.ofArray(new byte[1])));
+                    .isThrownBy(() -> client.write(heap));
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> client.read(heap));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TCP", "SISCI"})
+    void shouldNotReadIntoMemoryThatIsReadOnlyOrGone(Implementation implementation)
+            throws Exception {
+        try (var pair = ChannelPair.open(implementation.provider())) {
+            var arena = Arena.ofConfined();
+            var server = (FabricSocketChannel) pair.server();
+            var target = arena.allocate(8);
+            pair.client().write(Bytes.of("a"));
+
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> server.read(target.asReadOnly()));
+            arena.close();
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> server.read(target));
+
+            assertThat(Bytes.read(server, 1)).isEqualTo("a");
         }
     }
 }
