@@ -120,6 +120,10 @@ public final class DescriptorWaiter implements AutoCloseable {
                     throw new IllegalStateException("closed while waiting");
                 }
                 armWhileLocked();
+                if (deadline.equals(Deadline.NEVER)) {
+                    changed.await(); // a virtual thread sets a timer for everything else
+                    continue;
+                }
                 var remaining = deadline.remainingNanos();
                 if (remaining <= 0) {
                     return false;

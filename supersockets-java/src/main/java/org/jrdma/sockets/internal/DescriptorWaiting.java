@@ -50,6 +50,9 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private boolean park(Deadline deadline) throws IOException {
+        if (hasComeMeanwhile()) {
+            return true;
+        }
         DescriptorWaiter mine;
         long ticket;
         synchronized (this) {
@@ -70,6 +73,16 @@ public final class DescriptorWaiting implements Waiting {
         } catch (InterruptedIOException _) {
             return true;
         }
+    }
+
+    /**
+     * Lets other virtual threads run once, one of which may be whom this one waits for: an answer
+     * that comes meanwhile spares two threads their wake-ups. The look itself does not wait.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // nothing relies on who runs next
+    private boolean hasComeMeanwhile() {
+        Thread.yield();
+        return SocketCalls.isReady(descriptor, events);
     }
 
     private boolean takeNudge() {

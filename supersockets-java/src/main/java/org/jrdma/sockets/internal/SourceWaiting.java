@@ -49,6 +49,10 @@ public final class SourceWaiting implements Waiting {
                 if (ended || thread.isInterrupted() || source.readyOrArmed(events) != 0) {
                     return true;
                 }
+                if (deadline.equals(Deadline.NEVER)) {
+                    LockSupport.park(this); // a virtual thread sets a timer for everything else
+                    continue;
+                }
                 var remaining = deadline.remainingNanos();
                 if (remaining <= 0) {
                     return false;
