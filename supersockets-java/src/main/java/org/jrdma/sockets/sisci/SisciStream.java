@@ -128,7 +128,9 @@ public final class SisciStream extends ShortCutStream {
         readerSleeps = former.readerSleeps;
         writerSleeps = former.writerSleeps;
         pair.giveTo(this);
-        failed = pair.isBroken() || pair.isPartnerGone(); // which the former may have been told
+        if (pair.isBroken() || pair.isPartnerGone()) {
+            failed = true; // of which the former may have been told
+        }
     }
 
     /** Makes this end's segment, for a peer to connect to. May block. */
