@@ -672,6 +672,59 @@ class SisciTransportTest {
                 .start();
     }
 
+    /** What the two had in common waits for another stream when the one is killed. */
+    @Test
+    void shouldConnectToWhoListensWhereAProcessWasKilled() throws Exception {
+        var folder = SisciNodes.newFabric();
+        var own = SisciNodes.of(SoftSisciOptions.in(folder).asNode(4)).provider("");
+        var process =
+                ChildJvm.of(
+                                Listener.class,
+                                List.of("--enable-native-access=ALL-UNNAMED"),
+                                folder.toString())
+                        .redirectErrorStream(false)
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+        try (var output = process.inputReader();
+                var first = own.openSocketChannel();
+                var second = own.openSocketChannel();
+                var listener = own.openServerSocketChannel()) {
+            var address =
+                    new InetSocketAddress(
+                            InetAddress.ofLiteral("127.0.0.1"),
+                            Integer.parseInt(output.readLine()));
+            first.connect(address);
+            first.shutdownOutput();
+            assertThat(Bytes.readBytes(first, 1)).isEmpty();
+            assertThat(Connections.of(first).transport()).isEqualTo("sisci");
+            first.close();
+
+            process.destroyForcibly().waitFor();
+
+            listener.bind(address);
+            second.connect(address);
+            assertThat(Connections.of(second).transport()).isEqualTo("sisci");
+            exchange(new ChannelPair(second, listener.accept()), (byte) 1, 0);
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    /** Says its port, and ends each stream when its peer does. */
+    static final class Listener {
+        public static void main(String... arguments) throws Exception {
+            var fabric = SoftSisciOptions.in(Path.of(arguments[0])).asNode(4);
+            try (var listener = ChannelPair.listener(SisciNodes.of(fabric).provider(""))) {
+                System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
+                while (true) {
+                    try (var accepted = listener.accept()) {
+                        assertThat(Bytes.readBytes(accepted, 1)).isEmpty();
+                    }
+                }
+            }
+        }
+    }
+
     @Test
     void shouldGiveUpConnectingWhenTheChannelIsClosed() throws Exception {
         var slow = TwoNodes.with(Trouble.NONE.withDelay(ofMillis(300)));
