@@ -256,8 +256,8 @@ final class RsocketCalls {
 
     /** What of these events has happened to an rsocket, and whether it has failed or is over. */
     int ready(int number, int events) {
-        try (var scratch = Scratch.take()) {
-            var one = scratch.value((int) pollfd.sizeof());
+        try (var scratch = PollScratch.take()) {
+            var one = scratch.one();
             pollfd.fd(one, number);
             pollfd.events(one, (short) events);
             pollfd.revents(one, (short) 0);

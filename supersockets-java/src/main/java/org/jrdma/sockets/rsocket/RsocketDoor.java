@@ -52,7 +52,7 @@ final class RsocketDoor extends ShortCutDoor {
     private void acceptAll(int listener) {
         try {
             while (awaitRoom()) {
-                var number = fabric.accept(listener);
+                var number = fabric.accept(listener, this::isOpen);
                 if (number > 0) {
                     arrive(number);
                 } else {
@@ -68,6 +68,10 @@ final class RsocketDoor extends ShortCutDoor {
         while (!closed && arrivals.size() >= backlog) {
             wait();
         }
+        return !closed;
+    }
+
+    private synchronized boolean isOpen() {
         return !closed;
     }
 

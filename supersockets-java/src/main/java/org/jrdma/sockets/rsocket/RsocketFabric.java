@@ -12,6 +12,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jrdma.ffi.Errno;
@@ -56,6 +57,7 @@ public final class RsocketFabric {
     private final RsocketPoller poller;
     private final Semaphore connections;
     private final Semaphore listeners;
+    private final AcceptingNumbers accepting = new AcceptingNumbers();
 
     /** For connecting, which blocks. */
     private final ExecutorService threads =
@@ -197,6 +199,7 @@ public final class RsocketFabric {
         var number = calls.socket(RsocketCalls.familyOf(address.getAddress()));
         try {
             check("rsocket", number);
+            accepting.awaitNone(number); // it may have been another's, a moment ago
             prepare(number, receiveBuffer);
             check("rbind", calls.bind(number, address));
             check("rlisten", calls.listen(number, backlog));
@@ -225,9 +228,14 @@ public final class RsocketFabric {
             connections.release();
         }
         check("rsocket", number);
-        check("rfcntl", calls.doNotBlock(number));
-        prepare(number, receiveBuffer);
-        return number;
+        try {
+            check("rfcntl", calls.doNotBlock(number));
+            prepare(number, receiveBuffer);
+            return number;
+        } catch (FabricException e) {
+            close(number);
+            throw e;
+        }
     }
 
     private void prepare(int number, int receiveBuffer) throws FabricException {
@@ -238,10 +246,22 @@ public final class RsocketFabric {
         }
     }
 
-    /** Waits for the next connection; it, or what is no number of one. */
-    int accept(int listener) {
+    /**
+     * Waits for room, and then for the next connection; it, or what is no number of one.
+     *
+     * @param isOpen whether the listener is not closed; asked when there is room, since its number
+     *     may have become another's meanwhile
+     */
+    int accept(int listener, BooleanSupplier isOpen) {
         connections.acquireUninterruptibly();
-        var number = calls.accept(listener);
+        var number = 0;
+        if (accepting.enter(listener, isOpen)) {
+            try {
+                number = calls.accept(listener);
+            } finally {
+                accepting.leave(listener);
+            }
+        }
         if (number <= 0) {
             connections.release();
         } else {

@@ -1,0 +1,32 @@
+package org.jrdma.sockets.rsocket;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.sockets.internal.Scratch;
+import org.junit.jupiter.api.Test;
+
+class PollScratchTest {
+
+    /** As each write from the heap does. Other threads may use the same places. */
+    @Test
+    void shouldNotMakeMemoryAnewForWhoHoldsOther() {
+        for (var attempt = 0; attempt < 100; attempt++) {
+            var before = nested();
+            var after = nested();
+            if (before.equals(after)) {
+                return;
+            }
+        }
+        assertThat(false).as("memory was kept").isTrue();
+    }
+
+    private record Memory(MemorySegment bytes, MemorySegment one) {}
+
+    private static Memory nested() {
+        try (var outer = Scratch.take();
+                var inner = PollScratch.take()) {
+            return new Memory(outer.bytes(), inner.one());
+        }
+    }
+}
