@@ -53,6 +53,8 @@ public final class NetCommand implements Callable<Integer> {
                     "Of the processes that have written these files, instead of those that run: with -Djrdma.sockets.report=FILE, or as a flight recording.")
     private List<Path> files = List.of();
 
+    private boolean cannotAsk;
+
     @Override
     public Integer call() throws IOException {
         var found = new ArrayList<NetProcess>();
@@ -92,6 +94,7 @@ public final class NetCommand implements Callable<Integer> {
 
     private boolean ask(List<NetProcess> found) throws IOException {
         if (ModuleLayer.boot().findModule("jdk.attach").isEmpty()) {
+            cannotAsk = true;
             errors().println(
                             "This Java cannot ask others: it has no module jdk.attach. Take one of a JDK, or give a FILE.");
             return false;
@@ -127,7 +130,7 @@ public final class NetCommand implements Callable<Integer> {
                 print(process);
             }
         }
-        if (files.isEmpty() && silent.size() == found.size()) {
+        if (files.isEmpty() && !cannotAsk && silent.size() == found.size()) {
             out().println(
                             silent.isEmpty()
                                     ? "No JVM here uses jrdma's sockets."
