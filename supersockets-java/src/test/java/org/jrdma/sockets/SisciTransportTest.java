@@ -686,18 +686,18 @@ class SisciTransportTest {
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
         try (var output = process.inputReader();
-                var first = own.openSocketChannel();
                 var second = own.openSocketChannel();
                 var listener = own.openServerSocketChannel()) {
             var address =
                     new InetSocketAddress(
                             InetAddress.ofLiteral("127.0.0.1"),
                             Integer.parseInt(output.readLine()));
-            first.connect(address);
-            first.shutdownOutput();
-            assertThat(Bytes.readBytes(first, 1)).isEmpty();
-            assertThat(Connections.of(first).transport()).isEqualTo("sisci");
-            first.close();
+            try (var first = own.openSocketChannel()) {
+                first.connect(address);
+                first.shutdownOutput();
+                assertThat(Bytes.readBytes(first, 1)).isEmpty();
+                assertThat(Connections.of(first).transport()).isEqualTo("sisci");
+            }
 
             process.destroyForcibly().waitFor();
 

@@ -3,14 +3,20 @@ package org.jrdma.tck.sockets;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.client.BytesRequestContent;
 import org.eclipse.jetty.client.CompletableResponseListener;
 import org.eclipse.jetty.client.ContentResponse;
 import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -18,6 +24,7 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
+import org.jrdma.sockets.Connections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,15 +35,23 @@ import org.junit.jupiter.api.Timeout;
 class JettyTest {
 
     private static final int MOST_BYTES = 1 << 20;
+    private static final String TRANSPORT = System.getProperty("jrdma.sockets.transports");
+
+    /** Of rsockets, fewer: each has rings of its own that the device must know. */
+    private static final int CONNECTIONS = "rsocket".equals(TRANSPORT) ? 100 : 500;
 
     private final Server server = new Server();
     private final ServerConnector connector = new ServerConnector(server);
     private final HttpClient client = new HttpClient();
 
+    private final Set<String> transports = ConcurrentHashMap.newKeySet();
+
     /** Sends back what it is sent. */
-    private static final class Mirror extends Handler.Abstract.NonBlocking {
+    private final class Mirror extends Handler.Abstract.NonBlocking {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
+            var end = request.getConnectionMetaData().getConnection().getEndPoint();
+            transports.add(Connections.of((SocketChannel) end.getTransport()).transport());
             response.setStatus(200);
             Content.copy(request, response, callback);
             return true;
@@ -89,10 +104,40 @@ class JettyTest {
                 "Jetty, many at once", connector.getLocalPort(), 2 * 50 * 300_000);
     }
 
+    /** More than the server's queue holds, each by a connection of its own. */
+    @Test
+    void shouldAnswerManyThatEachConnect() throws Exception {
+        client.setMaxConnectionsPerDestination(CONNECTIONS);
+        var answers = new ArrayList<CompletableFuture<ContentResponse>>();
+        for (var i = 0; i < CONNECTIONS; i++) {
+            answers.add(send(request(bodyOf(i)).headers(JettyTest::close)));
+        }
+
+        for (var i = 0; i < CONNECTIONS; i++) {
+            assertThat(answers.get(i).get(50, TimeUnit.SECONDS).getContent()).isEqualTo(bodyOf(i));
+        }
+        assertThat(transports).containsOnly(TRANSPORT);
+    }
+
+    private static void close(HttpFields.Mutable headers) {
+        headers.put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE);
+    }
+
+    private static byte[] bodyOf(int number) {
+        return "saluton %d".formatted(number).getBytes(UTF_8);
+    }
+
     private CompletableFuture<ContentResponse> post(byte[] body) {
-        var request =
-                client.POST("http://%s:%d/".formatted(Here.HOST, connector.getLocalPort()))
-                        .body(new BytesRequestContent(body));
+        return send(request(body));
+    }
+
+    private org.eclipse.jetty.client.Request request(byte[] body) {
+        return client.POST("http://%s:%d/".formatted(Here.HOST, connector.getLocalPort()))
+                .body(new BytesRequestContent(body));
+    }
+
+    private static CompletableFuture<ContentResponse> send(
+            org.eclipse.jetty.client.Request request) {
         return new CompletableResponseListener(request, MOST_BYTES).send();
     }
 }
