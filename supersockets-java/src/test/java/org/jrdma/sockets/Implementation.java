@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -33,7 +34,22 @@ enum Implementation {
                     List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp()))),
 
     /** Where a kernel has RDMA devices, in the guest, and at an address of one of them. */
-    RSOCKET("rsocket", new FabricSelectorProvider(List.of(Transport.rsocket(), Transport.tcp())));
+    RSOCKET("rsocket", new FabricSelectorProvider(List.of(Transport.rsocket(), Transport.tcp()))),
+
+    /**
+     * Where a kernel has SMC: in the guest, through the memory that it shares with itself, its
+     * loopback device.
+     */
+    SMC("smc", new FabricSelectorProvider(List.of(Transport.smc(), Transport.tcp()))),
+
+    /** SuperSockets' code with a family that is not IPv4, as the driver's is none: SMC's. */
+    SUPERSOCKETS_OF_SMC(
+            "supersockets",
+            new FabricSelectorProvider(
+                    List.of(Transport.supersockets(familyFile("43\n")), Transport.tcp())));
+
+    private static final Set<Implementation> OF_A_REAL_KERNEL =
+            Set.of(RSOCKET, SMC, SUPERSOCKETS_OF_SMC);
 
     private static final String PROPERTY = "jrdma.test.implementations";
 
@@ -52,8 +68,20 @@ enum Implementation {
     static Stream<Implementation> offered() {
         var named = System.getProperty(PROPERTY);
         return named == null
-                ? Arrays.stream(values()).filter(each -> each != RSOCKET)
-                : Arrays.stream(named.split(",", -1)).map(Implementation::valueOf);
+                ? Arrays.stream(values()).filter(each -> !OF_A_REAL_KERNEL.contains(each))
+                : Arrays.stream(named.split(",", -1))
+                        .map(Implementation::valueOf)
+                        .peek(Implementation::prepare);
+    }
+
+    private void prepare() {
+        if (this == SMC || this == SUPERSOCKETS_OF_SMC) {
+            try {
+                SmcIdentifier.give();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 
     SelectorProvider provider() {

@@ -83,7 +83,7 @@ class ManyConnectionsTest {
                         .name("the-selector")
                         .start(() -> {
                             try (var exchange =
-                                    new Exchange(implementation.provider(), count, bytes, atOnce)) {
+                                    new Exchange(implementation, count, bytes, atOnce)) {
                                 done.complete(exchange.run());
                             } catch (Throwable e) {
                                 done.completeExceptionally(e);
@@ -117,6 +117,7 @@ class ManyConnectionsTest {
 
     private static final class Exchange implements AutoCloseable {
 
+        private final Implementation implementation;
         private final SelectorProvider provider;
         private final int count;
         private final int bytes;
@@ -132,8 +133,10 @@ class ManyConnectionsTest {
         private int serverEnds;
         private int most;
 
-        Exchange(SelectorProvider provider, int count, int bytes, int atOnce) throws IOException {
-            this.provider = provider;
+        Exchange(Implementation implementation, int count, int bytes, int atOnce)
+                throws IOException {
+            this.implementation = implementation;
+            provider = implementation.provider();
             this.count = count;
             this.bytes = bytes;
             this.atOnce = atOnce;
@@ -188,6 +191,7 @@ class ManyConnectionsTest {
 
         private void accept() throws IOException {
             for (var end = listener.accept(); end != null; end = listener.accept()) {
+                implementation.assertTaken(end);
                 end.configureBlocking(false);
                 end.register(
                         selector,
@@ -199,6 +203,7 @@ class ManyConnectionsTest {
 
         /** Sends when as many are connected as are to be at once. */
         private void established(SelectionKey key) throws IOException {
+            implementation.assertTaken((SocketChannel) key.channel());
             key.interestOps(0);
             connected++;
             most = Math.max(most, connected - finished);

@@ -313,6 +313,9 @@ class StreamChannelTest {
             reader.awaitWaiting();
 
             pair.client().shutdownInput();
+            if (implementation.differsIn(Difference.SHUTDOWN_LEAVES_WHO_WAITS)) {
+                pair.server().close();
+            }
 
             assertThat(reader.get()).isEqualTo(-1);
         }
@@ -491,6 +494,9 @@ class StreamChannelTest {
             writer.awaitWaiting();
 
             pair.client().shutdownOutput();
+            if (implementation.differsIn(Difference.SHUTDOWN_LEAVES_WHO_WAITS)) {
+                pair.server().close();
+            }
 
             assertThat(writer.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
             assertThat(pair.client().isOpen()).isTrue();
@@ -566,6 +572,10 @@ class StreamChannelTest {
             pair.server().setOption(StandardSocketOptions.SO_LINGER, 0);
             pair.server().close();
 
+            if (implementation.differsIn(Difference.CLOSE_WITHOUT_LINGERING_IS_NO_RESET)) {
+                assertThat(pair.client().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+                return;
+            }
             for (var i = 0; i < 2; i++) {
                 assertThatThrownBy(() -> pair.client().read(ByteBuffer.allocate(1)))
                         .isExactlyInstanceOf(SocketException.class)
