@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.IllegalSelectorException;
 import java.nio.channels.SelectionKey;
@@ -124,7 +125,12 @@ final class FabricSelector extends AbstractSelector {
             forget(key); // the close may have gone past it already
             throw new ClosedSelectorException();
         }
-        key.interestOps(operations);
+        try {
+            key.interestOps(operations);
+        } catch (CancelledKeyException e) {
+            ensureOpen(); // whose close cancels all keys
+            throw e;
+        }
         return key;
     }
 
@@ -379,10 +385,11 @@ final class FabricSelector extends AbstractSelector {
     private void dropCancelledKeys() {
         var cancelled = cancelledKeys();
         synchronized (cancelled) {
-            for (var key : cancelled) {
-                forget((FabricSelectionKey) key);
+            for (var keys = cancelled.iterator(); keys.hasNext(); ) {
+                var key = (FabricSelectionKey) keys.next();
+                keys.remove(); // first: what fails must not fail with every select
+                forget(key);
             }
-            cancelled.clear();
         }
     }
 

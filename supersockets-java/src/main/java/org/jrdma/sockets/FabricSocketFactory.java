@@ -1,11 +1,14 @@
 package org.jrdma.sockets;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.net.Socket;
 import java.time.Duration;
 import javax.net.SocketFactory;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
 
 /**
@@ -33,12 +36,37 @@ public final class FabricSocketFactory extends SocketFactory {
     /** Tries the transports, and the addresses of the host, in order. */
     @Override
     public Socket createSocket(String host, int port) throws IOException {
-        return FabricSockets.connect(host, port, WITHOUT_END).socket();
+        try {
+            return FabricSockets.connect(host, port, WITHOUT_END).socket();
+        } catch (FabricException e) {
+            throw asOfSockets(e);
+        }
     }
 
     @Override
     public Socket createSocket(InetAddress host, int port) throws IOException {
-        return createSocket(host.getHostAddress(), port);
+        try {
+            return FabricSockets.connect(host, port, Preferences.configured(), WITHOUT_END)
+                    .socket();
+        } catch (FabricException e) {
+            throw asOfSockets(e);
+        }
+    }
+
+    /** What programs catch that know sockets alone: as the last transport failed. */
+    private static IOException asOfSockets(FabricException failure) {
+        var all = failure.getSuppressed();
+        var told =
+                switch (all.length == 0 ? failure : all[all.length - 1]) {
+                    case ConnectException _ -> new ConnectException(failure.getMessage());
+                    case NoRouteToHostException _ ->
+                            new NoRouteToHostException(failure.getMessage());
+                    default -> failure;
+                };
+        if (told != failure) {
+            told.initCause(failure);
+        }
+        return told;
     }
 
     @Override

@@ -62,6 +62,28 @@ public final class FabricSockets {
             String host, int port, Preferences preferences, Duration timeout) throws IOException {
         var deadline = Deadline.after(timeout);
         InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
+        return connect(host, addresses, port, preferences, deadline);
+    }
+
+    /** To one address, with the name that it carries, which the policy may have a rule for. */
+    static FabricSocketChannel connect(
+            InetAddress host, int port, Preferences preferences, Duration timeout)
+            throws IOException {
+        return connect(
+                host.getHostAddress(),
+                new InetAddress[] {host},
+                port,
+                preferences,
+                Deadline.after(timeout));
+    }
+
+    private static FabricSocketChannel connect(
+            String host,
+            InetAddress[] addresses,
+            int port,
+            Preferences preferences,
+            Deadline deadline)
+            throws IOException {
         var attempts = attempts(addresses, port, preferences);
         var left = attempts.size();
         var refusals = new ArrayList<Refusal>();

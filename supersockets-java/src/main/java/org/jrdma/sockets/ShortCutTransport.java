@@ -14,7 +14,7 @@ import org.jrdma.sockets.internal.ShortCutDoor;
 sealed interface ShortCutTransport extends Transport permits SisciTransport, RsocketTransport {
 
     /**
-     * Something that connects, once it is {@linkplain ShortCutConnecting#begin() begun}.
+     * Something that connects, once it is {@linkplain ShortCutConnecting#begin begun}.
      *
      * @param receiveBuffer how much the program wants to have room for; 0 if it does not say
      * @param own finds out this side's address; called on another thread

@@ -22,6 +22,7 @@ import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.SelectorProvider;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +51,9 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamChannel.class);
     private static final long FULL_QUEUE_NANOS = 1_000_000;
+
+    /** For a peer of a way past the kernel, which answers at once if it is there. */
+    private static final long MOST_PATIENCE_NANOS = 5_000_000_000L;
 
     private enum State {
         UNCONNECTED,
@@ -274,7 +278,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
                             case UNCONNECTED -> State.PENDING;
                         };
                 remote = target;
-                connecting = new Connecting(target);
+                connecting = new Connecting(target, deadline);
                 return connected(connecting, deadline);
             } finally {
                 endpoint.unlockBoth();
@@ -331,13 +335,15 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private final class Connecting implements Side.Attempt {
 
         private final SocketAddress target;
+        private final Deadline deadline;
         private volatile @Nullable Way way;
 
         /** What the socket has answered; {@link SocketCalls#AGAIN} if it has not been asked. */
         private volatile int answer = SocketCalls.AGAIN;
 
-        Connecting(SocketAddress target) {
+        Connecting(SocketAddress target, Deadline deadline) {
             this.target = target;
+            this.deadline = deadline;
         }
 
         @Override
@@ -390,7 +396,13 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
                                     reason -> refused(path, reason));
             way = new Way(path, coming);
             endpoint.listenTo(coming, 0);
-            coming.begin();
+            coming.begin(Deadline.after(patience(path)));
+        }
+
+        /** Of the program's time, half of what is left is for the ways that come after. */
+        private Duration patience(Transports.ShortCut path) {
+            var left = Math.max(0, deadline.remainingNanos());
+            return Duration.ofNanos(Math.min(MOST_PATIENCE_NANOS, path.isLast() ? left : left / 2));
         }
 
         /** This side's address. */

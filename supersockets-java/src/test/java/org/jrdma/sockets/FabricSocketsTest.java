@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -245,6 +246,22 @@ class FabricSocketsTest {
             }
             assertThat(factory.createSocket().isConnected()).isFalse();
         }
+    }
+
+    @Test
+    void shouldFailAsSocketsDoForProgramsThatTakeFactories() throws Exception {
+        var loopback = InetAddress.ofLiteral("127.0.0.1");
+        var factory = new FabricSocketFactory();
+        int nobodys;
+        try (var server = new FabricServerSocketFactory().createServerSocket(0, 5, loopback)) {
+            nobodys = server.getLocalPort();
+        }
+
+        assertThatExceptionOfType(ConnectException.class)
+                .isThrownBy(() -> factory.createSocket("127.0.0.1", nobodys))
+                .withMessageContaining("Connection refused");
+        assertThatExceptionOfType(ConnectException.class)
+                .isThrownBy(() -> factory.createSocket(loopback, nobodys));
     }
 
     /** As JNDI asks for them. */

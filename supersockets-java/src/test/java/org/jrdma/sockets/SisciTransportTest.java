@@ -586,6 +586,18 @@ class SisciTransportTest {
         }
     }
 
+    @Test
+    void shouldLeaveTimeForTcpWhereAListenerIsSilent() throws Exception {
+        var nodes = TwoNodes.with(Trouble.NONE.withDelay(ofSeconds(5)));
+        try (var listener = ChannelPair.listener(nodes.server().provider(""));
+                var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
+            client.socket().connect(listener.getLocalAddress(), 2_000);
+
+            assertThat(Connections.of(client).transport()).isEqualTo("tcp");
+            assertThat(Connections.of(client).whyNotFaster()).contains("does not answer");
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldGiveAPrefixAndThenAnErrorWhenThePeerIsKilled(Kind kind) throws Exception {

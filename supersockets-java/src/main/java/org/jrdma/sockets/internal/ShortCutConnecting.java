@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,11 +34,15 @@ public abstract class ShortCutConnecting extends Source {
         this.refused = refused;
     }
 
-    /** Begins. Does not block. */
-    public final void begin() {
+    /**
+     * Begins. Does not block.
+     *
+     * @param deadline until when to wait for a peer that may not be there
+     */
+    public final void begin(Deadline deadline) {
         threads.execute(() -> {
             try {
-                done(connect(), "");
+                done(connect(deadline), "");
             } catch (Throwable e) { // whatever it is: somebody waits for an outcome
                 refuse(e);
             }
@@ -57,7 +62,7 @@ public abstract class ShortCutConnecting extends Source {
     }
 
     /** Connects; may block. The message of what is thrown is a reason. */
-    protected abstract ShortCutStream connect() throws IOException;
+    protected abstract ShortCutStream connect(Deadline deadline) throws IOException;
 
     private void done(@Nullable ShortCutStream connected, String why) {
         synchronized (this) {

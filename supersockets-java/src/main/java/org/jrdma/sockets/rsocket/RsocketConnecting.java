@@ -2,7 +2,6 @@ package org.jrdma.sockets.rsocket;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -16,9 +15,6 @@ import org.jrdma.sockets.internal.SourceWaiting;
 
 /** An rsocket that is being connected. */
 final class RsocketConnecting extends ShortCutConnecting {
-
-    /** How long to wait for a peer that may not be there. */
-    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final RsocketFabric fabric;
     private final InetSocketAddress target;
@@ -39,7 +35,7 @@ final class RsocketConnecting extends ShortCutConnecting {
     }
 
     @Override
-    protected ShortCutStream connect() throws IOException {
+    protected ShortCutStream connect(Deadline deadline) throws IOException {
         var source = own.source();
         if (!fabric.addresses().has(source)) {
             throw new FabricException(
@@ -50,7 +46,7 @@ final class RsocketConnecting extends ShortCutConnecting {
         var number = fabric.socket(RsocketCalls.familyOf(target.getAddress()), receiveBuffer);
         var attempt = new Attempt(number);
         try {
-            connect(attempt);
+            connect(attempt, deadline);
             fabric.poller().forget(attempt);
             return new RsocketStream(fabric, number);
         } catch (IOException | RuntimeException e) {
@@ -60,7 +56,7 @@ final class RsocketConnecting extends ShortCutConnecting {
         }
     }
 
-    private void connect(Attempt attempt) throws IOException {
+    private void connect(Attempt attempt, Deadline deadline) throws IOException {
         var number = attempt.number;
         var calls = fabric.calls();
         var bound = own.bound();
@@ -70,11 +66,10 @@ final class RsocketConnecting extends ShortCutConnecting {
         var result = calls.connect(number, target);
         if (result == -Errno.EINPROGRESS) {
             var waiting = new SourceWaiting(attempt, SocketCalls.POLLOUT, 0);
-            if (!waiting.await(Deadline.after(TIMEOUT))) {
+            if (!waiting.await(deadline)) {
                 throw new FabricException(
-                        "%s does not answer within %d seconds"
-                                .formatted(
-                                        target.getAddress().getHostAddress(), TIMEOUT.toSeconds()));
+                        "%s does not answer in time"
+                                .formatted(target.getAddress().getHostAddress()));
             }
             result = -attempt.outcome();
         }

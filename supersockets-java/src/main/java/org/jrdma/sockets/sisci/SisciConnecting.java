@@ -17,9 +17,6 @@ import org.slf4j.LoggerFactory;
 /** A stream over segments that is being connected. */
 public final class SisciConnecting extends ShortCutConnecting {
 
-    /** How long to wait for what a listener that is there does at once. */
-    private static final Duration TIMEOUT = Duration.ofSeconds(5);
-
     /** How long to ask a listener again whose queue is full. */
     private static final Duration FULL_QUEUE_PATIENCE = Duration.ofSeconds(2);
 
@@ -60,9 +57,8 @@ public final class SisciConnecting extends ShortCutConnecting {
     private record Outcome(SisciStream stream, Answer answer) {}
 
     @Override
-    protected SisciStream connect() throws IOException {
+    protected SisciStream connect(Deadline deadline) throws IOException {
         var node = target.node();
-        var deadline = Deadline.after(TIMEOUT);
         var untilThereIsRoom = Deadline.after(FULL_QUEUE_PATIENCE);
         var route = new SegmentPair.Route(node, target.address(), ringBytes);
         for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {

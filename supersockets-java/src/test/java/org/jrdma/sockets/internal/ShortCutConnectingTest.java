@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
 import org.junit.jupiter.api.Test;
 
 class ShortCutConnectingTest {
@@ -21,7 +22,7 @@ class ShortCutConnectingTest {
         }
 
         @Override
-        protected ShortCutStream connect() throws IOException {
+        protected ShortCutStream connect(Deadline deadline) throws IOException {
             switch (failure) {
                 case Error error -> throw error;
                 case IOException exception -> throw exception;
@@ -35,7 +36,7 @@ class ShortCutConnectingTest {
         var reasons = new ArrayList<String>();
         var connecting = new Failing(new NoClassDefFoundError("of a broken jar"), reasons::add);
 
-        connecting.begin();
+        connecting.begin(Deadline.NEVER);
 
         assertThat(connecting.isDone()).isTrue();
         assertThat(connecting.take()).isEmpty();
@@ -52,7 +53,7 @@ class ShortCutConnectingTest {
                             throw new IllegalStateException("nor here");
                         });
 
-        assertThatThrownBy(connecting::begin).hasMessage("nor here");
+        assertThatThrownBy(() -> connecting.begin(Deadline.NEVER)).hasMessage("nor here");
 
         assertThat(connecting.isDone()).isTrue();
         assertThat(connecting.reason()).isEqualTo("nobody is there");
