@@ -23,6 +23,21 @@ final class FaultProcess {
 
     private FaultProcess() {}
 
+    private static SocketChannel connect(Implementation implementation, InetSocketAddress peer)
+            throws IOException {
+        for (var left = implementation.tries(); ; left--) {
+            var channel = implementation.provider().openSocketChannel();
+            channel.connect(peer);
+            if (implementation.isTaken(channel)) {
+                return channel;
+            }
+            if (left == 1) {
+                implementation.assertTaken(channel); // fails, and says why
+            }
+            channel.close();
+        }
+    }
+
     /** With the transport, the port, how many streams, the seed, "writes" or "reads", the file. */
     public static void main(String... arguments) throws Exception {
         var implementation = Implementation.valueOf(arguments[0]);
@@ -32,9 +47,7 @@ final class FaultProcess {
         var written = map(Path.of(arguments[5]), streams);
         var channels = new ArrayList<SocketChannel>();
         for (var i = 0; i < streams; i++) {
-            var channel = implementation.provider().openSocketChannel();
-            channel.connect(peer);
-            implementation.assertTaken(channel);
+            var channel = connect(implementation, peer);
             channel.write(ByteBuffer.wrap(new byte[] {(byte) i}));
             channels.add(channel);
         }
