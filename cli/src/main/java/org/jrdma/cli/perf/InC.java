@@ -21,7 +21,7 @@ record InC(Result java, Optional<Figures> c, Optional<String> missing) {
     /** A row below that of the result, with how many times as much it is in Java. */
     String row() {
         return c.map(figures ->
-                        "%10s %9s %9.2f %9s %9s %11.1f   Java / C: latency %.2f, MB/s %.2f"
+                        "%10s %9s %9.2f %9s %9s %11.1f   Java / C: latency %s, MB/s %s"
                                 .formatted(
                                         "in C",
                                         "",
@@ -29,9 +29,15 @@ record InC(Result java, Optional<Figures> c, Optional<String> missing) {
                                         "",
                                         "",
                                         figures.megabytesPerSecond,
-                                        java.latency().median() / figures.median,
-                                        java.bandwidth().megabytesPerSecond()
-                                                / figures.megabytesPerSecond))
+                                        ratio(java.latency().median(), figures.median),
+                                        ratio(
+                                                java.bandwidth().megabytesPerSecond(),
+                                                figures.megabytesPerSecond)))
                 .orElseGet(() -> "%10s not compared: %s".formatted("in C", missing.orElse("")));
+    }
+
+    /** None where C's figure is 0 with the two digits that it has, as on a machine that crawls. */
+    private static String ratio(double inJava, double inC) {
+        return inC > 0 ? "%.2f".formatted(inJava / inC) : "-";
     }
 }

@@ -38,7 +38,7 @@ class JettyTest {
     private static final String TRANSPORT = System.getProperty("jrdma.sockets.transports");
 
     /** Of rsockets, fewer: each has rings of its own that the device must know. */
-    private static final int CONNECTIONS = "rsocket".equals(TRANSPORT) ? 100 : 500;
+    private static final int CONNECTIONS = "rsocket".equals(TRANSPORT) ? 20 : 500;
 
     private final Server server = new Server();
     private final ServerConnector connector = new ServerConnector(server);
