@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -60,18 +59,7 @@ public final class SisciSideBySide {
             return;
         }
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-benchmark");
-        var other =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                SisciSideBySide.class.getName(),
-                                folder.toString())
-                        .redirectOutput(Redirect.INHERIT)
-                        .redirectError(Redirect.INHERIT)
-                        .start();
+        var other = OtherProcess.start(SisciSideBySide.class, folder);
         try {
             compare(folder);
             other.getOutputStream().close();

@@ -2,7 +2,6 @@ package org.jrdma.benchmarks;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -53,17 +52,7 @@ public final class SisciSocketsBesideTcp {
         }
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "sockets-benchmark");
         Files.createFile(hosts(folder));
-        var other =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                SisciSocketsBesideTcp.class.getName(),
-                                folder.toString())
-                        .redirectError(Redirect.INHERIT)
-                        .start();
+        var other = OtherProcess.start(SisciSocketsBesideTcp.class, folder);
         try {
             var ports = other.inputReader().readLine().split(" ", -1);
             compare(folder, Integer.parseInt(ports[0]), Integer.parseInt(ports[1]), other);
@@ -144,14 +133,7 @@ public final class SisciSocketsBesideTcp {
                 others[turn] = microsBeside;
             }
         }
-        System.out.printf(
-                Locale.ROOT,
-                "| %s | %,.1f | %,.1f | %.2f | %s |%n",
-                what,
-                Median.of(own),
-                Median.of(others),
-                Median.of(own) / Median.of(others),
-                bound);
+        Row.print(what, own, others, bound);
     }
 
     /** The median of so many, each after a pause in which this thread does not sleep. */

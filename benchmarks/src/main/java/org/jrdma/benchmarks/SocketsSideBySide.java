@@ -9,7 +9,6 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
-import java.util.Locale;
 import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transport;
 
@@ -120,14 +119,7 @@ public final class SocketsSideBySide {
                 own[round] = measurement.take(OURS);
             }
         }
-        System.out.printf(
-                Locale.ROOT,
-                "| %s | %,.1f | %,.1f | %.2f | %s |%n",
-                what,
-                Median.of(own),
-                Median.of(others),
-                Median.of(own) / Median.of(others),
-                bound);
+        Row.print(what, own, others, bound);
     }
 
     /** What one end of a connection does. */

@@ -35,22 +35,18 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
 
     /** Whose both ends have taken the way that the implementation is named for. */
     static ChannelPair open(Implementation implementation) throws IOException {
-        var pair = open(implementation.provider());
-        for (var left = implementation.tries(); left > 1; left--) {
+        for (var left = implementation.tries(); ; left--) {
+            var pair = open(implementation.provider());
             if (implementation.isTaken(pair.client) && implementation.isTaken(pair.server)) {
                 return pair;
             }
-            pair.close();
-            pair = open(implementation.provider());
+            try (pair) {
+                if (left == 1) {
+                    implementation.assertTaken(pair.client); // fails, and says why
+                    implementation.assertTaken(pair.server);
+                }
+            }
         }
-        try {
-            implementation.assertTaken(pair.client);
-            implementation.assertTaken(pair.server);
-        } catch (Throwable e) {
-            pair.close();
-            throw e;
-        }
-        return pair;
     }
 
     static ServerSocketChannel listener(SelectorProvider provider) throws IOException {
