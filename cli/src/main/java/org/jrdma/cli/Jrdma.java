@@ -1,5 +1,6 @@
 package org.jrdma.cli;
 
+import java.io.IOException;
 import org.jrdma.cli.net.NetCommand;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
@@ -39,9 +40,15 @@ public final class Jrdma {
     public static CommandLine commandLine() {
         return new CommandLine(new Jrdma())
                 .setExecutionExceptionHandler((e, command, _) -> {
-                    if (e instanceof IllegalArgumentException) { // of a system property
+                    if (e
+                            instanceof
+                            IllegalArgumentException) { // what was asked for makes no sense
                         command.getErr().println(e.getMessage());
                         return command.getCommandSpec().exitCodeOnInvalidInput();
+                    }
+                    if (e instanceof IOException) {
+                        command.getErr().println(e.getMessage());
+                        return command.getCommandSpec().exitCodeOnExecutionException();
                     }
                     throw e;
                 });

@@ -80,7 +80,7 @@ final class Measuring {
                         ? new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)
                         : new InetSocketAddress(served.orElseThrow());
         try (var listener = new ServerSocket()) {
-            listener.bind(address);
+            bind(listener, address);
             if (isChild) {
                 ChildProcess.endWithParent();
             }
@@ -96,6 +96,17 @@ final class Measuring {
                     }
                 }
             }
+        }
+    }
+
+    private static void bind(ServerSocket listener, InetSocketAddress address) throws IOException {
+        try {
+            listener.bind(address);
+        } catch (IOException e) {
+            throw new IOException(
+                    "Port %d cannot be listened at: %s"
+                            .formatted(address.getPort(), e.getMessage()),
+                    e);
         }
     }
 

@@ -1,6 +1,5 @@
 package org.jrdma.cli.perf;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -68,13 +67,17 @@ final class Paths {
         }
     }
 
-    /** The one of a name. */
-    static Path named(String name, List<Path> paths) throws IOException {
+    /**
+     * The one of a name.
+     *
+     * @throws IllegalArgumentException if there is none; the message lists the names that there are
+     */
+    static Path named(String name, List<Path> paths) {
         return paths.stream()
                 .filter(path -> path.name().equals(name))
                 .findFirst()
                 .orElseThrow(() ->
-                        new IOException(
+                        new IllegalArgumentException(
                                 "There is no \"%s\"; there are %s."
                                         .formatted(
                                                 name,

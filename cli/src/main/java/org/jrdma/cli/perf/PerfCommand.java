@@ -76,7 +76,10 @@ public final class PerfCommand implements Callable<Integer> {
         var results = new ArrayList<Result>();
         var problems = 0;
         var paths = measuring.paths();
-        var chosen = names.isEmpty() ? paths : named(paths);
+        var chosen =
+                names.isEmpty()
+                        ? paths
+                        : names.stream().map(name -> Paths.named(name, paths)).toList();
         try (var otherSide = measuring.otherSide(command.name())) {
             for (var path : chosen) {
                 if (path.missing().isPresent()) {
@@ -100,14 +103,6 @@ public final class PerfCommand implements Callable<Integer> {
             errors().println("drawn in " + plot.get());
         }
         return problems == 0 && !results.isEmpty() ? 0 : 1;
-    }
-
-    private List<Path> named(List<Path> paths) throws IOException {
-        var chosen = new ArrayList<Path>();
-        for (var name : names) {
-            chosen.add(Paths.named(name, paths));
-        }
-        return chosen;
     }
 
     private void measure(Path path, OtherSide otherSide, List<Result> results) throws IOException {

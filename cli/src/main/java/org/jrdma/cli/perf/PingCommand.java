@@ -61,13 +61,8 @@ public final class PingCommand implements Callable<Integer> {
             measuring.serve(out, command.commandLine().getErr());
             return 0;
         }
-        try {
-            ping();
-            return 0;
-        } catch (IOException e) {
-            command.commandLine().getErr().println(e.getMessage());
-            return 1;
-        }
+        ping();
+        return 0;
     }
 
     private void ping() throws IOException {

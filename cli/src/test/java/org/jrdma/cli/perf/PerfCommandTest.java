@@ -138,11 +138,28 @@ class PerfCommandTest {
         assertThat(errors.toString()).contains(reason);
     }
 
-    @Test
-    void shouldRefuseAPathThatThereIsNot() {
-        assertThat(run("ping", "teleport")).isEqualTo(1);
+    @ParameterizedTest
+    @ValueSource(strings = {"perf", "ping"})
+    void shouldRefuseAPathThatThereIsNot(String command) {
+        assertThat(run(command, "teleport")).isEqualTo(2);
 
-        assertThat(errors.toString()).startsWith("There is no \"teleport\"; there are write, read");
+        assertThat(errors.toString())
+                .startsWith("There is no \"teleport\"; there are write, read")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"perf", "ping"})
+    void shouldSayThatThePortIsTaken(String command) throws Exception {
+        try (var other = new ServerSocket(0)) {
+            var port = Integer.toString(other.getLocalPort());
+
+            assertThat(run(command, "--serve=" + port)).isEqualTo(1);
+
+            assertThat(errors.toString())
+                    .startsWith("Port %s cannot be listened at: Address ".formatted(port))
+                    .hasLineCount(1);
+        }
     }
 
     @Test
