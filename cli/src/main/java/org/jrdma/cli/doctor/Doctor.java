@@ -19,7 +19,8 @@ public final class Doctor {
                     DeviceChecks::on,
                     ConnectionChecks::on,
                     LimitChecks::on,
-                    PcieChecks::on);
+                    PcieChecks::on,
+                    NtbChecks::on);
 
     private Doctor() {}
 

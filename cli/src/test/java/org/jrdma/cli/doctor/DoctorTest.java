@@ -5,8 +5,11 @@ import static org.jrdma.ffi.doctor.Verdict.ABSENT;
 import static org.jrdma.ffi.doctor.Verdict.BROKEN;
 import static org.jrdma.ffi.doctor.Verdict.DOUBTFUL;
 import static org.jrdma.ffi.doctor.Verdict.FINE;
+import static org.jrdma.ffi.doctor.Verdict.HIDDEN;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Machines that are folders: a healthy one, and what is done to it. */
 class DoctorTest {
@@ -268,6 +272,122 @@ class DoctorTest {
 
         write("proc/net/af_ssocks/family", "27");
         assertFinding("SuperSockets", FINE, "family 27", "");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoNtbAdapter() throws IOException {
+        assertFinding("NTB adapter", ABSENT, "none of Dolphin's", "-Djrdma.fabric=software");
+    }
+
+    /**
+     * An adapter, by its maker's number of the card, not of the chip; in a slot below a root port.
+     */
+    private void plugIn(String window) throws IOException {
+        var port = "sys/devices/pci0000:00/0000:00:01.0/";
+        var slot = port + "0000:03:00.0/";
+        write(slot + "vendor", "0x10b5");
+        write(slot + "subsystem_vendor", "0x11c8");
+        write(slot + "class", "0x068000");
+        write(
+                slot + "resource",
+                """
+                0x00000000fb000000 0x00000000fb03ffff 0x0000000000040200
+                %s
+                0x0000000000000000 0x0000000000000000 0x0000000000000000\
+                """
+                        .formatted(window));
+        write(slot + "iommu_group/type", "identity");
+        write("proc/modules", "dis_sisci 1 0 - Live 0x0\ndis_irm 1 1 dis_sisci, Live 0x0");
+        accessControl(0x01);
+        var devices = Files.createDirectories(root.resolve("sys/bus/pci/devices"));
+        Files.createSymbolicLink(devices.resolve("0000:03:00.0"), root.resolve(slot));
+        Files.createSymbolicLink(devices.resolve("0000:00:01.0"), root.resolve(port));
+    }
+
+    /** The port's, behind another capability, at a lower address. */
+    private void accessControl(int control) throws IOException {
+        var space = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+        space.putInt(0x100, 0x1F0 << 20 | 0x1_0001);
+        space.putInt(0x1F0, 0x140 << 20 | 0x1_0003);
+        space.putInt(0x140, 0x1_000D);
+        space.putShort(0x146, (short) control);
+        Files.write(root.resolve("sys/devices/pci0000:00/0000:00:01.0/config"), space.array());
+    }
+
+    private static final String FOUR_GIB =
+            "0x0000380000000000 0x00003800ffffffff 0x000000000014220c";
+
+    @ParameterizedTest
+    @CsvSource({
+        "SISCI driver, loaded",
+        "adapter 0000:03:00.0 window, '4,096 MiB'",
+        "adapter 0000:03:00.0 IOMMU, passing through",
+        "adapter 0000:03:00.0 ACS, no bridge above it redirects"
+    })
+    void shouldFindNothingWrongWithAnAdapterThatNothingStandsInTheWayOf(String subject, String seen)
+            throws IOException {
+        plugIn(FOUR_GIB);
+
+        assertFinding(subject, FINE, seen, "");
+    }
+
+    @Test
+    void shouldMissTheDriverOfAnAdapter() throws IOException {
+        plugIn(FOUR_GIB);
+        write("proc/modules", "dis_sisci_of_another 1 0 - Live 0x0");
+
+        assertFinding("SISCI driver", BROKEN, "not loaded", "systemctl start dis_sisci");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "0x0000000000000000 0x0000000000000000 0x0000000000000000",
+                "0x0000000000000000 0x00000000ffffffff 0x000000002014220c"
+            })
+    void shouldMissAWindowThatTheFirmwareHasNoRoomFor(String window) throws IOException {
+        plugIn(window);
+
+        assertFinding("adapter 0000:03:00.0 window", BROKEN, "no addresses", "Above 4G Decoding");
+    }
+
+    @Test
+    void shouldDoubtTheWindowThatAdaptersComeWith() throws IOException {
+        plugIn("0x00000000d0000000 0x00000000dfffffff 0x0000000000142208");
+
+        assertFinding("adapter 0000:03:00.0 window", DOUBTFUL, "256 MiB", "dis_config -spms");
+    }
+
+    @Test
+    void shouldDoubtThatAddressesAreTranslated() throws IOException {
+        plugIn(FOUR_GIB);
+        write("sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/iommu_group/type", "DMA-FQ");
+
+        assertFinding("adapter 0000:03:00.0 IOMMU", DOUBTFUL, "translated (DMA-FQ)", "iommu=pt");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x04, 0x08, 0x20, 0x7F})
+    void shouldDoubtABridgeThatRedirects(int control) throws IOException {
+        plugIn(FOUR_GIB);
+        accessControl(control);
+
+        assertFinding(
+                "adapter 0000:03:00.0 ACS",
+                DOUBTFUL,
+                "by 0000:00:01.0",
+                "pci=disable_acs_redir=0000:00:01.0");
+    }
+
+    @Test
+    void shouldSayThatOthersThanRootDoNotSeeWhatABridgeDoes() throws IOException {
+        plugIn(FOUR_GIB);
+        Files.write(root.resolve("sys/devices/pci0000:00/0000:00:01.0/config"), new byte[64]);
+
+        var finding = find("adapter 0000:03:00.0 ACS");
+
+        assertThat(finding.verdict()).isEqualTo(HIDDEN);
+        assertThat(finding.seen()).contains("root alone");
     }
 
     @Test
