@@ -81,6 +81,11 @@ public final class Program implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** Its number, as a command takes it. */
+    public String pid() {
+        return Long.toString(process.pid());
+    }
+
     /** In the network namespace that the process is in. */
     private boolean isListening(int port) throws IOException {
         var row =

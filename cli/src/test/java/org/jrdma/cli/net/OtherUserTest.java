@@ -1,0 +1,77 @@
+package org.jrdma.cli.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jrdma.processes.Program;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** JVMs of two users. Only root can become another. */
+@Tag("packaged")
+class OtherUserTest {
+
+    private static final String STREAMS = Streams.class.getName();
+    private static final List<String> AS_NOBODY =
+            List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups");
+
+    /** Where everyone can read what is started. */
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void copyWhatIsStarted() throws Exception {
+        assumeThat(Files.getAttribute(Path.of("/proc/self"), "unix:uid")).isEqualTo(0);
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.copy(Path.of("target", "jrdma.jar"), folder.resolve("jrdma.jar"));
+        var program = Path.of(STREAMS.replace('.', '/') + ".class");
+        Files.createDirectories(folder.resolve(program).getParent());
+        Files.copy(Path.of("target", "test-classes").resolve(program), folder.resolve(program));
+    }
+
+    private Program start(List<String> user, String... words) throws Exception {
+        var java =
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        folder.resolve("jrdma.jar") + ":" + folder);
+        return Program.start(Stream.of(user, java, List.of(words)).flatMap(List::stream).toList());
+    }
+
+    @Test
+    void shouldListTheStreamsOfAnothersJvmForRoot() throws Exception {
+        try (var other = start(AS_NOBODY, STREAMS, "tcp")) {
+            other.awaitOutput("ready");
+            try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net", "-p", other.pid())) {
+                assertThat(net.await()).as(net.output()).isZero();
+
+                assertThat(net.output())
+                        .startsWith("process %s, %s\n".formatted(other.pid(), STREAMS))
+                        .contains("tcp: 1 (at ");
+            }
+        }
+    }
+
+    @Test
+    void shouldSayWhoseAJvmIsThatCannotBeAsked() throws Exception {
+        try (var other = start(List.of(), STREAMS, "tcp")) {
+            other.awaitOutput("ready");
+            try (var net = start(AS_NOBODY, "org.jrdma.cli.Jrdma", "net", "-p", other.pid())) {
+                assertThat(net.await()).as(net.output()).isOne();
+
+                assertThat(net.output())
+                        .contains(
+                                "process %s, %s: not known: it ".formatted(other.pid(), STREAMS),
+                                ", as it belongs to root: ",
+                                "-Djrdma.sockets.report=FILE");
+            }
+        }
+    }
+}
