@@ -9,7 +9,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jrdma.sisci.Interrupt;
 import org.jrdma.sisci.Node;
@@ -26,13 +25,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SisciFabric {
 
-    /**
-     * How often sleepers are looked at without having been woken. Stores that cross on a link may
-     * keep an end from learning that the other has gone to sleep.
-     */
-    private static final long ROUND_NANOS = 20_000_000;
-
-    private static final long IDLE_NANOS = 200_000_000;
     private static final int CALLERS = 32;
     private static final int DOORMEN = 8;
     private static final int LEAVERS = 4;
@@ -46,6 +38,7 @@ public final class SisciFabric {
     private final Node node;
     private final Interrupt bell;
     private final Bells bells;
+    private final Rounds rounds = new Rounds(this::look);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
     /** Their segments wait for another stream, or soon. */
@@ -84,7 +77,7 @@ public final class SisciFabric {
             var bell = node.newInterrupt();
             var fabric = new SisciFabric(node, bell);
             bell.onTrigger(fabric::look);
-            Thread.ofPlatform().daemon().name("jrdma-sisci-look").start(fabric::goRound);
+            fabric.rounds.start();
             LOG.info("Streams over SISCI from node {}, by {}", node.id(), library);
             return fabric;
         } catch (SisciException | RuntimeException e) {
@@ -122,15 +115,9 @@ public final class SisciFabric {
         streams.forEach(SisciStream::look);
     }
 
-    private void goRound() {
-        while (true) {
-            LockSupport.parkNanos(streams.isEmpty() ? IDLE_NANOS : ROUND_NANOS);
-            try {
-                look();
-            } catch (RuntimeException e) {
-                LOG.error("Streams were not looked at", e); // those that sleep rely on this thread
-            }
-        }
+    /** Someone goes to sleep at a stream that is looked at. */
+    void willSleep() {
+        rounds.goSoon();
     }
 
     Node node() {

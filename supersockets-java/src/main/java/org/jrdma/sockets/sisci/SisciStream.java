@@ -340,6 +340,7 @@ public final class SisciStream extends ShortCutStream {
         } finally {
             telling.unlock();
         }
+        fabric.willSleep();
     }
 
     /** Looks whether there is something for those who sleep here. Never waits for long. */
