@@ -22,13 +22,9 @@ final class SisciTransport implements ShortCutTransport {
     static final String HOSTS_PROPERTY = "jrdma.sockets.sisci.hosts";
 
     static final SisciTransport CONFIGURED =
-            new SisciTransport(
-                    Sisci::configured,
-                    () ->
-                            SisciHosts.read(
-                                    Path.of(
-                                            System.getProperty(
-                                                    HOSTS_PROPERTY, "/etc/dis/dishosts.conf"))));
+            new SisciTransport(Sisci::configured, SisciTransport::configuredHosts);
+
+    private static final Path STANDARD_HOSTS = Path.of("/etc/dis/dishosts.conf");
 
     private static final int RING_BYTES = 128 * 1024;
     private static final int LEAST_RING_BYTES = 4 * 1024;
@@ -41,6 +37,14 @@ final class SisciTransport implements ShortCutTransport {
 
     SisciTransport(FoundOnce.Find<Sisci> library, FoundOnce.Find<SisciHosts> hostsFile) {
         this.opened = new FoundOnce<>(() -> open(library, hostsFile));
+    }
+
+    /** The table that was asked for must be there; the one of a driver need not. */
+    private static SisciHosts configuredHosts() throws FabricException {
+        var named = System.getProperty(HOSTS_PROPERTY);
+        return named == null
+                ? SisciHosts.readIfThere(STANDARD_HOSTS)
+                : SisciHosts.read(Path.of(named));
     }
 
     private static Opened open(FoundOnce.Find<Sisci> library, FoundOnce.Find<SisciHosts> hostsFile)

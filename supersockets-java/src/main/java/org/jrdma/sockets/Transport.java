@@ -36,9 +36,10 @@ public sealed interface Transport permits FamilyTransport, ShortCutTransport {
     /**
      * Memory that is shared by SISCI, between nodes that a table in the manner of {@code
      * dishosts.conf} names; the addresses of this machine are its own node's, if they stand in no
-     * line. The system property {@code jrdma.sockets.sisci.hosts} names another table, {@code
-     * jrdma.fabric} says which libsisci it is, and {@code jrdma.sockets.sisci.spin} for how many
-     * microseconds who waits spins before it sleeps, 30 unless said otherwise.
+     * line. The system property {@code jrdma.sockets.sisci.hosts} names another table, which must
+     * be there and make sense: else that is why this cannot be used. {@code jrdma.fabric} says
+     * which libsisci it is, and {@code jrdma.sockets.sisci.spin} for how many microseconds who
+     * waits spins before it sleeps, 30 unless said otherwise.
      */
     static Transport sisci() {
         return SisciTransport.CONFIGURED;

@@ -84,6 +84,26 @@ class PropertyTest {
                 .contains("all of FabricSelectorProvider, over supersockets");
     }
 
+    @Test
+    void shouldSayWhatIsWrongWithTheTableOfHosts(@TempDir Path folder) throws Exception {
+        var hosts = folder.resolve("hosts");
+        assertThat(runOverSisci(hosts))
+                .contains("over tcp (sisci: there is no table of hosts " + hosts + ")");
+
+        Files.writeString(hosts, "storage01 8\n");
+        assertThat(runOverSisci(hosts))
+                .contains("over tcp (sisci: %s:1: \"storage01\" begins no line".formatted(hosts));
+    }
+
+    private static String runOverSisci(Path hosts) throws Exception {
+        return run(
+                "--enable-native-access=ALL-UNNAMED",
+                PROVIDER,
+                "-Djrdma.fabric=software",
+                "-Djrdma.sockets.transports=sisci,tcp",
+                "-Djrdma.sockets.sisci.hosts=" + hosts);
+    }
+
     private static String run(String... options) throws Exception {
         var process = ChildJvm.of(Program.class, List.of(options)).start();
         return new String(process.getInputStream().readAllBytes(), UTF_8);
@@ -113,10 +133,11 @@ class PropertyTest {
                 Pipe.open();
                 if (heard.equals("a") && providers.size() == 1) {
                     System.out.println(
-                            "all of %s, over %s"
+                            "all of %s, over %s (%s)"
                                     .formatted(
                                             providers.iterator().next(),
-                                            ((FabricSocketChannel) client).transport()));
+                                            ((FabricSocketChannel) client).transport(),
+                                            Connections.of(client).whyNotFaster()));
                 }
             }
         }

@@ -8,6 +8,9 @@ import java.nio.file.Path;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.sisci.SisciHosts;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class SisciHostsTest {
 
@@ -40,12 +43,56 @@ class SisciHostsTest {
 
     @Test
     void shouldTakeTheAddressesOfThisMachineForItsOwnNodes() throws Exception {
-        var hosts = SisciHosts.read(Path.of("/nowhere/dishosts.conf"));
+        var hosts = SisciHosts.readIfThere(Path.of("/nowhere/dishosts.conf"));
 
         assertThat(hosts.nodeOf(address("127.0.0.1"), OWN)).isEqualTo(OWN);
         assertThat(hosts.nodeOf(address("::1"), OWN)).isEqualTo(OWN);
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> hosts.nodeOf(address("192.0.2.1"), OWN))
                 .withMessage("/nowhere/dishosts.conf names no node for 192.0.2.1");
+    }
+
+    @Test
+    void shouldRefuseATableThatIsMissing() {
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> SisciHosts.read(Path.of("/nowhere/hosts")))
+                .withMessage("there is no table of hosts /nowhere/hosts");
+    }
+
+    @Test
+    void shouldRefuseATableThatCannotBeRead(@TempDir Path folder) {
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> SisciHosts.read(folder))
+                .withMessageStartingWith(folder + " cannot be read: ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "storage02 8|\"storage02\" begins no line; HOSTNAME: does",
+                "hostname: storage02|\"hostname:\" begins no line; HOSTNAME: does",
+                "HOSTNAME:|HOSTNAME: needs a name or an address",
+                "ADAPTER: two_a0 8|ADAPTER: needs a name, a node and the number of an adapter",
+                "ADAPTER: two_a0 eight 0|\"eight\" is no node",
+                "ADAPTER: two_a0 -8 0|\"-8\" is no node",
+                "SOCKET: storage02|SOCKET: needs a name or an address, and the name of an adapter",
+                "SOCKET: storage02 two_a0|there is no adapter two_a0"
+            })
+    void shouldRefuseALineThatMakesNoSense(String line, String reason) {
+        var table =
+                Implementation.familyFile(
+                        """
+                        HOSTNAME: storage01
+                        ADAPTER:  one_a0 4 0
+
+                        OTHER:    of others
+                        %s
+                        """
+                                .formatted(line));
+
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> SisciHosts.read(table))
+                .withMessage(table + ":5: " + reason);
     }
 }

@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,8 +18,8 @@ import org.jrdma.ffi.FabricException;
  * Which node has which address, by a table like Dolphin's dishosts.conf: a line {@code HOSTNAME:}
  * with a name or an address, then {@code ADAPTER:} with a name, the id of the node and the number
  * of the adapter, of which the first is taken. {@code SOCKET:} gives an adapter, by its name, one
- * more name or address. Lines with other words are for others, and left out; so is what follows a
- * {@code #}. An address of this machine that stands in no line is this node's.
+ * more name or address. Lines with other words of that kind are for others, and left out; so is
+ * what follows a {@code #}. An address of this machine that stands in no line is this node's.
  *
  * <p>Immutable.
  */
@@ -32,18 +33,22 @@ public final class SisciHosts {
         this.nodes = Map.copyOf(nodes);
     }
 
+    /** Reads a table that a machine may have; where there is none, it is empty. */
+    public static SisciHosts readIfThere(Path file) throws FabricException {
+        return Files.exists(file) ? read(file) : new SisciHosts(file, Map.of());
+    }
+
     /**
-     * Reads a table. One that is not there is empty.
+     * Reads a table.
      *
-     * @throws FabricException if a line makes no sense, with its number
+     * @throws FabricException if it is missing, or a line makes no sense, with its number
      */
     public static SisciHosts read(Path file) throws FabricException {
-        if (!Files.exists(file)) {
-            return new SisciHosts(file, Map.of());
-        }
         List<String> lines;
         try {
             lines = Files.readAllLines(file);
+        } catch (NoSuchFileException e) {
+            throw new FabricException("there is no table of hosts %s".formatted(file), 0, e);
         } catch (IOException e) {
             throw new FabricException("%s cannot be read: %s".formatted(file, e), 0, e);
         }
@@ -90,7 +95,13 @@ public final class SisciHosts {
                     need(words, 3, "a name or an address, and the name of an adapter");
                     sockets.add(new Host(words[1], words[2], number));
                 }
-                default -> {} // for others
+                default -> needWordOfATable(words[0]); // for others
+            }
+        }
+
+        private void needWordOfATable(String word) throws FabricException {
+            if (!word.matches("([A-Z_]+:)?")) {
+                throw wrong("\"%s\" begins no line; HOSTNAME: does".formatted(word), number);
             }
         }
 
@@ -102,7 +113,7 @@ public final class SisciHosts {
 
         private int node(String word) throws FabricException {
             try {
-                return Integer.parseInt(word);
+                return Integer.parseUnsignedInt(word);
             } catch (NumberFormatException _) {
                 throw wrong("\"%s\" is no node".formatted(word), number);
             }
