@@ -4,19 +4,27 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.List;
 import javax.net.ServerSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listening sockets over the configured transports, for programs that use {@link ServerSocket} and
- * take a factory by its name. Safe for use by several threads.
+ * Listening sockets for programs that use {@link ServerSocket} and take a factory by its name. They
+ * and what they accept are as {@link FabricSocketFactory} has it. Safe for use by several threads.
  */
 public final class FabricServerSocketFactory extends ServerSocketFactory {
 
-    private static final FabricSelectorProvider PROVIDER = new FabricSelectorProvider();
+    private final FabricSelectorProvider provider;
 
-    /** For whoever makes it by its name. */
-    public FabricServerSocketFactory() {}
+    /** Over the configured transports; for whoever makes it by its name. */
+    public FabricServerSocketFactory() {
+        provider = new FabricSelectorProvider();
+    }
+
+    /** Over the first of these transports that this machine can use, whatever the policy. */
+    public FabricServerSocketFactory(List<Transport> preferred) {
+        provider = new FabricSelectorProvider(preferred);
+    }
 
     /** For programs that ask the class for one, as JNDI does. */
     public static ServerSocketFactory getDefault() {
@@ -25,7 +33,7 @@ public final class FabricServerSocketFactory extends ServerSocketFactory {
 
     @Override
     public ServerSocket createServerSocket() throws IOException {
-        return PROVIDER.openServerSocketChannel().socket();
+        return ((ListenerChannel) provider.openServerSocketChannel()).plainSocket();
     }
 
     @Override

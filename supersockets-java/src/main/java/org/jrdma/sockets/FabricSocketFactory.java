@@ -7,21 +7,37 @@ import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
 import javax.net.SocketFactory;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
 
 /**
- * Sockets over the configured transports, for programs that use {@link Socket} and take a factory
- * by its name. Safe for use by several threads.
+ * Sockets for programs that use {@link Socket} and take a factory by its name. They fail as those
+ * of {@link SocketFactory#getDefault()} do, {@code SocketException: Socket closed} where another
+ * thread closes them. Two things differ: they have a channel, and an interrupt closes them on
+ * threads of the platform too. Safe for use by several threads.
  */
 public final class FabricSocketFactory extends SocketFactory {
 
     private static final Duration WITHOUT_END = Duration.ofSeconds(Long.MAX_VALUE);
-    private static final FabricSelectorProvider PROVIDER = new FabricSelectorProvider();
 
-    /** For whoever makes it by its name. */
-    public FabricSocketFactory() {}
+    private final Supplier<Preferences> preferences;
+    private final FabricSelectorProvider provider;
+
+    /** Over the configured transports; for whoever makes it by its name. */
+    public FabricSocketFactory() {
+        preferences = Preferences::configured;
+        provider = new FabricSelectorProvider();
+    }
+
+    /** Over the first of these transports that leads to the peer, whatever the policy. */
+    public FabricSocketFactory(List<Transport> preferred) {
+        var own = Preferences.of(preferred);
+        preferences = () -> own;
+        provider = new FabricSelectorProvider(own);
+    }
 
     /** For programs that ask the class for one, as JNDI does. */
     public static SocketFactory getDefault() {
@@ -30,14 +46,14 @@ public final class FabricSocketFactory extends SocketFactory {
 
     @Override
     public Socket createSocket() throws IOException {
-        return PROVIDER.openSocketChannel().socket();
+        return ((StreamChannel) provider.openSocketChannel()).plainSocket();
     }
 
     /** Tries the transports, and the addresses of the host, in order. */
     @Override
     public Socket createSocket(String host, int port) throws IOException {
         try {
-            return FabricSockets.connect(host, port, WITHOUT_END).socket();
+            return FabricSockets.connect(host, port, preferences.get(), WITHOUT_END).plainSocket();
         } catch (FabricException e) {
             throw asOfSockets(e);
         }
@@ -46,8 +62,7 @@ public final class FabricSocketFactory extends SocketFactory {
     @Override
     public Socket createSocket(InetAddress host, int port) throws IOException {
         try {
-            return FabricSockets.connect(host, port, Preferences.configured(), WITHOUT_END)
-                    .socket();
+            return FabricSockets.connect(host, port, preferences.get(), WITHOUT_END).plainSocket();
         } catch (FabricException e) {
             throw asOfSockets(e);
         }

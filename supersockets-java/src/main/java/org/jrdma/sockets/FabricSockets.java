@@ -58,15 +58,15 @@ public final class FabricSockets {
         return connect(host, port, Preferences.of(preferred), timeout);
     }
 
-    static FabricSocketChannel connect(
-            String host, int port, Preferences preferences, Duration timeout) throws IOException {
+    static StreamChannel connect(String host, int port, Preferences preferences, Duration timeout)
+            throws IOException {
         var deadline = Deadline.after(timeout);
         InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
         return connect(host, addresses, port, preferences, deadline);
     }
 
     /** To one address, with the name that it carries, which the policy may have a rule for. */
-    static FabricSocketChannel connect(
+    static StreamChannel connect(
             InetAddress host, int port, Preferences preferences, Duration timeout)
             throws IOException {
         return connect(
@@ -77,7 +77,7 @@ public final class FabricSockets {
                 Deadline.after(timeout));
     }
 
-    private static FabricSocketChannel connect(
+    private static StreamChannel connect(
             String host,
             InetAddress[] addresses,
             int port,
@@ -123,8 +123,8 @@ public final class FabricSockets {
         return attempts;
     }
 
-    private static FabricSocketChannel connect(
-            Attempt attempt, List<Refusal> refusals, Deadline deadline) throws IOException {
+    private static StreamChannel connect(Attempt attempt, List<Refusal> refusals, Deadline deadline)
+            throws IOException {
         var family =
                 attempt.address.getAddress() instanceof Inet4Address
                         ? InternetFamily.IPV4

@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -117,12 +118,12 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
     }
 
     @Override
-    public @Nullable FabricSocketChannel accept() throws IOException {
+    public @Nullable StreamChannel accept() throws IOException {
         return accept(Deadline.NEVER);
     }
 
     /** As {@link #accept()}, of a blocking channel until {@code deadline}. */
-    @Nullable FabricSocketChannel accept(Deadline deadline) throws IOException {
+    @Nullable StreamChannel accept(Deadline deadline) throws IOException {
         input.lock();
         try {
             endpoint.ensureOpen();
@@ -168,11 +169,11 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
             }
         }
 
-        FabricSocketChannel channel() throws IOException {
+        StreamChannel channel() throws IOException {
             return guest == null ? bySocket() : byShortCut(guest);
         }
 
-        private FabricSocketChannel byShortCut(Doors.Guest guest) throws IOException {
+        private StreamChannel byShortCut(Doors.Guest guest) throws IOException {
             var arrived = guest.arrival();
             int keeper; // of options
             try {
@@ -195,7 +196,7 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
             return channel;
         }
 
-        private FabricSocketChannel bySocket() throws IOException {
+        private StreamChannel bySocket() throws IOException {
             SocketAddress here;
             try {
                 here = kind.localAddress(descriptor);
@@ -270,12 +271,21 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
     @Override
     public ServerSocket socket() {
+        return socket(ServerSocketAdaptor::of);
+    }
+
+    /** What a factory makes of it, before anybody asks for its socket. */
+    ServerSocket plainSocket() {
+        return socket(PlainServerSocket::of);
+    }
+
+    private ServerSocket socket(Function<ListenerChannel, ServerSocketAdaptor> maker) {
         if (!(kind.addresses() instanceof InternetFamily)) {
             throw new UnsupportedOperationException("Not supported");
         }
         var adaptor = socket.get();
         if (adaptor == null) {
-            socket.compareAndSet(null, ServerSocketAdaptor.of(this));
+            socket.compareAndSet(null, maker.apply(this));
             adaptor = Objects.requireNonNull(socket.get());
         }
         return adaptor;

@@ -16,12 +16,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A listening channel as a {@link ServerSocket}, with a time-out for accepting. */
-final class ServerSocketAdaptor extends ServerSocket {
+class ServerSocketAdaptor extends ServerSocket {
 
     private final ListenerChannel channel;
     private final AdaptedSocket adapted;
 
-    private ServerSocketAdaptor(ListenerChannel channel) {
+    ServerSocketAdaptor(ListenerChannel channel) {
         super(new NoSocketImplementation());
         this.channel = channel;
         adapted = new AdaptedSocket(channel);
@@ -49,12 +49,15 @@ final class ServerSocketAdaptor extends ServerSocket {
 
     @Override
     public Socket accept() throws IOException {
+        return acceptChannel().socket();
+    }
+
+    final StreamChannel acceptChannel() throws IOException {
         return AdaptedSocket.call(() -> {
             if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
-            var accepted = channel.accept(adapted.deadline());
-            return Objects.requireNonNull(accepted).socket();
+            return Objects.requireNonNull(channel.accept(adapted.deadline()));
         });
     }
 

@@ -17,12 +17,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A channel as a {@link Socket}. What it does, the channel does; what it adds are time-outs. */
-final class SocketAdaptor extends Socket {
+class SocketAdaptor extends Socket {
 
     private final StreamChannel channel;
     private final AdaptedSocket adapted;
 
-    private SocketAdaptor(StreamChannel channel) throws SocketException {
+    SocketAdaptor(StreamChannel channel) throws SocketException {
         super(new NoSocketImplementation());
         this.channel = channel;
         adapted = new AdaptedSocket(channel);

@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -487,7 +488,12 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
     @Override
     public boolean isConnected() {
-        return state == State.CONNECTED && isOpen();
+        return wasConnected() && isOpen();
+    }
+
+    /** Whether it is connected, or was when it was closed. */
+    boolean wasConnected() {
+        return state == State.CONNECTED;
     }
 
     @Override
@@ -857,12 +863,21 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
 
     @Override
     public Socket socket() {
+        return socket(SocketAdaptor::of);
+    }
+
+    /** What a factory makes of it, before anybody asks for its socket. */
+    Socket plainSocket() {
+        return socket(PlainSocket::of);
+    }
+
+    private Socket socket(Function<StreamChannel, SocketAdaptor> maker) {
         if (!(kind.addresses() instanceof InternetFamily)) {
             throw new UnsupportedOperationException("Not supported");
         }
         var adaptor = socket.get();
         if (adaptor == null) {
-            socket.compareAndSet(null, SocketAdaptor.of(this));
+            socket.compareAndSet(null, maker.apply(this));
             adaptor = Objects.requireNonNull(socket.get());
         }
         return adaptor;

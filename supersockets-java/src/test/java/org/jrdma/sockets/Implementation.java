@@ -12,41 +12,36 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import javax.net.ServerSocketFactory;
+import javax.net.SocketFactory;
 
 /**
  * Whose channels a conformance test tries. The JDK's are the reference: what is stated of the
  * others is stated of them first.
  */
 enum Implementation {
-    JDK("", SelectorProvider.provider()),
-    TCP("tcp", new FabricSelectorProvider(List.of(Transport.tcp()))),
+    JDK("", SelectorProvider.provider(), List.of()),
+    TCP("tcp", List.of(Transport.tcp())),
 
     /** The transport as a whole, without the driver: its family has the number of IPv4. */
     SUPERSOCKETS(
-            "supersockets",
-            new FabricSelectorProvider(
-                    List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp()))),
+            "supersockets", List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp())),
 
     /** Both ends on one node of the software fabric, in this process or in a child of it. */
-    SISCI(
-            "sisci",
-            new FabricSelectorProvider(
-                    List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp()))),
+    SISCI("sisci", List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp())),
 
     /** Where a kernel has RDMA devices, in the guest, and at an address of one of them. */
-    RSOCKET("rsocket", new FabricSelectorProvider(List.of(Transport.rsocket(), Transport.tcp()))),
+    RSOCKET("rsocket", List.of(Transport.rsocket(), Transport.tcp())),
 
     /**
      * Where a kernel has SMC: in the guest, through the memory that it shares with itself, its
      * loopback device.
      */
-    SMC("smc", new FabricSelectorProvider(List.of(Transport.smc(), Transport.tcp()))),
+    SMC("smc", List.of(Transport.smc(), Transport.tcp())),
 
     /** SuperSockets' code with a family that is not IPv4, as the driver's is none: SMC's. */
     SUPERSOCKETS_OF_SMC(
-            "supersockets",
-            new FabricSelectorProvider(
-                    List.of(Transport.supersockets(familyFile("43\n")), Transport.tcp())));
+            "supersockets", List.of(Transport.supersockets(familyFile("43\n")), Transport.tcp()));
 
     private static final Set<Implementation> OF_A_REAL_KERNEL =
             Set.of(RSOCKET, SMC, SUPERSOCKETS_OF_SMC);
@@ -59,9 +54,17 @@ enum Implementation {
     @SuppressWarnings("ImmutableEnumChecker") // nothing that a test sees of it changes
     private final SelectorProvider provider;
 
-    Implementation(String transport, SelectorProvider provider) {
+    @SuppressWarnings("ImmutableEnumChecker") // nor of these
+    private final List<Transport> transports;
+
+    Implementation(String transport, List<Transport> transports) {
+        this(transport, new FabricSelectorProvider(transports), transports);
+    }
+
+    Implementation(String transport, SelectorProvider provider, List<Transport> transports) {
         this.transport = transport;
         this.provider = provider;
+        this.transports = transports;
     }
 
     /** Those that this run is to try: all that need no device, unless a property names others. */
@@ -86,6 +89,16 @@ enum Implementation {
 
     SelectorProvider provider() {
         return provider;
+    }
+
+    SocketFactory socketFactory() {
+        return this == JDK ? SocketFactory.getDefault() : new FabricSocketFactory(transports);
+    }
+
+    ServerSocketFactory serverSocketFactory() {
+        return this == JDK
+                ? ServerSocketFactory.getDefault()
+                : new FabricServerSocketFactory(transports);
     }
 
     /**
