@@ -5,6 +5,7 @@ import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.slf4j.LoggerFactory;
@@ -68,15 +69,24 @@ final class ConnectionsReport {
         }
         isOver = isLast;
         try {
+            if (!Files.isDirectory(file.getParent())) {
+                throw new NoSuchFileException(file.getParent().toString());
+            }
             Files.write(fresh, ConnectionsSnapshot.ofThisProcess(isLast).lines());
             Files.move(fresh, file, ATOMIC_MOVE, REPLACE_EXISTING);
             hasFailed = false;
-        } catch (IOException | RuntimeException e) {
-            if (!hasFailed) {
-                hasFailed = true;
-                LoggerFactory.getLogger(ConnectionsReport.class)
-                        .warn("{}: {} cannot be written", PROPERTY, file, e);
-            }
+        } catch (IOException e) {
+            warn(FileTrouble.reason(e));
+        } catch (RuntimeException e) {
+            warn(e.toString());
+        }
+    }
+
+    private void warn(String reason) {
+        if (!hasFailed) {
+            hasFailed = true;
+            LoggerFactory.getLogger(ConnectionsReport.class)
+                    .warn("{}: {} cannot be written: {}", PROPERTY, file, reason);
         }
     }
 }

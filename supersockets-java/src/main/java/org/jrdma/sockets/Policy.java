@@ -155,7 +155,13 @@ record Policy(List<Rule> rules) {
     private static Predicate<InetSocketAddress> network(String text) {
         var slash = text.indexOf('/');
         var network = literal(text.substring(0, slash), text).getAddress();
-        var bits = number(text.substring(slash + 1), 0, network.length * Byte.SIZE, text);
+        var most = network.length * Byte.SIZE;
+        var bits =
+                number(text.substring(slash + 1), 0, most)
+                        .orElseThrow(() ->
+                                new IllegalArgumentException(
+                                        "\"%s\": the prefix of such a network has 0 to %d bits"
+                                                .formatted(text, most)));
         return peer -> {
             var address = peer.getAddress().getAddress();
             if (address.length != network.length) {
@@ -184,21 +190,24 @@ record Policy(List<Rule> rules) {
             return new Ports(0, LAST_PORT);
         }
         var dash = text.indexOf('-');
-        var first = number(dash < 0 ? text : text.substring(0, dash), 1, LAST_PORT, text);
-        var last = dash < 0 ? first : number(text.substring(dash + 1), first, LAST_PORT, text);
-        return new Ports(first, last);
+        var from = number(dash < 0 ? text : text.substring(0, dash), 1, LAST_PORT);
+        return from.flatMap(first ->
+                        dash < 0
+                                ? Optional.of(new Ports(first, first))
+                                : number(text.substring(dash + 1), first, LAST_PORT)
+                                        .map(last -> new Ports(first, last)))
+                .orElseThrow(() ->
+                        new IllegalArgumentException(
+                                "\"%s\" is no port: one as 8003, a range as 8003-8008, up to %d, or *"
+                                        .formatted(text, LAST_PORT)));
     }
 
-    private static int number(String digits, int least, int most, String text) {
+    private static Optional<Integer> number(String digits, int least, int most) {
         try {
             var number = Integer.parseInt(digits);
-            if (least <= number && number <= most) {
-                return number;
-            }
+            return least <= number && number <= most ? Optional.of(number) : Optional.empty();
         } catch (NumberFormatException _) {
-            // refused below
+            return Optional.empty();
         }
-        throw new IllegalArgumentException(
-                "\"%s\": a number from %d to %d is missing".formatted(text, least, most));
     }
 }

@@ -110,7 +110,8 @@ final class PolicyFile {
         return new FabricException(
                 e instanceof NoSuchFileException
                         ? "%s: there is no %s".formatted(PROPERTY, path)
-                        : "%s: %s cannot be read: %s".formatted(PROPERTY, path, e),
+                        : "%s: %s cannot be read: %s"
+                                .formatted(PROPERTY, path, FileTrouble.reason(e)),
                 0,
                 e);
     }

@@ -116,14 +116,14 @@ class PolicyTest {
         "connect * * tcp x y, 'a rule is: connect or listen, hosts, ports, transports, and no-fall-back if need be'",
         "connect * * tcp fall-back, '\"fall-back\" after the transports; no-fall-back may stand there'",
         "connect * * avian, 'there is no transport \"avian\"; there are '",
-        "connect 10.77.0.0/33 * tcp, '\"10.77.0.0/33\": a number from 0 to 32 is missing'",
+        "connect 10.77.0.0/33 * tcp, '\"10.77.0.0/33\": the prefix of such a network has 0 to 32 bits'",
         "connect 10.77.0.300 * tcp, '\"10.77.0.300\" is no address'",
         "connect storage/16 * tcp, '\"storage/16\" is no address'",
         "connect -storage * tcp, '\"-storage\" is no host: '",
         "'connect a,,b * tcp', '\"\" is no host: '",
-        "connect * 0 tcp, '\"0\": a number from 1 to 65535 is missing'",
-        "connect * 9-8 tcp, '\"9-8\": a number from 9 to 65535 is missing'",
-        "connect * http tcp, '\"http\": a number from 1 to 65535 is missing'"
+        "connect * 0 tcp, '\"0\" is no port: one as 8003, a range as 8003-8008, up to 65535, or *'",
+        "connect * 9-8 tcp, '\"9-8\" is no port: '",
+        "connect * http tcp, '\"http\" is no port: '"
     })
     void shouldRefuseABadLineWithFileAndNumber(String line, String message) throws Exception {
         var policy = policy(ofHours(1), "connect * * tcp", line);
@@ -144,6 +144,20 @@ class PolicyTest {
                     .isExactlyInstanceOf(FabricException.class)
                     .hasMessage("jrdma.sockets.policy: there is no " + file);
         }
+    }
+
+    @Test
+    void shouldSayInWordsWhyThePolicyCannotBeRead() throws Exception {
+        Files.write(file, new byte[] {'c', (byte) 0xff});
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> new PolicyFile(file, ofHours(1)).current())
+                .withMessage(
+                        "jrdma.sockets.policy: %s cannot be read: it is no text in UTF-8", file);
+        assertThatExceptionOfType(FabricException.class)
+                .isThrownBy(() -> new PolicyFile(file.getParent(), ofHours(1)).current())
+                .withMessage(
+                        "jrdma.sockets.policy: %s cannot be read: Is a directory",
+                        file.getParent());
     }
 
     @Test

@@ -56,6 +56,28 @@ class PropertyTest {
     }
 
     @Test
+    void shouldNotFallBackToATcpThatThePropertyLeavesOut() throws Exception {
+        assertThat(
+                        run(
+                                "--enable-native-access=ALL-UNNAMED",
+                                PROVIDER,
+                                "-Djrdma.sockets.transports=supersockets",
+                                "-Djrdma.sockets.supersockets.family=/nowhere/family"))
+                .contains(
+                        "SocketException: No transport can be used: supersockets: driver not loaded: there is no /nowhere/family");
+        assertThat(
+                        run(
+                                "--enable-native-access=ALL-UNNAMED",
+                                PROVIDER,
+                                "-Djrdma.fabric=software",
+                                "-Djrdma.sockets.transports=sisci",
+                                "-Djrdma.sockets.sisci.hosts=/nowhere/hosts"))
+                .contains(
+                        "ConnectException: there is no table of hosts /nowhere/hosts",
+                        "SocketChannel.open"); // and not from where it listens
+    }
+
+    @Test
     void shouldSayWhichLineOfThePolicyIsWrong(@TempDir Path folder) throws Exception {
         var policy =
                 Files.writeString(folder.resolve("policy"), "connect * * tcp\nlisten * * avian");
