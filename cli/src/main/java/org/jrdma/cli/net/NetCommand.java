@@ -2,6 +2,7 @@ package org.jrdma.cli.net;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.Json;
 import org.jrdma.cli.Output;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.ConnectionsMXBean.Line;
 import org.jrdma.sockets.ConnectionsSnapshot;
 import picocli.CommandLine.Command;
@@ -83,11 +85,12 @@ public final class NetCommand implements Callable<Integer> {
             return true;
         } catch (NoSuchFileException e) {
             errors().printf("There is no file %s%n", file);
+        } catch (AccessDeniedException e) { // whose message is the file alone
+            errors().printf("%s cannot be read: permission denied%n", file);
+        } catch (FabricException e) {
+            errors().println(e.getMessage());
         } catch (IOException e) {
-            errors().println(
-                            e.getMessage().contains(file.toString())
-                                    ? e.getMessage()
-                                    : "%s cannot be read: %s".formatted(file, e.getMessage()));
+            errors().printf("%s cannot be read: %s%n", file, e.getMessage());
         }
         return false;
     }

@@ -214,6 +214,15 @@ class NetCommandTest {
         assertThat(output.toString()).isEmpty();
     }
 
+    /** A file that the kernel lets nobody read, not even root. */
+    @Test
+    void shouldSayThatAFileIsNotForThisUser() {
+        assertThat(run("net", "/proc/sys/vm/drop_caches")).isOne();
+
+        assertThat(errors.toString())
+                .isEqualTo("/proc/sys/vm/drop_caches cannot be read: permission denied\n");
+    }
+
     @Test
     void shouldSayThatAProcessIsNoJvm() throws Exception {
         var process = new ProcessBuilder("sleep", "600").start();
