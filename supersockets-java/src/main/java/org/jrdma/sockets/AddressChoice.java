@@ -69,6 +69,13 @@ final class AddressChoice {
         return settle(now, endpoint, internet, null, preferences.forListener(internet));
     }
 
+    /** Another such socket, not bound yet. */
+    StreamKind forListenerAgain(StreamKind now, Endpoint endpoint, InetSocketAddress address)
+            throws IOException {
+        var wanted = preferences.forListener(address);
+        return replace(endpoint, wanted.open((InternetFamily) now.addresses()));
+    }
+
     private StreamKind settle(
             StreamKind now,
             Endpoint endpoint,

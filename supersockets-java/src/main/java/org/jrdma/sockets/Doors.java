@@ -3,6 +3,7 @@ package org.jrdma.sockets;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.Transports.ShortCut;
 import org.jrdma.sockets.internal.ShortCutDoor;
@@ -17,7 +18,7 @@ final class Doors extends Source {
     private static final String NOT_COME = "the client did not come by it";
 
     /** One for each short cut: it, or why it could not be opened. */
-    private record Door(@Nullable ShortCutDoor open, String whyNot) {}
+    private record Door(@Nullable ShortCutDoor open, String whyNot, boolean isPortTaken) {}
 
     /**
      * Who has come by one of them.
@@ -37,9 +38,14 @@ final class Doors extends Source {
         var doors = new ArrayList<Door>();
         for (var path : shortCuts) {
             try {
-                doors.add(new Door(path.transport().listen(address, backlog, receiveBuffer), ""));
+                doors.add(
+                        new Door(
+                                path.transport().listen(address, backlog, receiveBuffer),
+                                "",
+                                false));
             } catch (FabricException e) {
-                doors.add(new Door(null, String.valueOf(e.getMessage())));
+                var isPortTaken = e.code() == Errno.EADDRINUSE;
+                doors.add(new Door(null, String.valueOf(e.getMessage()), isPortTaken));
             }
         }
         var all = new Doors(List.copyOf(doors));
@@ -49,6 +55,11 @@ final class Doors extends Source {
             }
         }
         return all;
+    }
+
+    /** Whether another port might have served one more of the short cuts. */
+    boolean lackTheirPort() {
+        return doors.stream().anyMatch(Door::isPortTaken);
     }
 
     /** The next who has come; null if there is none now. */

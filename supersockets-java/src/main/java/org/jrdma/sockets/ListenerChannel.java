@@ -34,6 +34,9 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
     private static final int DEFAULT_BACKLOG = 50;
 
+    /** How many ports the system chooses before a transport goes without its own. */
+    private static final int MOST_CHOICES = 16;
+
     private final Endpoint endpoint;
     private final Side input;
     private final @Nullable AddressChoice choice;
@@ -86,26 +89,32 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
             if (choice != null) {
                 kind = choice.forListener(kind, endpoint, wanted);
             }
-            var descriptor = endpoint.descriptor();
-            var bound = kind.bind(descriptor, wanted);
-            SocketFailure.check(
-                    SocketCalls.listen(descriptor, backlog < 1 ? DEFAULT_BACKLOG : backlog));
-            openDoors(bound, backlog < 1 ? DEFAULT_BACKLOG : backlog);
-            local = bound;
+            local = listen(wanted, backlog < 1 ? DEFAULT_BACKLOG : backlog);
             return null;
         });
         return this;
     }
 
-    private void openDoors(SocketAddress bound, int backlog) throws IOException {
-        if (kind.shortCuts().isEmpty()) {
-            return;
+    /** Where the system chooses the port, until it is free for every way past the kernel too. */
+    private SocketAddress listen(SocketAddress wanted, int backlog) throws IOException {
+        for (var choices = 1; ; choices++) {
+            var bound = kind.bind(endpoint.descriptor(), wanted);
+            SocketFailure.check(SocketCalls.listen(endpoint.descriptor(), backlog));
+            if (kind.shortCuts().isEmpty()) {
+                return bound;
+            }
+            var opened =
+                    Doors.open(kind.shortCuts(), (InetSocketAddress) bound, backlog, receiveBuffer);
+            var internet = (InetSocketAddress) wanted;
+            if (internet.getPort() != 0 || !opened.lackTheirPort() || choices == MOST_CHOICES) {
+                doors = opened;
+                opened.add(input::nudge);
+                endpoint.listenAlsoTo(opened);
+                return bound;
+            }
+            opened.close();
+            kind = Objects.requireNonNull(choice).forListenerAgain(kind, endpoint, internet);
         }
-        var opened =
-                Doors.open(kind.shortCuts(), (InetSocketAddress) bound, backlog, receiveBuffer);
-        doors = opened;
-        opened.add(input::nudge);
-        endpoint.listenAlsoTo(opened);
     }
 
     private SocketAddress anyAddress() {

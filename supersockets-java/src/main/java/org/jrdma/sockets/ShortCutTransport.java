@@ -11,7 +11,7 @@ import org.jrdma.sockets.internal.ShortCutDoor;
  * A way past the kernel's sockets. A channel has a socket of TCP besides, which keeps its port, its
  * options, and what it is for a peer that cannot be reached this way.
  */
-sealed interface ShortCutTransport extends Transport permits SisciTransport, RsocketTransport {
+non-sealed interface ShortCutTransport extends Transport {
 
     /**
      * Something that connects, once it is {@linkplain ShortCutConnecting#begin begun}.
@@ -25,7 +25,12 @@ sealed interface ShortCutTransport extends Transport permits SisciTransport, Rso
             InetSocketAddress address, int receiveBuffer, OwnAddress own, Consumer<String> refused)
             throws FabricException;
 
-    /** Lets peers in at an address; as {@link #connect}. May block for a moment. */
+    /**
+     * Lets peers in at an address; as {@link #connect}. May block for a moment.
+     *
+     * @throws FabricException if this machine cannot use it; with EADDRINUSE for its code if the
+     *     port is not free
+     */
     ShortCutDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException;
 

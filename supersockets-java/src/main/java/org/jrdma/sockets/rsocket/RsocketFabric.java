@@ -151,7 +151,7 @@ public final class RsocketFabric {
      * Lets peers in at an address, or at all that RDMA devices have if it is the wildcard. May
      * block for a moment.
      *
-     * @throws FabricException if no device has it, or an rsocket listens there
+     * @throws FabricException if no device has it; if an rsocket listens there, with EADDRINUSE
      */
     public ShortCutDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
@@ -211,7 +211,7 @@ public final class RsocketFabric {
             listeners.release();
             throw new FabricException(
                     "at %s: %s".formatted(address.getAddress().getHostAddress(), e.getMessage()),
-                    e.code(),
+                    e.code() == Errno.EADDRNOTAVAIL ? Errno.EADDRINUSE : e.code(),
                     e);
         }
     }

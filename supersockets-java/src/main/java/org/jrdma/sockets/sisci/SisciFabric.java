@@ -10,9 +10,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Interrupt;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.SisciError;
 import org.jrdma.sisci.SisciException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -104,11 +107,17 @@ public final class SisciFabric {
     /**
      * Tells peers that someone listens at a port of this node. May block for a moment.
      *
-     * @throws SisciException if someone else does already
+     * @throws FabricException with EADDRINUSE if someone else does already
      */
     public SisciDoor listen(InetSocketAddress address, int backlog, int ringBytes)
-            throws SisciException {
-        return SisciDoor.open(this, address, backlog, ringBytes);
+            throws FabricException {
+        try {
+            return SisciDoor.open(this, address, backlog, ringBytes);
+        } catch (SisciException e) {
+            throw e.error() == SisciError.SEGMENT_ID_USED
+                    ? new FabricException(e.getMessage(), Errno.EADDRINUSE, e)
+                    : e;
+        }
     }
 
     private void look() {
