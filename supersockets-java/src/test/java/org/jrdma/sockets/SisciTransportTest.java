@@ -171,6 +171,23 @@ class SisciTransportTest {
         }
     }
 
+    /** The listener of another container may have that port of the node. */
+    @Test
+    void shouldNotTakeTheListenerOfAnotherAddressForThatOfTheWanted() throws Exception {
+        var nodes = SisciNodes.anyOfItsOwn();
+        var only = List.of(nodes.transport("HOSTNAME: 192.0.2.1\nADAPTER: a 4 0"));
+        try (var listener =
+                        FabricSockets.listen(
+                                new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 0), only);
+                var client = new FabricSelectorProvider(only).openSocketChannel()) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            client.bind(ChannelPair.ANY_PORT); // so that it needs no route
+
+            assertThatThrownBy(() -> client.connect(new InetSocketAddress("192.0.2.1", port)))
+                    .hasMessageContaining("its listener at this port is for another address");
+        }
+    }
+
     /** More than can wait to be accepted, in a process with as many threads as a web server has. */
     @Test
     void shouldConnectManyAtOnce() throws Exception {

@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
  * What a client sends to a listener, by a data interrupt.
@@ -13,18 +14,24 @@ import org.jrdma.ffi.FabricException;
  * @param node the client's
  * @param segment into which the listener is to answer, and then to send
  * @param bell the interrupt that wakes the client
+ * @param namespace the client's {@link NetworkNamespace}
  * @param client the client's address, for programs
  * @param target the address that it wants to reach
  */
 record Greeting(
-        int node, int segment, int bell, InetSocketAddress client, InetSocketAddress target) {
+        int node,
+        int segment,
+        int bell,
+        long namespace,
+        InetSocketAddress client,
+        InetSocketAddress target) {
 
-    private static final int VERSION = 0x6a72_0001;
+    private static final int VERSION = 0x6a72_0002;
     static final int MOST_BYTES = 64;
 
     byte[] encode() {
         var buffer = ByteBuffer.allocate(MOST_BYTES);
-        buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(bell);
+        buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(bell).putLong(namespace);
         put(buffer, client);
         put(buffer, target);
         var bytes = new byte[buffer.flip().remaining()];
@@ -53,6 +60,7 @@ record Greeting(
                             buffer.getInt(),
                             buffer.getInt(),
                             buffer.getInt(),
+                            buffer.getLong(),
                             address(buffer),
                             address(buffer));
             if (buffer.hasRemaining()) {

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sockets.internal.NetworkNamespace;
 import org.jrdma.sockets.internal.ShortCutConnecting;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -131,6 +132,7 @@ public final class SisciConnecting extends ShortCutConnecting {
                 fabric.nodeId(),
                 stream.segmentId(),
                 fabric.bellNumber(),
+                NetworkNamespace.id(),
                 target.local(),
                 target.address());
     }

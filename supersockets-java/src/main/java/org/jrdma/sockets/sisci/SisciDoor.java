@@ -10,6 +10,7 @@ import org.jrdma.sisci.DataInterrupt;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.SisciException;
+import org.jrdma.sockets.internal.NetworkNamespace;
 import org.jrdma.sockets.internal.ShortCutDoor;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
@@ -138,15 +139,23 @@ public final class SisciDoor extends ShortCutDoor {
         return closed;
     }
 
+    Answer answerTo(Greeting greeting) {
+        return isForHere(greeting) ? takePlace() : Answer.OTHER_ADDRESS;
+    }
+
+    /** The processes of a node share its ports, but in containers not its addresses. */
+    private boolean isForHere(Greeting greeting) {
+        var own = address.getAddress();
+        var target = greeting.target().getAddress();
+        return greeting.target().getPort() == address.getPort()
+                && (own.isAnyLocalAddress() ? NetworkNamespace.has(target) : own.equals(target))
+                && (!target.isLoopbackAddress() || greeting.namespace() == NetworkNamespace.id());
+    }
+
     /** Takes a place in the queue for a client that is to come in. */
-    private synchronized Answer answerTo(Greeting greeting) {
+    private synchronized Answer takePlace() {
         if (closed) {
             return Answer.CLOSING;
-        }
-        if (greeting.target().getPort() != address.getPort()
-                || (!address.getAddress().isAnyLocalAddress()
-                        && !address.getAddress().equals(greeting.target().getAddress()))) {
-            return Answer.OTHER_ADDRESS;
         }
         if (arrivals.size() + underWay > backlog) {
             return Answer.QUEUE_FULL;

@@ -2,7 +2,6 @@ package org.jrdma.sockets.sisci;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -13,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
  * Which node has which address, by a table like Dolphin's dishosts.conf: a line {@code HOSTNAME:}
@@ -146,7 +146,7 @@ public final class SisciHosts {
         if (inTable.isPresent()) {
             return inTable.getAsInt();
         }
-        if (isOfThisMachine(address)) {
+        if (NetworkNamespace.has(address)) {
             return own;
         }
         throw new FabricException(
@@ -169,15 +169,6 @@ public final class SisciHosts {
             return List.of(InetAddress.getAllByName(name)).contains(address);
         } catch (UnknownHostException _) {
             return false; // a host of the table that this one knows nothing of
-        }
-    }
-
-    private static boolean isOfThisMachine(InetAddress address) {
-        try {
-            return address.isLoopbackAddress()
-                    || NetworkInterface.getByInetAddress(address) != null;
-        } catch (IOException _) {
-            return false;
         }
     }
 }

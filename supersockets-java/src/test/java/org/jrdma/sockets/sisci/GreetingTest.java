@@ -16,6 +16,7 @@ class GreetingTest {
                     4,
                     0x20001,
                     7,
+                    4_026_531_840L,
                     new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 50_000),
                     new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 80));
 
@@ -39,7 +40,7 @@ class GreetingTest {
                 .isThrownBy(() -> Greeting.decode(bytes))
                 .withMessage("not a greeting of this version");
         bytes[3]--;
-        bytes[16] = 5;
+        bytes[24] = 5;
         assertThatExceptionOfType(FabricException.class).isThrownBy(() -> Greeting.decode(bytes));
     }
 }
