@@ -2,7 +2,7 @@ package org.jrdma.cli.perf;
 
 import java.util.List;
 
-/** What a plot is drawn on: pixels from the left and from the top. Colours are like #0072b2. */
+/** What a plot is drawn on: pixels from the left and from the top. */
 interface Canvas {
 
     /** Where a text begins, ends or has its middle. */
@@ -14,10 +14,19 @@ interface Canvas {
 
     record Point(double x, double y) {}
 
-    void line(Point from, Point to, String colour);
+    /**
+     * How a line looks.
+     *
+     * @param colour like #0072b2
+     * @param width in pixels
+     * @param dashes how many pixels are drawn, and how many left out; empty for a whole line
+     */
+    record Pen(String colour, int width, List<Integer> dashes) {}
+
+    void line(Point from, Point to, Pen pen);
 
     /** A line through points, with a dot on each; {@code name} says what it is of. */
-    void curve(String name, List<Point> points, String colour);
+    void curve(String name, List<Point> points, Pen pen);
 
     void text(Point at, Anchor anchor, String words);
 

@@ -7,6 +7,7 @@ import java.awt.Graphics2D;
 import java.awt.RenderingHints;
 import java.awt.geom.Ellipse2D;
 import java.awt.geom.Line2D;
+import java.awt.geom.Path2D;
 import java.awt.image.BufferedImage;
 import java.util.List;
 
@@ -30,27 +31,46 @@ final class ImageCanvas implements Canvas {
     }
 
     @Override
-    public void line(Point from, Point to, String colour) {
-        graphics.setColor(Color.decode(colour));
-        graphics.setStroke(new BasicStroke(1));
-        draw(from, to);
-    }
-
-    private void draw(Point from, Point to) {
+    public void line(Point from, Point to, Pen pen) {
+        take(pen);
         graphics.draw(new Line2D.Double(from.x(), from.y(), to.x(), to.y()));
     }
 
+    private void take(Pen pen) {
+        graphics.setColor(Color.decode(pen.colour()));
+        graphics.setStroke(
+                pen.dashes().isEmpty()
+                        ? new BasicStroke(pen.width())
+                        : new BasicStroke(
+                                pen.width(),
+                                BasicStroke.CAP_BUTT,
+                                BasicStroke.JOIN_ROUND,
+                                1,
+                                dashes(pen),
+                                0));
+    }
+
+    private static float[] dashes(Pen pen) {
+        var dashes = new float[pen.dashes().size()];
+        for (var dash = 0; dash < dashes.length; dash++) {
+            dashes[dash] = pen.dashes().get(dash);
+        }
+        return dashes;
+    }
+
     @Override
-    public void curve(String name, List<Point> points, String colour) {
-        graphics.setColor(Color.decode(colour));
-        graphics.setStroke(new BasicStroke(2));
-        for (var point = 0; point < points.size(); point++) {
-            var at = points.get(point);
+    public void curve(String name, List<Point> points, Pen pen) {
+        take(pen);
+        var line = new Path2D.Double(); // one, so that its dashes go round corners
+        for (var at : points) {
             graphics.fill(new Ellipse2D.Double(at.x() - 3, at.y() - 3, 6, 6));
-            if (point > 0) {
-                draw(points.get(point - 1), at);
+            if (line.getCurrentPoint() == null) {
+                line.moveTo(at.x(), at.y());
+            } else {
+                line.lineTo(at.x(), at.y());
             }
         }
+        graphics.draw(line);
     }
 
     @Override

@@ -52,7 +52,13 @@ final class Meter implements AutoCloseable {
 
     /** Measures each figure for some time, when it has warmed up for as long. */
     Result measure(int bytes, Duration time) throws IOException {
-        return new Result(path.name(), bytes, latency(bytes, time), bandwidth(bytes, time));
+        return new Result(
+                path.name(),
+                path.provider().fabric(),
+                path.provider().device(),
+                bytes,
+                latency(bytes, time),
+                bandwidth(bytes, time));
     }
 
     /** Latency alone. */

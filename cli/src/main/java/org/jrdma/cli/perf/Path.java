@@ -8,19 +8,38 @@ import java.util.Optional;
  *
  * @param name what the command calls it
  * @param description what it is, for a reader of the result
+ * @param provider what it goes over
  * @param smallest the least that it moves
  * @param largest the most
  * @param isRoundTrip whether an exchange goes there and back, so that half of it counts
- * @param missing why this machine has no such way; empty if it has
  */
 record Path(
         String name,
         String description,
+        Provider provider,
         int smallest,
         int largest,
         boolean isRoundTrip,
-        Optional<String> missing,
         Opener opener) {
+
+    /** A way of sockets. */
+    Path(
+            String name,
+            String description,
+            int smallest,
+            int largest,
+            boolean isRoundTrip,
+            Optional<String> missing,
+            Opener opener) {
+        this(
+                name,
+                description,
+                Provider.ofSockets(missing),
+                smallest,
+                largest,
+                isRoundTrip,
+                opener);
+    }
 
     /** Opens one side of it; both sides do so at once, and tell each other what they must know. */
     @FunctionalInterface
@@ -32,6 +51,11 @@ record Path(
          * @param measures whether this is the side that measures
          */
         Link open(ControlChannel peer, int largest, boolean measures) throws IOException;
+    }
+
+    /** Why this machine has no such way; empty if it has. */
+    Optional<String> missing() {
+        return provider.missing();
     }
 
     boolean moves(int bytes) {

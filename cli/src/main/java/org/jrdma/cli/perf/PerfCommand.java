@@ -107,7 +107,9 @@ public final class PerfCommand implements Callable<Integer> {
 
     private void measure(Path path, OtherSide otherSide, List<Result> results) throws IOException {
         var fitting = fitting(path);
-        if (!output.isJson()) {
+        if (output.isJson()) {
+            errors().printf("%s: %s%n", path.name(), path.description());
+        } else {
             out().println(Table.head(path));
         }
         try (var channel = otherSide.call();

@@ -8,39 +8,46 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.jrdma.cli.perf.Canvas.Anchor;
+import org.jrdma.cli.perf.Canvas.Pen;
 import org.jrdma.cli.perf.Canvas.Point;
 
 /** Latency and bandwidth by message size, a line for each path; both axes logarithmic. */
 final class Plot {
 
-    static final int WIDTH = 900;
-    static final int HEIGHT = 860;
+    static final int WIDTH = 960;
+    static final int HEIGHT = 880;
 
     private static final int LEFT = 90;
     private static final int RIGHT = 720;
     private static final int CHART_HEIGHT = 340;
-    private static final List<Integer> TOPS = List.of(40, 460);
+    private static final List<Integer> TOPS = List.of(50, 480);
     private static final int LEGEND_LINE = 22;
     private static final int MOST_TICKS = 14;
 
-    /** Told apart by colour-blind readers, too (Okabe and Ito). */
+    /** Told apart by colour-blind readers, too: Okabe's and Ito's, but for yellow on white. */
     private static final List<String> COLOURS =
-            List.of(
-                    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
-                    "#999999", "#7f3c8d", "#a5aa99");
+            List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000");
 
-    private static final String GRID = "#dddddd";
+    /** When there are more curves than colours. */
+    private static final List<List<Integer>> DASHES =
+            List.of(List.of(), List.of(8, 4), List.of(2, 3));
+
+    private static final Pen GRID = new Pen("#dddddd", 1, List.of());
 
     private final Map<String, List<Result>> curves = new LinkedHashMap<>();
     private final List<Integer> sizes;
 
     Plot(List<Result> results) {
         results.forEach(result ->
-                curves.computeIfAbsent(result.path(), _ -> new ArrayList<>()).add(result));
+                curves.computeIfAbsent(result.label(), _ -> new ArrayList<>()).add(result));
         sizes = results.stream().map(Result::bytes).distinct().sorted().toList();
     }
 
     void draw(Canvas canvas) {
+        canvas.text(
+                new Point(LEFT, TOPS.getFirst() - 20),
+                Anchor.START,
+                "Latency of a message: half of there and back; of read, fetch-add, swap and dma, in which the other side takes no part, until it is done.");
         chart(canvas, TOPS.get(0), "latency, median (us)", result -> result.latency().median());
         chart(
                 canvas,
@@ -50,14 +57,18 @@ final class Plot {
         var y = TOPS.getFirst() + LEGEND_LINE;
         for (var name : curves.keySet()) {
             var start = new Point(RIGHT + 20, y - 4);
-            canvas.line(start, new Point(RIGHT + 44, y - 4), colour(name));
-            canvas.text(new Point(RIGHT + 52, y), Anchor.START, name);
+            canvas.line(start, new Point(RIGHT + 52, y - 4), pen(name));
+            canvas.text(new Point(RIGHT + 60, y), Anchor.START, name);
             y += LEGEND_LINE;
         }
     }
 
-    private String colour(String name) {
-        return COLOURS.get(List.copyOf(curves.keySet()).indexOf(name) % COLOURS.size());
+    private Pen pen(String name) {
+        var curve = List.copyOf(curves.keySet()).indexOf(name);
+        return new Pen(
+                COLOURS.get(curve % COLOURS.size()),
+                2,
+                DASHES.get(curve / COLOURS.size() % DASHES.size()));
     }
 
     private void chart(Canvas canvas, int top, String title, ToDoubleFunction<Result> figure) {
@@ -90,7 +101,7 @@ final class Plot {
                                                 x.at(result.bytes()),
                                                 y.at(figure.applyAsDouble(result))))
                                 .toList(),
-                        colour(name)));
+                        pen(name)));
     }
 
     private static String number(double value) {

@@ -68,7 +68,8 @@ final class PlotFile {
         var rows = new StringBuilder();
         for (var result : results) {
             rows.append(
-                    "<tr><td>%s<td>%s".formatted(SvgCanvas.escaped(result.path()), result.bytes()));
+                    "<tr><td>%s<td>%s"
+                            .formatted(SvgCanvas.escaped(result.label()), result.bytes()));
             var latency = result.latency();
             for (var figure :
                     new double[] {

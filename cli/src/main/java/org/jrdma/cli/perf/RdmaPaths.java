@@ -24,7 +24,7 @@ final class RdmaPaths {
 
     private final Paths.Fabric fabric;
     private final Optional<String> wanted;
-    private final Optional<String> missing;
+    private final Provider provider;
 
     /**
      * The paths of a device.
@@ -34,7 +34,7 @@ final class RdmaPaths {
     RdmaPaths(Paths.Fabric fabric, Optional<String> wanted) {
         this.fabric = fabric;
         this.wanted = wanted;
-        this.missing = whyNot();
+        this.provider = provider();
     }
 
     List<Path> all() {
@@ -56,10 +56,10 @@ final class RdmaPaths {
         return new Path(
                 name,
                 description + fabric.suffix(),
+                provider,
                 smallest,
                 largest,
                 isRoundTrip,
-                missing,
                 (peer, most, _) -> {
                     var side = new RdmaSide(device(), peer, most);
                     try {
@@ -79,14 +79,27 @@ final class RdmaPaths {
         Link make(RdmaSide side) throws IOException;
     }
 
-    private Optional<String> whyNot() {
+    private Provider provider() {
         try {
-            return description().transportType() == TransportType.IWARP
-                    ? Optional.of("iWARP connects through rdma_cm only, which this does not use")
-                    : Optional.empty();
+            var device = description();
+            return new Provider(
+                    Optional.of(fabric),
+                    Optional.of(device.name()),
+                    whyNot(device),
+                    Optional.empty());
         } catch (FabricException e) {
-            return Optional.of(e.getMessage());
+            return new Provider(
+                    Optional.of(fabric),
+                    Optional.empty(),
+                    Optional.of(e.getMessage()),
+                    Optional.empty());
         }
+    }
+
+    private static Optional<String> whyNot(DeviceDescription device) {
+        return device.transportType() == TransportType.IWARP
+                ? Optional.of("iWARP connects through rdma_cm only, which this does not use")
+                : Optional.empty();
     }
 
     private Verbs verbs() throws FabricException {

@@ -1,4 +1,25 @@
 package org.jrdma.cli.perf;
 
-/** What was measured of a path with messages of one size. */
-record Result(String path, int bytes, Latency latency, Bandwidth bandwidth) {}
+import java.util.Optional;
+
+/**
+ * What was measured of a path with messages of one size.
+ *
+ * @param fabric whether that was hardware; empty of sockets
+ * @param device the RDMA device of this side; empty where there is none
+ */
+record Result(
+        String path,
+        Optional<Paths.Fabric> fabric,
+        Optional<String> device,
+        int bytes,
+        Latency latency,
+        Bandwidth bandwidth) {
+
+    /** The path, and over what, so that nobody takes software for hardware. */
+    String label() {
+        return path
+                + device.map(name -> " on " + name).orElse("")
+                + (fabric.equals(Optional.of(Paths.Fabric.SOFTWARE)) ? ", software" : "");
+    }
+}

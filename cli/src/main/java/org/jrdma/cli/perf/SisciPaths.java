@@ -37,23 +37,24 @@ final class SisciPaths {
     }
 
     List<Path> all() {
-        var missing = whyNot();
+        var provider =
+                new Provider(Optional.of(fabric), Optional.empty(), whyNot(), Optional.empty());
         return List.of(
                 new Path(
                         "pio",
                         "SISCI stores of the processor" + fabric.suffix(),
+                        provider,
                         WORD,
                         LARGEST,
                         true,
-                        missing,
                         (peer, largest, _) -> StoreLink.open(sisci(), peer, largest)),
                 new Path(
                         "dma",
                         "SISCI DMA" + fabric.suffix(),
+                        provider,
                         WORD,
                         LARGEST,
                         false,
-                        missing,
                         (peer, largest, _) -> DmaLink.open(sisci(), peer, largest)));
     }
 

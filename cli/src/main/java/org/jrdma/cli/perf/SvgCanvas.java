@@ -10,27 +10,25 @@ final class SvgCanvas implements Canvas {
     private final StringBuilder elements = new StringBuilder();
 
     @Override
-    public void line(Point from, Point to, String colour) {
+    public void line(Point from, Point to, Pen pen) {
         add(
-                "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\" stroke=\"%s\"/>"
+                "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\" %s/>"
                         .formatted(
                                 pixel(from.x()),
                                 pixel(from.y()),
                                 pixel(to.x()),
                                 pixel(to.y()),
-                                colour));
+                                stroke(pen)));
     }
 
     @Override
-    public void curve(String name, List<Point> points, String colour) {
-        add("<g fill=\"%s\"><title>%s</title>".formatted(colour, escaped(name)));
+    public void curve(String name, List<Point> points, Pen pen) {
+        add("<g fill=\"%s\"><title>%s</title>".formatted(pen.colour(), escaped(name)));
         var corners =
                 points.stream()
                         .map(point -> pixel(point.x()) + "," + pixel(point.y()))
                         .collect(Collectors.joining(" "));
-        add(
-                "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>"
-                        .formatted(corners, colour));
+        add("<polyline points=\"%s\" fill=\"none\" %s/>".formatted(corners, stroke(pen)));
         for (var point : points) {
             add(
                     "<circle cx=\"%s\" cy=\"%s\" r=\"3\"/>"
@@ -58,6 +56,15 @@ final class SvgCanvas implements Canvas {
                         .formatted(place, escaped(words)));
     }
 
+    private static String stroke(Pen pen) {
+        var dashes = pen.dashes().stream().map(String::valueOf).collect(Collectors.joining(" "));
+        return "stroke=\"%s\" stroke-width=\"%s\"%s"
+                .formatted(
+                        pen.colour(),
+                        pen.width(),
+                        dashes.isEmpty() ? "" : " stroke-dasharray=\"%s\"".formatted(dashes));
+    }
+
     private void add(String element) {
         elements.append("  ").append(element).append('\n');
     }
@@ -73,7 +80,7 @@ final class SvgCanvas implements Canvas {
     /** All that was drawn. */
     String toSvg() {
         return """
-        <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" font-family="sans-serif" font-size="13">
+        <svg xmlns="http://www.w3.org/2000/svg" width="%1$s" height="%2$s" viewBox="0 0 %1$s %2$s" font-family="sans-serif" font-size="13">
           <rect width="100%%" height="100%%" fill="white"/>
         %3$s</svg>
         """

@@ -60,8 +60,9 @@ class PerfCommandTest {
         assertThat(run("perf", "tcp", "--json", "-t20", "-s4K,8")).isZero();
 
         assertThat(output.toString())
-                .startsWith("[{\"path\":\"tcp\",\"bytes\":8,\"latency\":{\"samples\":")
-                .contains("{\"path\":\"tcp\",\"bytes\":4096,", "\"percentile99Point9\":")
+                .startsWith(
+                        "[{\"path\":\"tcp\",\"fabric\":null,\"device\":null,\"bytes\":8,\"latency\":{\"samples\":")
+                .contains("\"bytes\":4096,", "\"percentile99Point9\":")
                 .endsWith("}}]\n")
                 .hasLineCount(1);
         assertThat(errors.toString()).contains("tcp: 4096 bytes");
@@ -101,7 +102,8 @@ class PerfCommandTest {
                 .isZero();
 
         assertThat(output.toString())
-                .startsWith("[{\"java\":{\"path\":\"write\",\"bytes\":8,")
+                .startsWith(
+                        "[{\"java\":{\"path\":\"write\",\"fabric\":\"SOFTWARE\",\"device\":\"soft0\",\"bytes\":8,")
                 .endsWith(
                         ",\"c\":null,\"missing\":\"the programs in C need an RDMA device, and this is the software fabric\"}]\n");
     }

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +20,8 @@ class PerftestTest {
     private static final Result RESULT =
             new Result(
                     "write",
+                    Optional.of(Paths.Fabric.SYSTEM),
+                    Optional.of("rxe0"),
                     4096,
                     new Latency(250, 1, 3, 3, 3, 3, 3, 3),
                     new Bandwidth(2097.152, 5000));

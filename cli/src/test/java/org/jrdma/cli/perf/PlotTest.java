@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -30,8 +32,20 @@ class PlotTest {
     @TempDir private Path folder;
 
     private static Result result(String path, int bytes, double micros, double megabytes) {
+        return result(path, Optional.empty(), Optional.empty(), bytes, micros, megabytes);
+    }
+
+    private static Result result(
+            String path,
+            Optional<Paths.Fabric> fabric,
+            Optional<String> device,
+            int bytes,
+            double micros,
+            double megabytes) {
         return new Result(
                 path,
+                fabric,
+                device,
                 bytes,
                 new Latency(1, micros, micros, micros, micros, micros, micros, micros),
                 new Bandwidth(megabytes, megabytes * 1e6 / bytes));
@@ -62,6 +76,52 @@ class PlotTest {
         assertThat(elements(document, "polyline"))
                 .hasSize(4)
                 .allSatisfy(line -> assertThat(line.getAttribute("points")).matches("\\S+ \\S+"));
+    }
+
+    /** More than the command has. */
+    @Test
+    void shouldDrawEachOfManyPathsDifferently() throws Exception {
+        var results = IntStream.range(0, 14).mapToObj(path -> result("p" + path, 8, 1, 1)).toList();
+
+        assertThat(elements(draw(results), "polyline").subList(0, 14))
+                .extracting(
+                        line -> line.getAttribute("stroke") + line.getAttribute("stroke-dasharray"))
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void shouldSayWhatIsSoftware() throws Exception {
+        var results =
+                List.of(
+                        result(
+                                "write",
+                                Optional.of(Paths.Fabric.SOFTWARE),
+                                Optional.of("soft0"),
+                                8,
+                                1,
+                                1),
+                        result(
+                                "read",
+                                Optional.of(Paths.Fabric.SYSTEM),
+                                Optional.of("rxe0"),
+                                8,
+                                1,
+                                1));
+        var page = folder.resolve("plot.html");
+
+        PlotFile.write(page, results);
+
+        assertThat(elements(draw(results), "text"))
+                .extracting(Element::getTextContent)
+                .contains("write on soft0, software", "read on rxe0");
+        assertThat(Files.readString(page)).contains("<tr><td>write on soft0, software<td>8<td>");
+    }
+
+    @Test
+    void shouldSayWhatLatencyIs() throws Exception {
+        assertThat(elements(draw(RESULTS), "text"))
+                .extracting(Element::getTextContent)
+                .anyMatch(words -> words.contains("half of there and back; of read,"));
     }
 
     @Test
