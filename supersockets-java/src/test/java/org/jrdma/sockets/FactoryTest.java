@@ -118,6 +118,22 @@ class FactoryTest {
     }
 
     @Test
+    void shouldHeedAnInterruptOfAPlatformThreadWhereItIsKnownTo() throws Exception {
+        var reader = Tasks.start(client.getInputStream()::read).awaitWaiting();
+
+        reader.thread().interrupt();
+
+        if (implementation.differsIn(Difference.INTERRUPT_CLOSES_A_FACTORYS_SOCKET)) {
+            assertThat(reader.failure())
+                    .isExactlyInstanceOf(SocketException.class)
+                    .hasMessage("Closed by interrupt");
+        } else {
+            server.getOutputStream().write(7);
+            assertThat(reader.get()).isEqualTo(7);
+        }
+    }
+
+    @Test
     void shouldRefuseWhatIsAskedOfAClosedSocket() throws Exception {
         var input = client.getInputStream();
         var output = client.getOutputStream();
