@@ -3,11 +3,13 @@ package org.jrdma.cli;
 import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,6 +53,55 @@ class PackagedTest {
                     .startsWith("write, 64 bytes: RDMA WRITE, on the software fabric\n")
                     .containsPattern("(?m)^ +\\d+ times: least ")
                     .doesNotContain("WARNING");
+        }
+    }
+
+    /** As docs/sockets.md has it, but for the port and the folders. */
+    @Test
+    void shouldRunAnUnmodifiedProgramOverSisciAsTheDocumentSays(@TempDir Path folder)
+            throws Exception {
+        var blocks =
+                Pattern.compile("```sh\n(.*?)```", Pattern.DOTALL)
+                        .matcher(Files.readString(Path.of("../docs/sockets.md")))
+                        .results()
+                        .map(found -> found.group(1))
+                        .toList();
+        assertThat(blocks).hasSize(2);
+        var port = freePort();
+
+        try (var server = bash(folder, port, "exec " + blocks.getFirst())) {
+            server.awaitOutput("Serving ");
+            try (var client = bash(folder, port, blocks.getLast())) {
+                assertThat(client.await()).as(client.output()).isZero();
+                assertThat(client.output())
+                        .contains("Fetch.java") // what the server lists
+                        .contains("   sisci: 1 (to %d); ".formatted(port));
+            }
+        }
+    }
+
+    private static Program bash(Path folder, int port, String script) throws Exception {
+        var here =
+                script.replace(
+                                "cli/target/jrdma.jar",
+                                Path.of("target/jrdma.jar").toRealPath() + "")
+                        .replace("./jrdma", Path.of("../jrdma").toRealPath() + "")
+                        .replace("8000", port + "");
+        var java = System.getProperty("java.home");
+        return Program.start(
+                Map.of(
+                        "JAVA_HOME",
+                        java,
+                        "PATH",
+                        java + "/bin:" + System.getenv("PATH"),
+                        "JDK_JAVA_OPTIONS",
+                        "-Djrdma.sisci.fabric=" + folder.resolve("fabric")),
+                List.of("bash", "-ec", "cd '%s' && %s".formatted(folder, here)));
+    }
+
+    private static int freePort() throws Exception {
+        try (var socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
         }
     }
 
