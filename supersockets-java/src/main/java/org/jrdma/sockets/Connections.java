@@ -11,9 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.sockets.internal.SmcSockets;
 
 /**
- * Who is connected how: the open streams of this process, those of the selector provider too. The
- * same over JMX: {@link ConnectionsMXBean}; in a file: {@link ConnectionsSnapshot}. Safe for use by
- * several threads; none of it waits for a peer.
+ * Who is connected how: the open streams of this process, those of the selector provider too. What
+ * listens is no stream and not among them: by which ways it can be reached, and why not by others,
+ * its channel's {@code toString} tells, and by which one a client came, the stream that was
+ * accepted. The same over JMX: {@link ConnectionsMXBean}; in a file: {@link ConnectionsSnapshot}.
+ * Safe for use by several threads; none of it waits for a peer.
  */
 public final class Connections {
 

@@ -101,6 +101,11 @@ final class Doors extends Source {
         }
     }
 
+    /** Why one of them, by its place among the short cuts, does not lead here; empty if it does. */
+    String whyNot(int door) {
+        return doors.get(door).whyNot;
+    }
+
     void close() {
         for (var door : doors) {
             if (door.open != null) {

@@ -300,10 +300,21 @@ final class ListenerChannel extends ServerSocketChannel implements Selectable {
         return adaptor;
     }
 
-    /** What it is, and where it listens. */
+    /** What it is, where it listens, and which other ways lead there, or why not. */
     @Override
     public String toString() {
-        var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local;
+        var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local + otherWays();
         return "FabricServerSocketChannel[%s %s]".formatted(kind.transport().name(), where);
+    }
+
+    private String otherWays() {
+        var ways = new StringBuilder();
+        for (var i = 0; i < kind.shortCuts().size(); i++) {
+            var name = kind.shortCuts().get(i).transport().name();
+            var whyNot = doors.whyNot(i);
+            ways.append(
+                    whyNot.isEmpty() ? "; by " + name : "; not by %s: %s".formatted(name, whyNot));
+        }
+        return ways.toString();
     }
 }

@@ -77,6 +77,27 @@ class TransportTest {
                 .hasMessage("No transport can be used: supersockets: for IPv4 alone");
     }
 
+    @Test
+    void shouldSayOfAListenerByWhichWaysItCanBeReached() throws Exception {
+        var node = SisciNodes.anyOfItsOwn();
+        var provider =
+                new FabricSelectorProvider(
+                        List.of(
+                                node.transport(""),
+                                Transport.sisci(node.library(), Path.of("/nowhere/hosts")),
+                                Transport.tcp()));
+        try (var listener = provider.openServerSocketChannel()) {
+            assertThat(listener).hasToString("FabricServerSocketChannel[tcp unbound]");
+
+            listener.bind(ChannelPair.ANY_PORT);
+
+            assertThat(listener)
+                    .hasToString(
+                            "FabricServerSocketChannel[tcp at %s; by sisci; not by sisci: there is no table of hosts /nowhere/hosts]"
+                                    .formatted(listener.getLocalAddress()));
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "'tcp,infiniband', 'there is no transport \"infiniband\"; there are supersockets, sisci, rsocket, smc, tcp'",
