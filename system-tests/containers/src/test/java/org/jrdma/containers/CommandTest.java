@@ -2,6 +2,9 @@ package org.jrdma.containers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.jrdma.cli.Jrdma;
 import org.junit.jupiter.api.Test;
 import org.testcontainers.containers.Network;
 
@@ -62,6 +65,59 @@ class CommandTest {
                                 "write: RDMA WRITE, on the software fabric;.*\n.*\n +64 .*\n +4K ")
                         .containsPattern("tcp: sockets over tcp;.*\n.*\n +64 .*\n +4K ");
             }
+        }
+    }
+
+    @Test
+    void shouldPingAnotherHost() throws Exception {
+        try (var network = Network.newNetwork();
+                var server = Host.running(network, "server", COMMAND, "ping", "--serve")) {
+            server.awaitOutput("waiting on port 18516");
+            try (var client =
+                    Host.running(
+                            network, "client", COMMAND, "ping", "--connect", "server", "-c2")) {
+                assertThat(client.await()).as(client.output() + server.output()).isZero();
+
+                assertThat(client.output())
+                        .startsWith("write, 64 bytes: RDMA WRITE, on the software fabric\n")
+                        .containsPattern("(\n +[\\d,]+ times: least .*){2}\n");
+            }
+        }
+    }
+
+    /** Ping is two JVMs with a stream between them. */
+    @Test
+    void shouldListTheStreamsOfItsOwnJvms() throws Exception {
+        try (var network = Network.newNetwork();
+                var host = Host.running(network, "busy", COMMAND, "ping", "tcp")) {
+            host.awaitOutput(" times: ");
+
+            assertThat(host.runBeside(COMMAND, "net"))
+                    .containsPattern("(?m)^ +tcp: 1 \\(at \\d+\\); [\\d,]+ bytes received, ")
+                    .containsPattern("(?m)^ +tcp: 1 \\(to \\d+\\); [\\d,]+ bytes received, ")
+                    .doesNotContain("not known");
+        }
+    }
+
+    @Test
+    void shouldSayOutsideThatAJvmIsInAContainer() throws Exception {
+        var output = new StringWriter();
+        try (var network = Network.newNetwork();
+                var host = Host.running(network, "busy", COMMAND, "ping", "tcp")) {
+            host.awaitOutput(" times: ");
+            var pid = Long.toString(host.pid());
+
+            var code =
+                    Jrdma.commandLine()
+                            .setOut(new PrintWriter(output, true))
+                            .execute("net", "--pid", pid);
+
+            assertThat(output.toString())
+                    .contains(
+                            "process %s, %s: not known: it ".formatted(pid, COMMAND),
+                            ", in a container or PID namespace of its own: ",
+                            "-Djrdma.sockets.report=FILE");
+            assertThat(code).isOne();
         }
     }
 }

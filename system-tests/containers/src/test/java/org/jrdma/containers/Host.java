@@ -204,17 +204,23 @@ final class Host implements AutoCloseable {
         execute("ip", "link", "set", "eth0", "up");
     }
 
-    /** Runs one more program beside the first, to its end. */
-    void runBeside(String program, String... arguments) throws IOException, InterruptedException {
-        execute(plan.command(program, arguments));
+    /** The number of its program on the machine that all containers are on. */
+    long pid() {
+        return Objects.requireNonNull(state().getPidLong());
     }
 
-    /** Runs a command in it, which must succeed. */
-    void execute(String... command) throws IOException, InterruptedException {
+    /** Runs one more program beside the first, to its end. Returns what it has written. */
+    String runBeside(String program, String... arguments) throws IOException, InterruptedException {
+        return execute(plan.command(program, arguments));
+    }
+
+    /** Runs a command in it, which must succeed. Returns what it has written. */
+    String execute(String... command) throws IOException, InterruptedException {
         Container.ExecResult result = container.execInContainer(command);
         if (result.getExitCode() != 0) {
             throw new IOException(String.join(" ", command) + ": " + result);
         }
+        return result.getStdout();
     }
 
     @Override
