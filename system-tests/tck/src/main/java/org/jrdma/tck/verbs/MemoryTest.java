@@ -1,5 +1,8 @@
 package org.jrdma.tck.verbs;
 
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
@@ -10,9 +13,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
 import org.jrdma.verbs.Access;
+import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PageAdvice;
 import org.jrdma.verbs.ProtectionDomain;
@@ -20,6 +27,7 @@ import org.jrdma.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -357,6 +365,37 @@ class MemoryTest {
             assertThatThrownBy(() -> region.slice(0, bytes))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("2 GiB");
+        }
+    }
+
+    /** A mapped file that no page of is there until it is written to. */
+    @Test
+    void shouldRegisterASegmentOfMoreThanTwoGibibytesAndWriteToItsEnd(@TempDir Path folder)
+            throws Exception {
+        fabric.needs(Feature.LARGE_REGIONS);
+        var bytes = 3L << 30;
+        try (var pair = Pair.connected();
+                var arena = Arena.ofShared();
+                var file = FileChannel.open(folder.resolve("file"), CREATE_NEW, READ, WRITE)) {
+            var mapped = file.map(MapMode.READ_WRITE, 0, bytes, arena);
+            try (var region = pair.right().domain().registerUnguarded(mapped, Pair.ALL)) {
+                pair.left().fill(0x5A);
+
+                var completion =
+                        pair.left()
+                                .complete(
+                                        pair.left()
+                                                .queuePair()
+                                                .prepareWrite(
+                                                        pair.left().region().slice(0, 64),
+                                                        region.remote().at(bytes - 64)));
+
+                assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
+            }
+            assertThat(mapped.asSlice(bytes - 64).toArray(ValueLayout.JAVA_BYTE))
+                    .containsOnly(0x5A);
+            assertThat(mapped.asSlice(bytes - 128, 64).toArray(ValueLayout.JAVA_BYTE))
+                    .containsOnly(0);
         }
     }
 }
