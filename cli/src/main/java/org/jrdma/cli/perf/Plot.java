@@ -14,7 +14,7 @@ import org.jrdma.cli.perf.Canvas.Point;
 /** Latency and bandwidth by message size, a line for each path; both axes logarithmic. */
 final class Plot {
 
-    static final int WIDTH = 960;
+    static final int WIDTH = 1040;
     static final int HEIGHT = 880;
 
     private static final int LEFT = 90;
@@ -45,9 +45,13 @@ final class Plot {
 
     void draw(Canvas canvas) {
         canvas.text(
-                new Point(LEFT, TOPS.getFirst() - 20),
+                new Point(LEFT, TOPS.getFirst() - 32),
                 Anchor.START,
-                "Latency of a message: half of there and back; of read, fetch-add, swap and dma, in which the other side takes no part, until it is done.");
+                "Latency of a message: half of there and back; of read, fetch-add, swap and dma,");
+        canvas.text(
+                new Point(LEFT, TOPS.getFirst() - 16),
+                Anchor.START,
+                "in which the other side takes no part, until it is done.");
         chart(canvas, TOPS.get(0), "latency, median (us)", result -> result.latency().median());
         chart(
                 canvas,

@@ -117,6 +117,27 @@ class PlotTest {
         assertThat(Files.readString(page)).contains("<tr><td>write on soft0, software<td>8<td>");
     }
 
+    /** By what letters of 13 pixels take at most, on average; with a label longer than most. */
+    @Test
+    void shouldKeepAllWordsWithinThePicture() throws Exception {
+        var label = "compare-and-swap on rocep1s0f0";
+
+        assertThat(elements(draw(List.of(result(label, 8, 1_000_000, 0.001))), "text"))
+                .filteredOn(text -> text.hasAttribute("x"))
+                .allSatisfy(text -> {
+                    var x = Double.parseDouble(text.getAttribute("x"));
+                    var width = 8 * text.getTextContent().length();
+                    var left =
+                            switch (text.getAttribute("text-anchor")) {
+                                case "start" -> x;
+                                case "end" -> x - width;
+                                default -> x - width / 2.0;
+                            };
+                    assertThat(left).isNotNegative();
+                    assertThat(left + width).isLessThanOrEqualTo(Plot.WIDTH);
+                });
+    }
+
     @Test
     void shouldSayWhatLatencyIs() throws Exception {
         assertThat(elements(draw(RESULTS), "text"))
