@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -66,6 +70,47 @@ class RealKernelTest {
                 .containsPattern("write: RDMA WRITE;(.*\n){4}" + both)
                 .containsPattern("read: RDMA READ;(.*\n){4}" + both)
                 .containsPattern("send: RDMA SEND;(.*\n){4}" + both);
+    }
+
+    @Test
+    void shouldPingOverTheKernelsDevice() {
+        assertThat(run("ping", "-c2", "-i200", "-drxe0")).isZero();
+
+        assertThat(output.toString())
+                .startsWith("write, 64 bytes: RDMA WRITE\n")
+                .containsPattern("(\n +[\\d,]+ times: least .*){2}\n");
+    }
+
+    private static Program start(String... arguments) throws Exception {
+        var command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Jrdma.class.getName()));
+        command.addAll(List.of(arguments));
+        return Program.start(command);
+    }
+
+    @Test
+    void shouldListTheStreamsOverTheKernelsDevice() throws Exception {
+        try (var server = start("ping", "--serve")) {
+            server.awaitOutput("waiting on port");
+            try (var client = start("ping", "rsocket", "--connect", "10.77.0.1")) {
+                client.awaitOutput(" times: ");
+
+                assertThat(run("net", "--pid", client.pid())).as(output.toString()).isZero();
+
+                assertThat(output.toString())
+                        .startsWith(
+                                "process %s, %s\n".formatted(client.pid(), Jrdma.class.getName()))
+                        .containsPattern("(?m)^ +rsocket: 1 \\(to \\d+\\); ");
+            }
+        }
     }
 
     @Test
