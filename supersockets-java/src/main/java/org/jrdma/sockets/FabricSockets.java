@@ -47,7 +47,8 @@ public final class FabricSockets {
      * that waits leaves its carrier.
      *
      * @param timeout for all attempts together: each has an equal part of what is left, so that a
-     *     path on which nothing comes back leaves time for the next
+     *     path on which nothing comes back leaves time for the next; zero waits for nothing
+     * @throws IllegalArgumentException if it is negative
      * @throws UnknownHostException if there is no such host
      * @throws FabricTimeoutException if none leads there in this time
      * @throws FabricException if none leads there at all; either says why of each
@@ -60,6 +61,9 @@ public final class FabricSockets {
 
     static StreamChannel connect(String host, int port, Preferences preferences, Duration timeout)
             throws IOException {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("connect: timeout can't be negative");
+        }
         var deadline = Deadline.after(timeout);
         InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
         return connect(host, addresses, port, preferences, deadline);

@@ -217,6 +217,13 @@ class FabricSocketsTest {
     }
 
     @Test
+    void shouldRefuseATimeThatIsNone() {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> FabricSockets.connect("127.0.0.1", port, ofSeconds(-1)))
+                .withMessage("connect: timeout can't be negative");
+    }
+
+    @Test
     void shouldRefuseToListenWhereAnotherDoes() throws Exception {
         assertThatExceptionOfType(BindException.class)
                 .isThrownBy(() ->
