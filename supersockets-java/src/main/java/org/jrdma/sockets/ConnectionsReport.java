@@ -2,6 +2,7 @@ package org.jrdma.sockets;
 
 import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
 import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -72,7 +73,9 @@ final class ConnectionsReport {
             if (!Files.isDirectory(file.getParent())) {
                 throw new NoSuchFileException(file.getParent().toString());
             }
-            Files.write(fresh, ConnectionsSnapshot.ofThisProcess(isLast).lines());
+            Files.deleteIfExists(fresh);
+            Files.write( // never through a link that somebody has laid there
+                    fresh, ConnectionsSnapshot.ofThisProcess(isLast).lines(), CREATE_NEW);
             Files.move(fresh, file, ATOMIC_MOVE, REPLACE_EXISTING);
             hasFailed = false;
         } catch (IOException e) {

@@ -200,6 +200,23 @@ class ConnectionsTest {
     }
 
     @Test
+    void shouldNotWriteThroughALinkThatAnotherHasLaid() throws Exception {
+        var file = folder.resolve("report");
+        var other = Files.writeString(folder.resolve("other"), "of another");
+        Files.createSymbolicLink(folder.resolve("report.new"), other);
+        var process = start("-Djrdma.sockets.report=" + file);
+        try {
+            process.getOutputStream().close();
+            assertThat(process.waitFor()).isZero();
+
+            assertThat(other).hasContent("of another");
+            assertThat(ConnectionsSnapshot.read(file).isLast()).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
     void shouldLiveOnWhereItsFileCannotBeWritten() throws Exception {
         var process = start("-Djrdma.sockets.report=/nowhere/report");
         try (var output = process.inputReader()) {
