@@ -75,20 +75,15 @@ public final class ConnectionChecks {
 
     /** Of nft's rules, as it lists them. */
     public static Finding firewall(List<String> rules) {
-        var drops =
-                rules.stream()
-                        .anyMatch(rule ->
-                                rule.contains("hook input")
-                                        && (rule.contains("policy drop")
-                                                || rule.contains("policy reject")));
-        var opened = rules.stream().anyMatch(rule -> rule.contains("4791"));
-        return drops && !opened
-                ? Finding.doubtful(
-                        "firewall",
-                        "lets in only what it lists, and lists no 4791",
-                        "packets of RoCE from other machines do not arrive",
-                        "nft add rule inet filter input udp dport 4791 accept")
-                : Finding.fine("firewall", "nft's rules do not speak against UDP port 4791");
+        return new FirewallRules(rules)
+                .objection()
+                .map(objection ->
+                        Finding.doubtful(
+                                "firewall",
+                                objection,
+                                "packets of RoCE from other machines do not arrive",
+                                "firewall-cmd --add-port=4791/udp where firewalld runs; else nft insert rule inet filter input udp dport 4791 accept"))
+                .orElse(Finding.fine("firewall", "nft's rules do not speak against UDP port 4791"));
     }
 
     /** The address resolver ibacm, which stalls connections. */
