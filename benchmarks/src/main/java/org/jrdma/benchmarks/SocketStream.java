@@ -9,6 +9,7 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.sockets.FabricSelectorProvider;
@@ -82,7 +83,8 @@ final class SocketStream {
         var start = System.nanoTime();
         exchange(count, first);
         var seconds = (System.nanoTime() - start) / 1e9;
-        System.out.printf("%.3f Gb/sec%n", 2.0 * count * buffer.capacity() * 8 / seconds / 1e9);
+        System.out.printf(
+                Locale.ROOT, "%.3f Gb/sec%n", 2.0 * count * buffer.capacity() * 8 / seconds / 1e9);
     }
 
     private void exchange(int count, boolean first) throws IOException {

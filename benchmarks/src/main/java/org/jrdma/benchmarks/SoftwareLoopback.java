@@ -10,6 +10,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionCursor;
@@ -77,8 +78,13 @@ public final class SoftwareLoopback {
         }
         var ratio = Median.of(own) / Median.of(others);
         System.out.printf(
+                Locale.ROOT,
                 "| %s | %,.1f | %,.1f | %.2f | %s |%n",
-                what, Median.of(own), Median.of(others), ratio, bound);
+                what,
+                Median.of(own),
+                Median.of(others),
+                ratio,
+                bound);
     }
 
     /** One side, with all that it needs. */

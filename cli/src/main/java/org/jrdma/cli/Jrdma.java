@@ -1,6 +1,7 @@
 package org.jrdma.cli;
 
 import java.io.IOException;
+import java.util.Locale;
 import org.jrdma.cli.net.NetCommand;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
@@ -33,6 +34,7 @@ public final class Jrdma {
     private Jrdma() {}
 
     static void main(String... arguments) {
+        Locale.setDefault(Locale.ROOT); // so that the same is printed in every country
         System.exit(commandLine().execute(arguments));
     }
 

@@ -39,6 +39,23 @@ class PackagedTest {
         }
     }
 
+    @Test
+    void shouldPrintTheSameInEveryCountry() throws Exception {
+        try (var program =
+                Program.start(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Duser.language=ar",
+                                "-Duser.country=EG",
+                                "-jar",
+                                Path.of("target", "jrdma.jar").toString(),
+                                "devices"))) {
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output())
+                    .contains("\n    port 1: ACTIVE, ETHERNET, MTU 4096\n", "\n  adapter 0: ");
+        }
+    }
+
     /** Each starts the same program for the other side. */
     @ParameterizedTest
     @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -107,8 +108,12 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
                 throws VerbsException {
             if (newCapacity < Math.max(1, taken)) {
                 throw new IllegalArgumentException(
-                        "%s has queue pairs for %,d requests, and cannot have room for %,d only"
-                                .formatted(name, taken, newCapacity));
+                        String.format(
+                                Locale.ROOT,
+                                "%s has queue pairs for %,d requests, and cannot have room for %,d only",
+                                name,
+                                taken,
+                                newCapacity));
             }
             queue.resize(newCapacity);
             capacity = newCapacity;
@@ -156,8 +161,11 @@ abstract sealed class CompletionSource<W extends WorkQueue> extends NativeObject
         var microseconds = atMost.toNanos() / 1_000;
         if ((completions & ~0xffff) != 0 || (microseconds & ~0xffff) != 0) {
             throw new IllegalArgumentException(
-                    "Events stand for 0 to 65,535 completions or microseconds, not %,d or %,d"
-                            .formatted(completions, microseconds));
+                    String.format(
+                            Locale.ROOT,
+                            "Events stand for 0 to 65,535 completions or microseconds, not %,d or %,d",
+                            completions,
+                            microseconds));
         }
         device.inCall(() -> {
             nativeQueue.moderate(completions, (int) microseconds);

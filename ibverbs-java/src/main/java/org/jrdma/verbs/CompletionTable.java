@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,8 @@ final class CompletionTable<W extends WorkQueue> {
         var place = freePlaces.isEmpty() ? before.length : freePlaces.remove();
         if (place == PLACES) {
             throw new IllegalStateException(
-                    "There is a place for %,d work queues at most".formatted(PLACES));
+                    String.format(
+                            Locale.ROOT, "There is a place for %,d work queues at most", PLACES));
         }
         var generation = place < before.length ? (before[place].generation + 1) % GENERATIONS : 0;
         var after = Arrays.copyOf(before, Math.max(before.length, place + 1));

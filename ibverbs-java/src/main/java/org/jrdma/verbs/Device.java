@@ -537,7 +537,7 @@ public final class Device extends NativeObject {
                     Codes.GID_TYPE.of(row.type()),
                     interfaceName(row.netDeviceIndex()));
         }
-        var attributes = sysfs.resolve("ports/%d/gid_attrs".formatted(row.port()));
+        var attributes = sysfs.resolve("ports/%s/gid_attrs".formatted(row.port()));
         return new GidEntry(
                 row.port(),
                 row.index(),

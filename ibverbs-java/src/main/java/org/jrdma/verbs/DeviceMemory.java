@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
@@ -40,11 +41,13 @@ public final class DeviceMemory extends NativeObject {
 
     private static Made allocate(Device device, long length, long alignment) throws VerbsException {
         if (length <= 0) {
-            throw new IllegalArgumentException("Device memory of %,d bytes".formatted(length));
+            throw new IllegalArgumentException(
+                    String.format(Locale.ROOT, "Device memory of %,d bytes", length));
         }
         if (Long.bitCount(alignment) != 1 || alignment < 0) {
             throw new IllegalArgumentException(
-                    "An alignment is a power of two, and not %,d".formatted(alignment));
+                    String.format(
+                            Locale.ROOT, "An alignment is a power of two, and not %,d", alignment));
         }
         var memory = device.library().memory();
         var context = device.context();
@@ -55,9 +58,16 @@ public final class DeviceMemory extends NativeObject {
                         Long.numberOfTrailingZeros(alignment),
                         new Attempt(
                                 "ibv_alloc_dm",
-                                () -> "for %,d bytes on %s".formatted(length, device.name()),
+                                () ->
+                                        String.format(
+                                                Locale.ROOT,
+                                                "for %,d bytes on %s",
+                                                length,
+                                                device.name()),
                                 DeviceMemory::advice));
-        var name = "device memory of %,d bytes on %s".formatted(length, device.name());
+        var name =
+                String.format(
+                        Locale.ROOT, "device memory of %,d bytes on %s", length, device.name());
         return new Made(
                 address,
                 new Lifetime(
@@ -73,7 +83,8 @@ public final class DeviceMemory extends NativeObject {
     /** See {@link Device#importDeviceMemory}. */
     static DeviceMemory imported(Device device, int handle, long length) throws VerbsException {
         if (length <= 0) {
-            throw new IllegalArgumentException("Device memory of %,d bytes".formatted(length));
+            throw new IllegalArgumentException(
+                    String.format(Locale.ROOT, "Device memory of %,d bytes", length));
         }
         var memory = device.library().memory();
         return new DeviceMemory(
@@ -90,8 +101,11 @@ public final class DeviceMemory extends NativeObject {
                     return new Made(
                             address,
                             new Lifetime(
-                                    "imported device memory of %,d bytes on %s"
-                                            .formatted(length, device.name()),
+                                    String.format(
+                                            Locale.ROOT,
+                                            "imported device memory of %,d bytes on %s",
+                                            length,
+                                            device.name()),
                                     List.of(device.ownLifetime()),
                                     () -> memory.unimportDeviceMemory(address)));
                 }));
@@ -214,8 +228,12 @@ public final class DeviceMemory extends NativeObject {
                     Attempt.to(
                             function,
                             () ->
-                                    "for %,d bytes at %,d of %s"
-                                            .formatted(bytes.byteSize(), offset, this)));
+                                    String.format(
+                                            Locale.ROOT,
+                                            "for %,d bytes at %,d of %s",
+                                            bytes.byteSize(),
+                                            offset,
+                                            this)));
         } finally {
             lifetime().release();
         }

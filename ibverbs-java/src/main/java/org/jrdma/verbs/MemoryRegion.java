@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.jrdma.ffi.Lifetime;
@@ -94,9 +95,12 @@ public final class MemoryRegion extends NativeObject {
                         ? MemoryFunctions.regionLength(registration.address)
                         : form.length;
         var name =
-                "memory region of %,d bytes %s on %s"
-                        .formatted(
-                                known, Access.describe(form.access), form.domain.device().name());
+                String.format(
+                        Locale.ROOT,
+                        "memory region of %,d bytes %s on %s",
+                        known,
+                        Access.describe(form.access),
+                        form.domain.device().name());
         this.localKey = MemoryFunctions.localKey(registration.address);
         this.remoteKey = MemoryFunctions.remoteKey(registration.address);
         this.access = Set.copyOf(form.access);

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.Objects;
 import org.jrdma.verbs.internal.MemoryFunctions;
 
@@ -75,6 +76,6 @@ public final class MemorySlice {
     /** As in a message. */
     @Override
     public String toString() {
-        return "%,d bytes at %,d of %s".formatted(length, offset, region);
+        return String.format(Locale.ROOT, "%,d bytes at %,d of %s", length, offset, region);
     }
 }

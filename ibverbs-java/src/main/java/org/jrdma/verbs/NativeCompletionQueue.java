@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -168,8 +169,12 @@ final class NativeCompletionQueue {
     }
 
     private static String describe(Device device, CompletionQueueOptions options) {
-        return "for %,d completions on vector %d of %s"
-                .formatted(options.capacity(), options.vector(), device.name());
+        return String.format(
+                Locale.ROOT,
+                "for %,d completions on vector %d of %s",
+                options.capacity(),
+                options.vector(),
+                device.name());
     }
 
     private MemorySegment channelOrNull() {
@@ -280,7 +285,12 @@ final class NativeCompletionQueue {
                     withSpare(capacity),
                     Attempt.to(
                             "ibv_resize_cq",
-                            () -> "for %,d completions of %s".formatted(capacity, lifetime)));
+                            () ->
+                                    String.format(
+                                            Locale.ROOT,
+                                            "for %,d completions of %s",
+                                            capacity,
+                                            lifetime)));
         } finally {
             lifetime.release();
         }
@@ -297,8 +307,12 @@ final class NativeCompletionQueue {
                     new Attempt(
                             "ibv_modify_cq",
                             () ->
-                                    "for an event each %,d completions or %,d microseconds of %s"
-                                            .formatted(completions, microseconds, lifetime),
+                                    String.format(
+                                            Locale.ROOT,
+                                            "for an event each %,d completions or %,d microseconds of %s",
+                                            completions,
+                                            microseconds,
+                                            lifetime),
                             errno ->
                                     errno == Errno.EOPNOTSUPP
                                             ? "The device has an event for each completion."

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -87,6 +88,11 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
     @Override
     String describe() {
-        return "BIND of %s to %,d bytes of %s".formatted(window, request().boundLength(), region);
+        return String.format(
+                Locale.ROOT,
+                "BIND of %s to %,d bytes of %s",
+                window,
+                request().boundLength(),
+                region);
     }
 }

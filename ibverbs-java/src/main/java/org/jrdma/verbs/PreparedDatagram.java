@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
@@ -74,6 +75,6 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
 
     @Override
     String describe() {
-        return "SEND of %,d bytes to %s".formatted(length(), destination);
+        return String.format(Locale.ROOT, "SEND of %,d bytes to %s", length(), destination);
     }
 }

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 
@@ -32,6 +33,6 @@ public final class PreparedFrame extends PreparedSendRequest<PreparedFrame> {
 
     @Override
     String describe() {
-        return "raw packet of %,d bytes".formatted(length());
+        return String.format(Locale.ROOT, "raw packet of %,d bytes", length());
     }
 }

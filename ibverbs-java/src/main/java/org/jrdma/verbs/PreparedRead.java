@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 
 /** Reads the peer's memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
@@ -12,6 +13,6 @@ public final class PreparedRead extends PreparedRdma<PreparedRead> {
 
     @Override
     String describe() {
-        return "READ of %,d bytes from %s".formatted(length(), remote());
+        return String.format(Locale.ROOT, "READ of %,d bytes from %s", length(), remote());
     }
 }

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 
@@ -58,6 +59,6 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
     @Override
     String describe() {
-        return "SEND of %,d bytes".formatted(length());
+        return String.format(Locale.ROOT, "SEND of %,d bytes", length());
     }
 }

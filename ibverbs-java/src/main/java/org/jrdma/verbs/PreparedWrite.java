@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 
@@ -42,6 +43,6 @@ public final class PreparedWrite extends PreparedRdma<PreparedWrite> {
 
     @Override
     String describe() {
-        return "WRITE of %,d bytes to %s".formatted(length(), remote());
+        return String.format(Locale.ROOT, "WRITE of %,d bytes to %s", length(), remote());
     }
 }

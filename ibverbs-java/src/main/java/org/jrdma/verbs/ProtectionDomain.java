@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
@@ -531,6 +532,11 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     static String describe(long bytes, Set<Access> access, Device device) {
-        return "for %,d bytes %s on %s".formatted(bytes, Access.describe(access), device.name());
+        return String.format(
+                Locale.ROOT,
+                "for %,d bytes %s on %s",
+                bytes,
+                Access.describe(access),
+                device.name());
     }
 }

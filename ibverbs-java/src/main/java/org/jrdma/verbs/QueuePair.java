@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -117,11 +118,12 @@ public abstract sealed class QueuePair extends NativeObject
                     : !sharing.attach(attachments, mayOverrun)) {
                 throw new VerbsException(
                         "ibv_create_qp",
-                        "A queue pair with %,d requests could overrun the %s, which has room for %,d more. Make it larger, ask for fewer sends and receives, or say completionQueueMayOverrun()."
-                                .formatted(
-                                        sharing == null ? queue.capacity() : sharing.capacity(),
-                                        source,
-                                        attachments.room()));
+                        String.format(
+                                Locale.ROOT,
+                                "A queue pair with %,d requests could overrun the %s, which has room for %,d more. Make it larger, ask for fewer sends and receives, or say completionQueueMayOverrun().",
+                                sharing == null ? queue.capacity() : sharing.capacity(),
+                                source,
+                                attachments.room()));
             }
         }
 
@@ -567,8 +569,13 @@ public abstract sealed class QueuePair extends NativeObject
     final void checkDatagram(long bytes) {
         if (bytes > datagramBytes()) { // the specification lets it vanish without an error
             throw new IllegalArgumentException(
-                    "A datagram from port %d of %s has %,d bytes at most, which is the port's MTU, not %,d"
-                            .formatted(port, device.name(), datagramBytes(), bytes));
+                    String.format(
+                            Locale.ROOT,
+                            "A datagram from port %d of %s has %,d bytes at most, which is the port's MTU, not %,d",
+                            port,
+                            device.name(),
+                            datagramBytes(),
+                            bytes));
         }
     }
 

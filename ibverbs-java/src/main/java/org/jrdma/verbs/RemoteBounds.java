@@ -1,5 +1,6 @@
 package org.jrdma.verbs;
 
+import java.util.Locale;
 import java.util.Objects;
 
 /** Checks that a peer could only answer with an error otherwise. */
@@ -19,8 +20,11 @@ final class RemoteBounds {
         check(offset, length, remote);
         if (length > MOST_FLUSHED) {
             throw new IllegalArgumentException(
-                    "A flush is of %,d bytes at most, or of the whole region, not of %,d"
-                            .formatted(MOST_FLUSHED, length));
+                    String.format(
+                            Locale.ROOT,
+                            "A flush is of %,d bytes at most, or of the whole region, not of %,d",
+                            MOST_FLUSHED,
+                            length));
         }
     }
 

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -124,8 +125,12 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
         var subject =
                 (Supplier<String>)
                         () ->
-                                "for %,d receives of %d pieces on %s"
-                                        .formatted(receives, elements, device.name());
+                                String.format(
+                                        Locale.ROOT,
+                                        "for %,d receives of %d pieces on %s",
+                                        receives,
+                                        elements,
+                                        device.name());
         return named == null
                 ? functions.create(
                         domain.address(),
@@ -158,8 +163,12 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
             if (!sharing.attach(completions.attachments(), false)) {
                 throw new VerbsException(
                         "ibv_create_srq_ex",
-                        "A shared receive queue for %,d receives could overrun the %s, which has room for %,d more. Make it larger."
-                                .formatted(receives, completions, completions.room()));
+                        String.format(
+                                Locale.ROOT,
+                                "A shared receive queue for %,d receives could overrun the %s, which has room for %,d more. Make it larger.",
+                                receives,
+                                completions,
+                                completions.room()));
             }
         }
 
@@ -214,15 +223,21 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
     public final void limit(int receives) throws VerbsException {
         if (receives < 0 || receives > capacity()) {
             throw new IllegalArgumentException(
-                    "A limit of %,d receives can never be reached by %s, which has room for %,d"
-                            .formatted(receives, this, capacity()));
+                    String.format(
+                            Locale.ROOT,
+                            "A limit of %,d receives can never be reached by %s, which has room for %,d",
+                            receives,
+                            this,
+                            capacity()));
         }
         inCall(() -> {
             functions()
                     .limit(
                             address(),
                             receives,
-                            attempt("ibv_modify_srq", " and a limit of %,d".formatted(receives)));
+                            attempt(
+                                    "ibv_modify_srq",
+                                    String.format(Locale.ROOT, " and a limit of %,d", receives)));
             return this;
         });
     }
@@ -244,7 +259,10 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
                                                 receives,
                                                 attempt(
                                                         "ibv_modify_srq",
-                                                        " and %,d receives".formatted(receives)));
+                                                        String.format(
+                                                                Locale.ROOT,
+                                                                " and %,d receives",
+                                                                receives)));
                                 return this;
                             });
                             slots.run();
@@ -253,8 +271,12 @@ public abstract sealed class SharedReceiveQueue extends NativeObject
 
     final IllegalArgumentException tooSmall(int newCapacity, int underWay) {
         return new IllegalArgumentException(
-                "%s has %,d receives under way, and cannot have room for %,d only"
-                        .formatted(this, underWay, newCapacity));
+                String.format(
+                        Locale.ROOT,
+                        "%s has %,d receives under way, and cannot have room for %,d only",
+                        this,
+                        underWay,
+                        newCapacity));
     }
 
     /** Who receives from it. */

@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -61,8 +62,12 @@ final class Sharing<W extends WorkQueue> {
                 if (roomOfEach > 0) {
                     if (!source.takeRoom(roomOfEach, false)) {
                         throw new IllegalArgumentException(
-                                "%,d receives could overrun a completion queue that they complete into: it has room for %,d, and %,d more. Make it larger first."
-                                        .formatted(newCapacity, before, source.room()));
+                                String.format(
+                                        Locale.ROOT,
+                                        "%,d receives could overrun a completion queue that they complete into: it has room for %,d, and %,d more. Make it larger first.",
+                                        newCapacity,
+                                        before,
+                                        source.room()));
                     }
                     toReturn.add(source);
                 }

@@ -1,5 +1,7 @@
 package org.jrdma.sisci;
 
+import java.util.Locale;
+
 /**
  * A piece of a transfer that has several. In C: {@code dis_dma_vec_t}, whose numbers have 32 bits.
  *
@@ -20,8 +22,12 @@ public record DmaPiece(long localOffset, long remoteOffset, long bytes) {
                 || bytes <= 0
                 || bytes >= LIMIT) {
             throw new IllegalArgumentException(
-                    "%,d bytes from %,d to %,d: numbers of a piece have 32 bits"
-                            .formatted(bytes, localOffset, remoteOffset));
+                    String.format(
+                            Locale.ROOT,
+                            "%,d bytes from %,d to %,d: numbers of a piece have 32 bits",
+                            bytes,
+                            localOffset,
+                            remoteOffset));
         }
     }
 }

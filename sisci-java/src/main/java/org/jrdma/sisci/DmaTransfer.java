@@ -2,6 +2,7 @@ package org.jrdma.sisci;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
@@ -76,9 +77,14 @@ public final class DmaTransfer {
             boolean pulls) {
         if (localOffset < 0 || remoteOffset < 0 || bytes <= 0) {
             throw new IllegalArgumentException(
-                    "%,d bytes from %,d to %,d".formatted(bytes, localOffset, remoteOffset));
+                    String.format(
+                            Locale.ROOT,
+                            "%,d bytes from %,d to %,d",
+                            bytes,
+                            localOffset,
+                            remoteOffset));
         }
-        var name = "%,d bytes".formatted(bytes);
+        var name = String.format(Locale.ROOT, "%,d bytes", bytes);
         return of(
                 name,
                 local,
@@ -163,9 +169,13 @@ public final class DmaTransfer {
             MemorySegment memory, RemoteSegment remote, long remoteOffset, boolean pulls) {
         if (!memory.isNative() || memory.byteSize() == 0 || remoteOffset < 0) {
             throw new IllegalArgumentException(
-                    "%s cannot be moved to or from %,d".formatted(memory, remoteOffset));
+                    String.format(
+                            Locale.ROOT,
+                            "%s cannot be moved to or from %,d",
+                            memory,
+                            remoteOffset));
         }
-        var name = "%,d bytes of memory".formatted(memory.byteSize());
+        var name = String.format(Locale.ROOT, "%,d bytes of memory", memory.byteSize());
         return of(
                 name,
                 null,

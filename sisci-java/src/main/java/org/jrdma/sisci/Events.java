@@ -2,6 +2,7 @@ package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
+import java.util.Locale;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -41,7 +42,12 @@ final class Events<E> {
         private static final long serialVersionUID = 1L;
 
         LossException(long number, String name) {
-            super("%,d events of %s are lost: nobody took them".formatted(number, name));
+            super(
+                    String.format(
+                            Locale.ROOT,
+                            "%,d events of %s are lost: nobody took them",
+                            number,
+                            name));
         }
     }
 

@@ -6,6 +6,7 @@ import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -128,7 +129,9 @@ public final class LocalSegment extends SisciObject {
     static LocalSegment create(Node node, SegmentOptions options) throws SisciException {
         var library = node.functions().library();
         var functions = node.functions().segments();
-        var wanted = "segment %d of %,d bytes".formatted(options.id(), options.bytes());
+        var wanted =
+                String.format(
+                        Locale.ROOT, "segment %d of %,d bytes", options.id(), options.bytes());
         var flags = library.bits(options.flags());
         var state =
                 new State(

@@ -1,6 +1,7 @@
 package org.jrdma.sisci;
 
 import java.util.EnumSet;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.sisci.internal.Constant;
@@ -60,7 +61,8 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
     /** Checks, and keeps a copy of the flags. */
     public MapOptions {
         if (offset < 0 || bytes < TO_THE_END || bytes == 0) {
-            throw new IllegalArgumentException("%,d bytes from %,d on".formatted(bytes, offset));
+            throw new IllegalArgumentException(
+                    String.format(Locale.ROOT, "%,d bytes from %,d on", bytes, offset));
         }
         flags = Set.copyOf(flags);
     }
@@ -94,8 +96,12 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         var wanted = bytes == TO_THE_END ? segmentBytes - offset : bytes;
         if (wanted <= 0 || offset > segmentBytes - wanted) {
             throw new IndexOutOfBoundsException(
-                    "%,d bytes from %,d on, of a segment of %,d"
-                            .formatted(wanted, offset, segmentBytes));
+                    String.format(
+                            Locale.ROOT,
+                            "%,d bytes from %,d on, of a segment of %,d",
+                            wanted,
+                            offset,
+                            segmentBytes));
         }
         return wanted;
     }

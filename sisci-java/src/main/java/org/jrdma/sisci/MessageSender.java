@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -148,7 +149,11 @@ public final class MessageSender implements AutoCloseable {
         var bytes = message.byteSize();
         if (bytes > maxMessageBytes()) {
             throw new IllegalArgumentException(
-                    "A message has at most %,d bytes: %,d".formatted(maxMessageBytes(), bytes));
+                    String.format(
+                            Locale.ROOT,
+                            "A message has at most %,d bytes: %,d",
+                            maxMessageBytes(),
+                            bytes));
         }
         checkLink();
         try {

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.Deadline;
@@ -215,7 +216,12 @@ public final class Node extends SisciObject {
             throws SisciException {
         if (node < 0 || node > 0xFFFF || physicalAddress >>> 48 != 0 || bytes <= 0) {
             throw new IllegalArgumentException(
-                    "%,d bytes at 0x%x of node %d".formatted(bytes, physicalAddress, node));
+                    String.format(
+                            Locale.ROOT,
+                            "%,d bytes at 0x%x of node %d",
+                            bytes,
+                            physicalAddress,
+                            node));
         }
         return inCall(() -> RemoteSegment.connectSpace(this, node, physicalAddress, bytes));
     }

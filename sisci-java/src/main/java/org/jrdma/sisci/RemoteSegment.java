@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jrdma.abi.sisci.sisci_query;
@@ -136,7 +137,14 @@ public final class RemoteSegment extends SisciObject {
     /** The node must be held. */
     static RemoteSegment connectSpace(Node node, int peer, long physical, long bytes)
             throws SisciException {
-        var name = "%,d bytes at 0x%x of node %d from %s".formatted(bytes, physical, peer, node);
+        var name =
+                String.format(
+                        Locale.ROOT,
+                        "%,d bytes at 0x%x of node %d from %s",
+                        bytes,
+                        physical,
+                        peer,
+                        node);
         var functions = node.functions().segments();
         var handle =
                 functions.connectSpace(

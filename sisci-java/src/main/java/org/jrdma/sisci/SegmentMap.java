@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Lifetime;
@@ -65,7 +66,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
                 MapOptions options,
                 SisciObject owner,
                 Leftovers leftovers) {
-            var name = "map of %,d bytes of %s".formatted(bytes, owner);
+            var name = String.format(Locale.ROOT, "map of %,d bytes of %s", bytes, owner);
             var arena = Arena.ofShared();
             var all = Downcalls.memoryAt(mapped.memory(), bytes, arena);
             var unmapping = new Patience(leftovers);

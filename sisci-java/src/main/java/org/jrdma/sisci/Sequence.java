@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Deadline;
@@ -147,8 +148,12 @@ public final class Sequence extends SisciObject {
         for (var tries = 2; ; tries++) {
             if (deadline.hasPassed()) {
                 throw deadline.missed(
-                        "%,d bytes did not arrive through %s (the last status was %s)"
-                                .formatted(source.byteSize(), this, status));
+                        String.format(
+                                Locale.ROOT,
+                                "%,d bytes did not arrive through %s (the last status was %s)",
+                                source.byteSize(),
+                                this,
+                                status));
             }
             if (status != SequenceStatus.RETRIABLE) {
                 Node.pause(Math.min(pause, deadline.remainingNanos()), toString());

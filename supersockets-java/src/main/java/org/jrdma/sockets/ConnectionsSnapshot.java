@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.List;
+import java.util.Locale;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -189,17 +190,16 @@ public record ConnectionsSnapshot(
         }
 
         String line(List<ConnectionsMXBean.Line> alike) {
-            return "   %s: %d (%s)%s; %,d bytes received, %,d sent; since %s\n"
-                    .formatted(
-                            transport,
-                            alike.size(),
-                            place,
-                            whyNotFaster.isEmpty()
-                                    ? ""
-                                    : " [fall-back: %s]".formatted(whyNotFaster),
-                            alike.stream().mapToLong(ConnectionsMXBean.Line::bytesReceived).sum(),
-                            alike.stream().mapToLong(ConnectionsMXBean.Line::bytesSent).sum(),
-                            alike.getFirst().since());
+            return String.format(
+                    Locale.ROOT,
+                    "   %s: %d (%s)%s; %,d bytes received, %,d sent; since %s\n",
+                    transport,
+                    alike.size(),
+                    place,
+                    whyNotFaster.isEmpty() ? "" : " [fall-back: %s]".formatted(whyNotFaster),
+                    alike.stream().mapToLong(ConnectionsMXBean.Line::bytesReceived).sum(),
+                    alike.stream().mapToLong(ConnectionsMXBean.Line::bytesSent).sum(),
+                    alike.getFirst().since());
         }
     }
 }

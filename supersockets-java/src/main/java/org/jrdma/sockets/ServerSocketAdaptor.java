@@ -143,7 +143,7 @@ class ServerSocketAdaptor extends ServerSocket {
     @Override
     public String toString() {
         return isBound()
-                ? "ServerSocket[addr=%s,localport=%d]".formatted(getInetAddress(), getLocalPort())
+                ? "ServerSocket[addr=%s,localport=%s]".formatted(getInetAddress(), getLocalPort())
                 : "ServerSocket[unbound]";
     }
 }

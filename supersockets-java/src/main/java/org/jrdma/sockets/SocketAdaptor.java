@@ -289,7 +289,7 @@ class SocketAdaptor extends Socket {
     @Override
     public String toString() {
         return isConnected()
-                ? "Socket[addr=%s,port=%d,localport=%d]"
+                ? "Socket[addr=%s,port=%s,localport=%s]"
                         .formatted(getInetAddress(), getPort(), getLocalPort())
                 : "Socket[unconnected]";
     }

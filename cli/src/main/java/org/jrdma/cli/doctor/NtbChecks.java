@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.Machine;
@@ -107,7 +108,7 @@ final class NtbChecks {
                     "no segment of another node can be mapped",
                     "In the firmware's setup, switch on \"Above 4G Decoding\"; or ask for less, dis_config -spms 256, and start the machine anew.");
         }
-        var seen = "%,d MiB".formatted(bytes >> 20);
+        var seen = String.format(Locale.ROOT, "%,d MiB", bytes >> 20);
         return bytes <= FACTORY_WINDOW
                 ? Finding.doubtful(
                         subject,

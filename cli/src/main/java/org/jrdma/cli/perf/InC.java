@@ -1,5 +1,6 @@
 package org.jrdma.cli.perf;
 
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -21,23 +22,24 @@ record InC(Result java, Optional<Figures> c, Optional<String> missing) {
     /** A row below that of the result, with how many times as much it is in Java. */
     String row() {
         return c.map(figures ->
-                        "%10s %9s %9.2f %9s %9s %11.1f   Java / C: latency %s, MB/s %s"
-                                .formatted(
-                                        "in C",
-                                        "",
-                                        figures.median,
-                                        "",
-                                        "",
-                                        figures.megabytesPerSecond,
-                                        ratio(java.latency().median(), figures.median),
-                                        ratio(
-                                                java.bandwidth().megabytesPerSecond(),
-                                                figures.megabytesPerSecond)))
+                        String.format(
+                                Locale.ROOT,
+                                "%10s %9s %9.2f %9s %9s %11.1f   Java / C: latency %s, MB/s %s",
+                                "in C",
+                                "",
+                                figures.median,
+                                "",
+                                "",
+                                figures.megabytesPerSecond,
+                                ratio(java.latency().median(), figures.median),
+                                ratio(
+                                        java.bandwidth().megabytesPerSecond(),
+                                        figures.megabytesPerSecond)))
                 .orElseGet(() -> "%10s not compared: %s".formatted("in C", missing.orElse("")));
     }
 
     /** None where C's figure is 0 with the two digits that it has, as on a machine that crawls. */
     private static String ratio(double inJava, double inC) {
-        return inC > 0 ? "%.2f".formatted(inJava / inC) : "-";
+        return inC > 0 ? String.format(Locale.ROOT, "%.2f", inJava / inC) : "-";
     }
 }

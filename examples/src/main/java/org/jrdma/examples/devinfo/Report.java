@@ -383,7 +383,7 @@ final class Report {
     private static String shortened(Gid gid) {
         var groups = groups(gid.toHexDigits()).replaceAll("\\b0{1,3}", "");
         for (var zeros = 8; zeros >= 2; zeros--) {
-            var row = "\\b0(?::0){%d}\\b".formatted(zeros - 1);
+            var row = "\\b0(?::0){%s}\\b".formatted(zeros - 1);
             var replaced = groups.replaceFirst(":?" + row + ":?", "::");
             if (!replaced.equals(groups)) {
                 return replaced;

@@ -240,7 +240,7 @@ public final class Rping {
 
     /** A title, characters that begin with another one in each ping, and a zero. */
     private static void fill(MemorySegment data, int ping) {
-        var text = new StringBuilder("rdma-ping-%d: ".formatted(ping));
+        var text = new StringBuilder("rdma-ping-%s: ".formatted(ping));
         for (var place = 0; text.length() < data.byteSize(); place++) {
             text.append((char) (FIRST + (ping + place) % (LAST - FIRST + 1)));
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.sisci.MessageReceiver;
 import org.jrdma.sisci.MessageSender;
 import org.jrdma.sisci.Node;
@@ -71,7 +72,12 @@ public final class MessageQueue {
             }
             var nanos = System.nanoTime() - start;
             sender.send(message.asSlice(0, 0), SisciOptions.PATIENCE);
-            IO.println("sent %d messages, %.2f us each".formatted(count, nanos / 1e3 / count));
+            IO.println(
+                    String.format(
+                            Locale.ROOT,
+                            "sent %d messages, %.2f us each",
+                            count,
+                            nanos / 1e3 / count));
         }
     }
 }

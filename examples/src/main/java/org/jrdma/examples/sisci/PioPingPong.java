@@ -2,6 +2,7 @@ package org.jrdma.examples.sisci;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.RemoteMap;
@@ -84,7 +85,12 @@ public final class PioPingPong {
                     await(own, round);
                 }
                 var nanos = System.nanoTime() - start;
-                IO.println("%d rounds, %.2f us each".formatted(rounds, nanos / 1e3 / rounds));
+                IO.println(
+                        String.format(
+                                Locale.ROOT,
+                                "%d rounds, %.2f us each",
+                                rounds,
+                                nanos / 1e3 / rounds));
             }
         }
     }

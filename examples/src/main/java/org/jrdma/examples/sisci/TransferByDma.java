@@ -2,6 +2,7 @@ package org.jrdma.examples.sisci;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.sisci.DmaTransfer;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.SegmentOptions;
@@ -55,10 +56,10 @@ public final class TransferByDma {
             SisciOptions.spinUntil(() -> memory.getLongAcquire(ARRIVED) != 0);
             for (var offset = 0L; offset < BYTES; offset += Long.BYTES) {
                 if (memory.getLong(offset) != offset) {
-                    throw new IOException("Byte %,d is wrong.".formatted(offset));
+                    throw new IOException(String.format(Locale.ROOT, "Byte %,d is wrong.", offset));
                 }
             }
-            IO.println("%,d bytes are right".formatted(BYTES));
+            IO.println(String.format(Locale.ROOT, "%,d bytes are right", BYTES));
         }
     }
 
@@ -77,8 +78,11 @@ public final class TransferByDma {
             var start = System.nanoTime();
             queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), SisciOptions.PATIENCE);
             IO.println(
-                    "pushed %,d bytes in %,d us"
-                            .formatted(BYTES, (System.nanoTime() - start) / 1_000));
+                    String.format(
+                            Locale.ROOT,
+                            "pushed %,d bytes in %,d us",
+                            BYTES,
+                            (System.nanoTime() - start) / 1_000));
 
             bytes.segment().fill((byte) 0);
             queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), SisciOptions.PATIENCE);

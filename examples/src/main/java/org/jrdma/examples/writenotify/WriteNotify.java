@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.examples.Fabric;
@@ -157,7 +158,8 @@ public final class WriteNotify {
     /** What a client wrote, as far as it says; neither may be taken on trust. */
     private static String text(MemoryRegion memory, int length) throws IOException {
         if (length < 0 || length > BYTES) {
-            throw new IOException("it told of %,d bytes, of %,d".formatted(length, BYTES));
+            throw new IOException(
+                    String.format(Locale.ROOT, "it told of %,d bytes, of %,d", length, BYTES));
         }
         var bytes = memory.segment().asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
         return new String(bytes, StandardCharsets.UTF_8).replace("\0", "");

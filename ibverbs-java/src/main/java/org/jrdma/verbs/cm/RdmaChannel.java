@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -314,7 +315,11 @@ public final class RdmaChannel implements AutoCloseable {
     private void checkLength(long bytes) {
         if (bytes < 0 || bytes > maxMessageBytes) {
             throw new IllegalArgumentException(
-                    "A message has %,d bytes at most, not %,d".formatted(maxMessageBytes, bytes));
+                    String.format(
+                            Locale.ROOT,
+                            "A message has %,d bytes at most, not %,d",
+                            maxMessageBytes,
+                            bytes));
         }
     }
 

@@ -3,6 +3,7 @@ package org.jrdma.verbs.internal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Optional;
 import org.jrdma.ffi.Errno;
 
@@ -27,9 +28,12 @@ public final class LockedMemory {
                 field(Path.of("/proc/self/status"), "VmPin:")
                         .map(LockedMemory::kilobytes)
                         .orElse(0L);
-        return ("The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked %,d. Raise the limit with \"ulimit -l unlimited\", LimitMEMLOCK=infinity"
-                        + " in the unit, memlock in /etc/security/limits.conf, or --ulimit memlock=-1 for a container.")
-                .formatted(Long.parseLong(limit), locked);
+        return String.format(
+                Locale.ROOT,
+                "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked %,d. Raise the limit with \"ulimit -l unlimited\", LimitMEMLOCK=infinity"
+                        + " in the unit, memlock in /etc/security/limits.conf, or --ulimit memlock=-1 for a container.",
+                Long.parseLong(limit),
+                locked);
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.jrdma.ffi.Errno;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,8 +27,10 @@ class LockedMemoryTest {
         } else {
             assertThat(LockedMemory.advice(errno))
                     .startsWith(
-                            "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked "
-                                    .formatted(Long.valueOf(limit)));
+                            String.format(
+                                    Locale.ROOT,
+                                    "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK), and has locked ",
+                                    Long.valueOf(limit)));
         }
     }
 

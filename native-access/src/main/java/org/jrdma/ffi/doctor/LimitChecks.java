@@ -2,6 +2,7 @@ package org.jrdma.ffi.doctor;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -33,10 +34,12 @@ public final class LimitChecks {
                         bytes < LITTLE_LOCKED
                                 ? Finding.broken(
                                         subject,
-                                        "at most %,d bytes".formatted(bytes),
+                                        String.format(Locale.ROOT, "at most %,d bytes", bytes),
                                         "on adapters, and on the kernel's software devices, memory and queues beyond that cannot be registered",
                                         "ulimit -l unlimited; LimitMEMLOCK=infinity in a unit; memlock in /etc/security/limits.conf; --ulimit memlock=-1 for a container")
-                                : Finding.fine(subject, "at most %,d bytes".formatted(bytes)))
+                                : Finding.fine(
+                                        subject,
+                                        String.format(Locale.ROOT, "at most %,d bytes", bytes)))
                 .orElse(Finding.fine(subject, "no limit"));
     }
 
@@ -54,10 +57,11 @@ public final class LimitChecks {
                         count < FEW_DESCRIPTORS
                                 ? Finding.doubtful(
                                         subject,
-                                        "at most %,d".formatted(count),
+                                        String.format(Locale.ROOT, "at most %,d", count),
                                         "a server with as many connections takes no more",
                                         "ulimit -n 65536; LimitNOFILE= in a unit; --ulimit nofile=65536 for a container")
-                                : Finding.fine(subject, "at most %,d".formatted(count)))
+                                : Finding.fine(
+                                        subject, String.format(Locale.ROOT, "at most %,d", count)))
                 .orElse(Finding.fine(subject, "no limit"));
     }
 
@@ -86,7 +90,7 @@ public final class LimitChecks {
 
     /** Of so many bytes in all, and so many of them free. */
     public static Finding sharedMemory(long total, long free) {
-        var seen = "%,d bytes, %,d of them free".formatted(total, free);
+        var seen = String.format(Locale.ROOT, "%,d bytes, %,d of them free", total, free);
         return total <= LITTLE_SHARED
                 ? Finding.doubtful(
                         "/dev/shm",

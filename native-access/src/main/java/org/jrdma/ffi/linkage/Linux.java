@@ -15,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
@@ -199,7 +200,9 @@ public final class Linux {
                                         -1,
                                         0L));
         if (memory.address() == MAP_FAILED) {
-            throw failed("mmap of %,d bytes in pages of %,d".formatted(length, pageBytes));
+            throw failed(
+                    String.format(
+                            Locale.ROOT, "mmap of %,d bytes in pages of %,d", length, pageBytes));
         }
         return memory.reinterpret(
                         length,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.fail;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -73,7 +74,7 @@ class SoakTest {
         for (var soaker : soakers) {
             soaker.counts().forEach((what, count) -> counts.merge(what, count, Long::sum));
         }
-        counts.forEach((what, count) -> System.out.printf("%,12d %s%n", count, what));
+        counts.forEach((what, count) -> System.out.printf(Locale.ROOT, "%,12d %s%n", count, what));
         assertThat(counts)
                 .as("what happened at all")
                 .containsKeys("post", "chain", "receive", "poll", "cursor await", "transfer await")

@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci;
 
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * How much worse than plain memory a fabric is to be, for tests of those who must bear it.
@@ -22,8 +23,12 @@ public record Trouble(boolean weakMemory, Duration delay, int refusals, long map
     public Trouble {
         if (delay.isNegative() || refusals < 0 || mapBytes < 0) {
             throw new IllegalArgumentException(
-                    "A delay of %s, %d refusals, %,d bytes for maps: none can be negative"
-                            .formatted(delay, refusals, mapBytes));
+                    String.format(
+                            Locale.ROOT,
+                            "A delay of %s, %d refusals, %,d bytes for maps: none can be negative",
+                            delay,
+                            refusals,
+                            mapBytes));
         }
     }
 

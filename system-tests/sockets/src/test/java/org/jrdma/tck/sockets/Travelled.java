@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jrdma.sockets.Connection;
 import org.jrdma.sockets.Connections;
@@ -99,13 +100,14 @@ final class Travelled {
         try {
             Files.writeString(
                     TABLE,
-                    "| %s | %d | %s | %,d | %,d |%n"
-                            .formatted(
-                                    program,
-                                    connections.size(),
-                                    connections.getFirst().transport(),
-                                    received(connections),
-                                    sent(connections)),
+                    String.format(
+                            Locale.ROOT,
+                            "| %s | %d | %s | %,d | %,d |%n",
+                            program,
+                            connections.size(),
+                            connections.getFirst().transport(),
+                            received(connections),
+                            sent(connections)),
                     StandardOpenOption.APPEND);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jrdma.soft.roce.TroubleCounts;
@@ -104,11 +105,16 @@ class BadNetworkTest {
             }
         }
         var seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
-        System.out.printf("%,d operations over a bad network in %.1f s%n", OPERATIONS, seconds);
+        System.out.printf(
+                Locale.ROOT, "%,d operations over a bad network in %.1f s%n", OPERATIONS, seconds);
         for (var counts : all) {
             System.out.printf(
+                    Locale.ROOT,
                     "%,d packets sent, %,d lost, %,d duplicated, %,d overtaken%n",
-                    counts.sent(), counts.lost(), counts.duplicated(), counts.overtaken());
+                    counts.sent(),
+                    counts.lost(),
+                    counts.duplicated(),
+                    counts.overtaken());
         }
     }
 }

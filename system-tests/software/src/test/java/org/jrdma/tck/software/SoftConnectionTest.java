@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -127,8 +128,11 @@ class SoftConnectionTest {
         var time = connect(count);
 
         System.out.printf(
+                Locale.ROOT,
                 "%,d connections of virtual threads, opened, used and closed: %.1f s, %,d us each%n",
-                count, time.toMillis() / 1e3, time.toNanos() / 1_000 / count);
+                count,
+                time.toMillis() / 1e3,
+                time.toNanos() / 1_000 / count);
         assertThat(time).isLessThan(Duration.ofSeconds(60));
     }
 

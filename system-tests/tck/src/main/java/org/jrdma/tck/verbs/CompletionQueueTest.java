@@ -6,6 +6,7 @@ import static org.jrdma.verbs.CompletionQueueOptions.capacity;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -62,7 +63,7 @@ class CompletionQueueTest {
         assertThatThrownBy(() -> device.newCompletionQueue(most + 1))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_create_cq")
-                .hasMessageContaining("%,d completions".formatted(most + 1))
+                .hasMessageContaining(String.format(Locale.ROOT, "%,d completions", most + 1))
                 .hasMessageContaining(device.name());
         assertThatThrownBy(() -> capacity(1).onVector(-1))
                 .isInstanceOf(IllegalArgumentException.class);

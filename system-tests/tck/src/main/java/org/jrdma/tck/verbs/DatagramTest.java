@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.AddressVector;
 import org.jrdma.verbs.Completion;
@@ -304,7 +305,7 @@ class DatagramTest {
         assertThatThrownBy(() ->
                         left.queuePair().prepareSend(left.region().slice(0, most + 1), toRight))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("%,d bytes at most".formatted(most));
+                .hasMessageContaining(String.format(Locale.ROOT, "%,d bytes at most", most));
         assertThatThrownBy(() -> send.local(left.region().slice(0, most + 1)))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThat(left.complete(send).isSuccess()).isTrue();

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Locale;
 import java.util.Set;
 import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionField;
@@ -283,7 +284,7 @@ class ExtendedCompletionQueueTest {
 
         assertThatThrownBy(() -> device.newCompletionQueue(standard(capacity(most + 1))))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining("%,d completions".formatted(most + 1));
+                .hasMessageContaining(String.format(Locale.ROOT, "%,d completions", most + 1));
     }
 
     @Test

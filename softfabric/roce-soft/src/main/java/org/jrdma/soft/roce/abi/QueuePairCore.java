@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.abi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.abi.rdma.ibv_qp_attr;
@@ -111,8 +112,10 @@ final class QueuePairCore {
         return made.orElseThrow(() ->
                 new Refusal(
                         Errno.ENOMEM,
-                        "The device has %,d queue pairs, and no more."
-                                .formatted(DeviceFacts.MAX_QUEUE_PAIRS)));
+                        String.format(
+                                Locale.ROOT,
+                                "The device has %,d queue pairs, and no more.",
+                                DeviceFacts.MAX_QUEUE_PAIRS)));
     }
 
     QueuePair queuePair() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.jrdma.soft.roce.packet.AtomicHeader;
@@ -119,8 +120,14 @@ class FuzzTest {
                 .hasSizeGreaterThan(PACKETS / 1_000);
         assertThat(sealed).isBetween(damaged * 2 / 5, damaged * 3 / 5);
         System.out.printf(
+                Locale.ROOT,
                 "%s attacked: %,d packets made up, %,d damaged, %,d of these with a right checksum; beside them %s operations done; in %.1f s%n",
-                transport, PACKETS, damaged, sealed, good, (System.nanoTime() - start) / 1e9);
+                transport,
+                PACKETS,
+                damaged,
+                sealed,
+                good,
+                (System.nanoTime() - start) / 1e9);
     }
 
     private static int destination(PacketBuffer packet) {

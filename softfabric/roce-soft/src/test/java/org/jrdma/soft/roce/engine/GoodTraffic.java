@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Locale;
 import org.jrdma.soft.roce.packet.RouteHeader;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
@@ -134,7 +135,7 @@ final class GoodTraffic {
 
     @Override
     public String toString() {
-        return "%,d %s".formatted(completed, transport);
+        return String.format(Locale.ROOT, "%,d %s", completed, transport);
     }
 
     private SendOperation operation(long number) {

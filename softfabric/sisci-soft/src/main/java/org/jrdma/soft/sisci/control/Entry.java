@@ -56,7 +56,7 @@ public record Entry(int node, Kind kind, int number, int member) {
 
     /** What a name begins with, whatever process it belongs to. */
     static String startOfName(int node, Kind kind, int number) {
-        return "%d.%s.%s."
+        return "%s.%s.%s."
                 .formatted(
                         node,
                         kind.name().toLowerCase(java.util.Locale.ROOT),

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
@@ -160,7 +161,7 @@ public final class FabricDirectory implements AutoCloseable {
 
     /** A path that is short enough for a socket, however deep the directory is. */
     String path(Entry entry) {
-        return "/proc/self/fd/%d/%s".formatted(descriptor, entry.name());
+        return "/proc/self/fd/%s/%s".formatted(descriptor, entry.name());
     }
 
     /** Makes a file with memory; its descriptor. Needs the lock. */
@@ -193,8 +194,12 @@ public final class FabricDirectory implements AutoCloseable {
             var bytes = Host.fileBytes(file);
             if (bytes < leastBytes) {
                 throw new FabricException(
-                        "%s has %,d bytes instead of %,d"
-                                .formatted(entry.name(), bytes, leastBytes));
+                        String.format(
+                                Locale.ROOT,
+                                "%s has %,d bytes instead of %,d",
+                                entry.name(),
+                                bytes,
+                                leastBytes));
             }
             return file;
         } catch (FabricException e) {

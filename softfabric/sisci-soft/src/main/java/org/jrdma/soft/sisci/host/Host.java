@@ -11,6 +11,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Locale;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.CapturedErrno;
@@ -119,7 +120,7 @@ public final class Host {
     /** Gives a file its memory, now: whoever touches it later need not fear that there is none. */
     public static void reserve(int descriptor, long bytes) throws FabricException {
         check(
-                "fallocate of %,d bytes".formatted(bytes),
+                String.format(Locale.ROOT, "fallocate of %,d bytes", bytes),
                 call(() ->
                         (int) RESERVE.invokeExact(FALLOCATE, segment(), descriptor, 0, 0L, bytes)));
     }
@@ -188,7 +189,7 @@ public final class Host {
                                         descriptor,
                                         offset));
         if (mapped == -1) {
-            throw failed("mmap of %,d bytes".formatted(bytes));
+            throw failed(String.format(Locale.ROOT, "mmap of %,d bytes", bytes));
         }
         return mapped;
     }
@@ -213,7 +214,7 @@ public final class Host {
                                         MREMAP_MAYMOVE | MREMAP_FIXED,
                                         to));
         if (moved == -1) {
-            throw failed("mremap of %,d bytes".formatted(bytes));
+            throw failed(String.format(Locale.ROOT, "mremap of %,d bytes", bytes));
         }
     }
 
