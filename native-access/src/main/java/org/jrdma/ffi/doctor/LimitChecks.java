@@ -30,17 +30,21 @@ public final class LimitChecks {
             return Finding.fine(subject, "no limit for this user, who has CAP_IPC_LOCK");
         }
         return limit("Max locked memory", machine)
-                .map(bytes ->
-                        bytes < LITTLE_LOCKED
-                                ? Finding.broken(
-                                        subject,
-                                        String.format(Locale.ROOT, "at most %,d bytes", bytes),
-                                        "on adapters, and on the kernel's software devices, memory and queues beyond that cannot be registered",
-                                        "ulimit -l unlimited; LimitMEMLOCK=infinity in a unit; memlock in /etc/security/limits.conf; --ulimit memlock=-1 for a container")
-                                : Finding.fine(
-                                        subject,
-                                        String.format(Locale.ROOT, "at most %,d bytes", bytes)))
+                .map(bytes -> lockedMemory(subject, bytes, DeviceChecks.hasDevices(machine)))
                 .orElse(Finding.fine(subject, "no limit"));
+    }
+
+    /** The software fabrics lock nothing, so a small limit breaks only what has a device. */
+    private static Finding lockedMemory(String subject, long bytes, boolean hasDevices) {
+        var seen = String.format(Locale.ROOT, "at most %,d bytes", bytes);
+        return bytes >= LITTLE_LOCKED
+                ? Finding.fine(subject, seen)
+                : new Finding(
+                        subject,
+                        hasDevices ? Verdict.BROKEN : Verdict.DOUBTFUL,
+                        seen,
+                        "on adapters, and on the kernel's software devices, memory and queues beyond that cannot be registered",
+                        "ulimit -l unlimited; LimitMEMLOCK=infinity in a unit; memlock in /etc/security/limits.conf; --ulimit memlock=-1 for a container");
     }
 
     private static boolean mayLock(Machine machine) {

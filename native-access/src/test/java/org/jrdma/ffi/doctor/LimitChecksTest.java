@@ -2,10 +2,32 @@ package org.jrdma.ffi.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class LimitChecksTest {
+
+    @TempDir private Path root;
+
+    private void write(String path, String content) throws IOException {
+        var file = root.resolve(path);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, content + "\n");
+    }
+
+    @Test
+    void shouldFindASmallLimitOfLockedMemoryBrokenOnlyWhereThereIsADevice() throws IOException {
+        write("proc/self/limits", "Max locked memory         8388608   8388608  bytes");
+        assertThat(LimitChecks.lockedMemory(new Machine(root)).verdict())
+                .isEqualTo(Verdict.DOUBTFUL);
+
+        write("sys/class/infiniband/mlx5_0/node_type", "1: CA");
+        assertThat(LimitChecks.lockedMemory(new Machine(root)).verdict()).isEqualTo(Verdict.BROKEN);
+    }
 
     @Test
     void shouldWriteNumbersAlikeInEveryCountry() {
