@@ -3,6 +3,7 @@ package org.jrdma.sockets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -51,6 +52,16 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
 
     static ServerSocketChannel listener(SelectorProvider provider) throws IOException {
         return provider.openServerSocketChannel().bind(ANY_PORT);
+    }
+
+    /** Writes until there is room for nothing more; how much. The channel does not block then. */
+    static int fill(SocketChannel channel) throws IOException {
+        channel.configureBlocking(false);
+        var written = 0;
+        for (var more = 1; more > 0; written += more) {
+            more = channel.write(ByteBuffer.allocate(50_000));
+        }
+        return written;
     }
 
     @Override

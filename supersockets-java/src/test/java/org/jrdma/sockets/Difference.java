@@ -43,6 +43,10 @@ enum Difference {
             SISCI,
             RSOCKET),
 
+    END_WAITS_TEN_SECONDS_FOR_ROOM(
+            "The last word of a stream needs room at the peer, as bytes do, and this process is all that keeps it until there is some. Who receives nothing for ten seconds after the close gets all bytes, and then a reset instead of the end.",
+            RSOCKET),
+
     SHUTDOWN_LEAVES_WHO_WAITS(
             "The kernel's SMC tells nobody who waits of a direction that is shut down on this side; a close is told.",
             SMC,

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jrdma.sockets.Tasks.Kind;
@@ -24,6 +26,7 @@ class RsocketTest {
 
     private static final InetAddress ROCE = InetAddress.ofLiteral("10.77.0.1");
     private static final InetAddress IWARP = InetAddress.ofLiteral("10.77.1.1");
+    private static final List<Transport> ALONE = List.of(Transport.rsocket());
     private static final List<Transport> PREFERRED = List.of(Transport.rsocket(), Transport.tcp());
 
     private static ServerSocketChannel listener(InetAddress address, List<Transport> transports)
@@ -33,6 +36,12 @@ class RsocketTest {
 
     private static int port(ServerSocketChannel listener) throws Exception {
         return ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    }
+
+    private static ChannelPair connect(ServerSocketChannel listener) throws Exception {
+        return new ChannelPair(
+                FabricSockets.connect("10.77.0.1", port(listener), ALONE, ofSeconds(10)),
+                listener.accept());
     }
 
     private static InetAddress any() {
@@ -117,10 +126,7 @@ class RsocketTest {
                                     .formatted(port(listener)));
             assertThatThrownBy(() ->
                             FabricSockets.connect(
-                                    "10.77.0.1",
-                                    port(listener),
-                                    List.of(Transport.rsocket()),
-                                    ofSeconds(10)))
+                                    "10.77.0.1", port(listener), ALONE, ofSeconds(10)))
                     .hasMessageContaining("no rsocket listens there");
         }
     }
@@ -139,6 +145,31 @@ class RsocketTest {
                                         .formatted(name, name));
                 assertThat(Connections.of(server).whyNotFaster())
                         .isEqualTo("rsocket: no RDMA device has the address " + name);
+            }
+        }
+    }
+
+    /** They have no room to be told of it, for which each close waits. */
+    @Test
+    void shouldCloseWhereManyPeersReceiveNothing() throws Exception {
+        var stalled = new ArrayList<ChannelPair>();
+        try (var listener = listener(ROCE, ALONE);
+                var pair = connect(listener)) {
+            for (var i = 0; i < 20; i++) {
+                stalled.add(connect(listener));
+                ChannelPair.fill(stalled.getLast().client());
+            }
+            for (var each : stalled) {
+                each.client().close();
+            }
+
+            pair.client().close();
+
+            var end = Tasks.start(() -> pair.server().read(ByteBuffer.allocate(1))).result();
+            assertThat(end).succeedsWithin(ofSeconds(5)).isEqualTo(-1);
+        } finally {
+            for (var each : stalled) {
+                each.close();
             }
         }
     }

@@ -298,12 +298,8 @@ class SisciTransportTest {
             listener.setOption(StandardSocketOptions.SO_RCVBUF, 16_384);
             listener.bind(ChannelPair.ANY_PORT);
             client.connect(listener.getLocalAddress());
-            client.configureBlocking(false);
             try (var server = listener.accept()) {
-                var written = 0;
-                for (var more = 1; more > 0; written += more) {
-                    more = client.write(ByteBuffer.allocate(50_000));
-                }
+                var written = ChannelPair.fill(client);
 
                 assertThat(written).isBetween(16_384, 16_384 + 4_096);
                 assertThat(Bytes.readBytes(server, written)).hasSize(written);

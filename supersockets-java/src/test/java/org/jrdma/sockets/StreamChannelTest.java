@@ -479,6 +479,26 @@ class StreamChannelTest {
         }
     }
 
+    @Test
+    void shouldKeepAllBytesForWhoReadsLate() throws Exception {
+        try (var pair = ChannelPair.open(implementation)) {
+            var written = ChannelPair.fill(pair.client());
+            pair.client().close();
+
+            var isForgotten = implementation.differsIn(Difference.END_WAITS_TEN_SECONDS_FOR_ROOM);
+            Thread.sleep(isForgotten ? 12_000 : 200);
+
+            assertThat(Bytes.readBytes(pair.server(), written)).hasSize(written);
+            if (isForgotten) {
+                assertThatThrownBy(() -> pair.server().read(ByteBuffer.allocate(1)))
+                        .isExactlyInstanceOf(SocketException.class)
+                        .hasMessage("Connection reset");
+            } else {
+                assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldReleaseAWriterWhoseOutputIsShutDown(Kind kind) throws Exception {

@@ -64,7 +64,7 @@ public final class RsocketFabric {
             Executors.newCachedThreadPool(
                     Thread.ofPlatform().daemon().name("jrdma-rsocket-connect-", 0).factory());
 
-    /** For ends, which wait until the peer has what was sent. */
+    /** For ends, which wait until the peer's device has what was sent. */
     private final ThreadPoolExecutor enders =
             new ThreadPoolExecutor(
                     ENDERS,

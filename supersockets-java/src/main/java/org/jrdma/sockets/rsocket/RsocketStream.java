@@ -5,8 +5,9 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongSupplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.Scratch;
@@ -27,7 +28,8 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
     /** How long to wait for room at the peer to tell it of the end. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    private static final long PAUSE_NANOS = 1_000_000;
+    private static final long FIRST_PAUSE_NANOS = 1_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
     private final RsocketFabric fabric;
     private final int number;
@@ -174,46 +176,57 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
     public void shutdownOutput() {
         outputEnded = true;
         changed();
-        end(() -> {
-            sayFarewell(Farewell.ENDED);
-            alone(() -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
-        });
+        end(() -> Farewell.ENDED, () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
     }
 
     /** Bytes that nobody here has received make it a reset, as with TCP. */
     @Override
     public void close(boolean reset) {
-        end(() -> {
-            var unread = !inputEnded && available() != 0;
-            sayFarewell(reset || unread ? Farewell.RESET : Farewell.ENDED);
-            alone(() -> {
-                closed = true;
-                fabric.poller().forget(this);
-                farewell.end();
-                fabric.close(number);
-            });
-        });
+        end(
+                () -> {
+                    var unread = !inputEnded && available() != 0;
+                    return reset || unread ? Farewell.RESET : Farewell.ENDED;
+                },
+                () -> {
+                    closed = true;
+                    fabric.poller().forget(this);
+                    farewell.end();
+                    fabric.close(number);
+                });
     }
 
-    /** Runs one end after the other. */
-    private synchronized void end(Runnable end) {
-        ending = ending.thenRunAsync(end, fabric.enders());
+    /** Ends one after the other: says a last word, then runs what nobody else may run beside. */
+    private synchronized void end(LongSupplier lastWord, Runnable end) {
+        ending =
+                ending.thenComposeAsync(
+                                _ ->
+                                        sayFarewell(
+                                                lastWord.getAsLong(),
+                                                Deadline.after(PATIENCE),
+                                                FIRST_PAUSE_NANOS),
+                                fabric.enders())
+                        .thenRunAsync(() -> alone(end), fabric.enders());
     }
 
     /**
-     * Waits until the peer has room to be told. Without that, it takes the end for a failure, which
-     * it is for a peer that receives nothing for so long.
+     * Waits until the peer has room to be told, on no thread: there may be many such peers. Without
+     * that, it takes the end for a failure, which it is for a peer that receives nothing for so
+     * long.
      */
-    private void sayFarewell(long word) {
-        var deadline = Deadline.after(PATIENCE);
-        while ((state(SocketCalls.POLLOUT) & OVER) == 0
-                && use(1, () -> farewell.say(word) ? 1 : 0) == 0
-                && !deadline.hasPassed()) {
-            LockSupport.parkNanos(PAUSE_NANOS);
+    private CompletableFuture<Void> sayFarewell(long word, Deadline deadline, long pauseNanos) {
+        if ((state(SocketCalls.POLLOUT) & OVER) != 0
+                || use(1, () -> farewell.say(word) ? 1 : 0) != 0
+                || deadline.hasPassed()) {
+            return CompletableFuture.completedFuture(null);
         }
+        var later =
+                CompletableFuture.delayedExecutor(
+                        pauseNanos, TimeUnit.NANOSECONDS, fabric.enders());
+        var nextPause = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+        return CompletableFuture.runAsync(() -> {}, later)
+                .thenCompose(_ -> sayFarewell(word, deadline, nextPause));
     }
 
-    /** Runs what nobody else may run beside. */
     private void alone(Runnable end) {
         use.writeLock().lock();
         try {
