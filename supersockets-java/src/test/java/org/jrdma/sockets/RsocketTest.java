@@ -12,6 +12,8 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.Tasks.Kind;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -112,6 +114,20 @@ class RsocketTest {
     }
 
     @Test
+    void shouldSayThatAPortIsTaken() throws Exception {
+        var address = new InetSocketAddress(ROCE, 4_711);
+        var door = RsocketTransport.CONFIGURED.listen(address, 5, 0);
+        try {
+            assertThatThrownBy(() -> RsocketTransport.CONFIGURED.listen(address, 5, 0))
+                    .isInstanceOfSatisfying(
+                            FabricException.class,
+                            e -> assertThat(e.code()).isEqualTo(Errno.EADDRINUSE));
+        } finally {
+            door.close();
+        }
+    }
+
+    @Test
     void shouldFallBackWhereNoRsocketListens() throws Exception {
         try (var listener = listener(ROCE, List.of(Transport.tcp()));
                 var client =
@@ -145,6 +161,21 @@ class RsocketTest {
                                         .formatted(name, name));
                 assertThat(Connections.of(server).whyNotFaster())
                         .isEqualTo("rsocket: no RDMA device has the address " + name);
+            }
+        }
+    }
+
+    /** In a process of librdmacm's before version 53: without more room than for 256. */
+    @Test
+    void shouldHaveRoomForAHundredBothOfWhoseEndsAreHere() throws Exception {
+        var pairs = new ArrayList<ChannelPair>();
+        try (var listener = listener(ROCE, ALONE)) {
+            for (var i = 0; i < 100; i++) {
+                pairs.add(connect(listener));
+            }
+        } finally {
+            for (var each : pairs) {
+                each.close();
             }
         }
     }

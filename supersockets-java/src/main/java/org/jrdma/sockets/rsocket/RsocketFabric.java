@@ -49,6 +49,9 @@ public final class RsocketFabric {
     /** By how many the tables grow each time. */
     private static final int GROWTH = 4;
 
+    /** For each growth: who is refused at once, as by a near device, makes nothing grow. */
+    private static final int MOST_TRIES = 20;
+
     private static final int ENDERS = 16;
     private static final int NOWHERE = 1;
 
@@ -118,8 +121,9 @@ public final class RsocketFabric {
      */
     private int growConnections(InetAddress address) throws FabricException {
         var target = new InetSocketAddress(address, NOWHERE);
+        var wanted = Math.ceilDiv(Integer.getInteger(ROOM_PROPERTY, ROOM), GROWTH);
         var grown = 0;
-        for (var i = 0; i < Math.ceilDiv(Integer.getInteger(ROOM_PROPERTY, ROOM), GROWTH); i++) {
+        for (var i = 0; i < MOST_TRIES * wanted && grown < wanted; i++) {
             var number = check("rsocket", calls.socket(RsocketCalls.familyOf(address)));
             calls.doNotBlock(number);
             if (calls.connect(number, target) == -Errno.EINPROGRESS) {
