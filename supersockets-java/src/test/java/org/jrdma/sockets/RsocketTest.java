@@ -180,6 +180,27 @@ class RsocketTest {
         }
     }
 
+    @Test
+    void shouldLetInManyWhoComeAtOnceWhereFewMayWait() throws Exception {
+        var clients = new ArrayList<Tasks.Task<SocketChannel>>();
+        try (var listener = new FabricSelectorProvider(ALONE).openServerSocketChannel()) {
+            listener.bind(new InetSocketAddress(ROCE, 0), 1);
+            var port = port(listener);
+            for (var i = 0; i < 20; i++) {
+                clients.add(
+                        Tasks.start(() ->
+                                FabricSockets.connect("10.77.0.1", port, ALONE, ofSeconds(4))));
+            }
+            for (var i = 0; i < clients.size(); i++) {
+                listener.accept().close();
+            }
+        } finally {
+            for (var each : clients) {
+                each.get().close();
+            }
+        }
+    }
+
     /** They have no room to be told of it, for which each close waits. */
     @Test
     void shouldCloseWhereManyPeersReceiveNothing() throws Exception {

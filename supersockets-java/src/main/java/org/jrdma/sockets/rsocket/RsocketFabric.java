@@ -55,6 +55,13 @@ public final class RsocketFabric {
     private static final int ENDERS = 16;
     private static final int NOWHERE = 1;
 
+    /**
+     * How many may knock before the library's thread opens to them; the kernel allows no more.
+     * Whoever comes beyond that is not answered, and knocks again four seconds later. How many wait
+     * to be accepted is for the door to say.
+     */
+    private static final int KNOCKING = 1024;
+
     private final RsocketCalls calls;
     private final RdmaAddresses addresses;
     private final RsocketPoller poller;
@@ -162,7 +169,7 @@ public final class RsocketFabric {
         var numbers = new ArrayList<Integer>();
         try {
             for (var each : addressesOf(address)) {
-                numbers.add(listenAt(each, backlog, receiveBuffer));
+                numbers.add(listenAt(each, receiveBuffer));
             }
             var door = new RsocketDoor(this, address, numbers, backlog);
             door.open();
@@ -193,8 +200,7 @@ public final class RsocketFabric {
         return all;
     }
 
-    private int listenAt(InetSocketAddress address, int backlog, int receiveBuffer)
-            throws FabricException {
+    private int listenAt(InetSocketAddress address, int receiveBuffer) throws FabricException {
         if (!listeners.tryAcquire()) {
             throw new FabricException(
                     "%s holds no more listeners safely; version %d does"
@@ -206,7 +212,7 @@ public final class RsocketFabric {
             accepting.awaitNone(number); // it may have been another's, a moment ago
             prepare(number, receiveBuffer);
             check("rbind", calls.bind(number, address));
-            check("rlisten", calls.listen(number, backlog));
+            check("rlisten", calls.listen(number, KNOCKING));
             return number;
         } catch (FabricException e) {
             if (number >= 0) {
