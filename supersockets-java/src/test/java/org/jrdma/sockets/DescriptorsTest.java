@@ -2,11 +2,15 @@ package org.jrdma.sockets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.jrdma.sockets.Tasks.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,6 +78,59 @@ class DescriptorsTest {
         }
 
         assertThat(open()).isLessThanOrEqualTo(before + SPARE_ALARMS);
+    }
+
+    @Test
+    void shouldWaitWhereNoDescriptorIsLeft() throws Exception {
+        var child = ChildJvm.of(Exhausted.class, List.of("--enable-native-access=ALL-UNNAMED"));
+        child.command().addAll(0, List.of("sh", "-c", "ulimit -n 200 && exec \"$@\"", "sh"));
+        var process = child.start();
+        try (var output = process.inputReader()) {
+            assertThat(output.lines()).last().isEqualTo("2 read");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /**
+     * Takes all descriptors that the process may have, and then waits with more threads than
+     * before.
+     */
+    static final class Exhausted {
+
+        public static void main(String... arguments) throws Exception {
+            var provider = Implementation.TCP.provider();
+            var taken = new ArrayList<FileInputStream>();
+            try (var first = ChannelPair.open(provider);
+                    var second = ChannelPair.open(provider)) {
+                exchange(first);
+                try {
+                    while (true) {
+                        taken.add(new FileInputStream("/dev/null"));
+                    }
+                } catch (FileNotFoundException _) {
+                    exchange(first, second);
+                }
+                for (var each : taken) {
+                    each.close();
+                }
+            }
+        }
+
+        /** Of several at once. */
+        private static void exchange(ChannelPair... pairs) throws Exception {
+            var readers = new ArrayList<Tasks.Task<Integer>>();
+            for (var pair : pairs) {
+                readers.add(
+                        Tasks.start(() -> pair.server().read(ByteBuffer.allocate(1)))
+                                .awaitWaiting());
+            }
+            for (var i = 0; i < pairs.length; i++) {
+                pairs[i].client().write(Bytes.of("a"));
+                readers.get(i).get();
+            }
+            System.out.println(pairs.length + " read");
+        }
     }
 
     private static long open() throws IOException {

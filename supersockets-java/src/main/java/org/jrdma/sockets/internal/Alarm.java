@@ -10,36 +10,51 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a platform thread waits with: poll(2) on the descriptor that it wants and on one by which
  * others wake it. Taken for one wait and kept for the next; there are about as many as threads that
- * wait at once, and a few to spare.
+ * wait at once, and a few to spare. Where no descriptor is left for one more, the thread looks
+ * again and again instead: it has its own already, and is no reason to fail.
  */
 final class Alarm {
 
     private static final int SPARES = 32;
+    private static final int PAUSE = 10;
     private static final BlockingQueue<Alarm> SPARE = new ArrayBlockingQueue<>(SPARES);
 
-    private final EventDescriptor bell;
+    private final @Nullable EventDescriptor bell;
     private final MemorySegment both = pollfd.allocateArray(2, Arena.ofAuto());
     private final MemorySegment awaited = both.asSlice(0, pollfd.sizeof());
     private boolean raised;
 
-    private Alarm() throws FabricException {
-        bell = EventDescriptor.open();
-        var second = pollfd.asSlice(both, 1);
-        pollfd.fd(second, bell.number());
-        pollfd.events(second, (short) SocketCalls.POLLIN);
+    private Alarm(@Nullable EventDescriptor bell) {
+        this.bell = bell;
+        if (bell != null) {
+            var second = pollfd.asSlice(both, 1);
+            pollfd.fd(second, bell.number());
+            pollfd.events(second, (short) SocketCalls.POLLIN);
+        }
     }
 
-    static Alarm take() throws FabricException {
+    static Alarm take() {
         var spare = SPARE.poll();
-        return spare == null ? new Alarm() : spare;
+        if (spare != null) {
+            return spare;
+        }
+        try {
+            return new Alarm(EventDescriptor.open());
+        } catch (FabricException _) {
+            return new Alarm(null);
+        }
     }
 
     /** Gives it back, when nobody else will raise it any more. */
     void giveBack() {
+        if (bell == null) {
+            return;
+        }
         if (raised) {
             raised = false;
             bell.lower();
@@ -51,15 +66,21 @@ final class Alarm {
 
     /** Ends the wait. */
     void raise() {
-        raised = true;
-        bell.raise();
+        if (bell != null) {
+            raised = true;
+            bell.raise();
+        }
     }
 
-    /** Waits; false if the deadline passed, true also if a signal came. */
+    /** Waits; false if the deadline passed, true also if it may be worth to look again. */
     boolean await(int descriptor, int events, Deadline deadline) throws FabricException {
         pollfd.fd(awaited, descriptor);
         pollfd.events(awaited, (short) events);
-        var result = SocketCalls.poll(both, milliseconds(deadline));
+        var most = milliseconds(deadline);
+        var result =
+                bell == null
+                        ? SocketCalls.poll(awaited, most < 0 ? PAUSE : Math.min(most, PAUSE))
+                        : SocketCalls.poll(both, most);
         if (result < 0 && result != -Errno.EINTR) {
             throw new FabricException("poll failed: " + Errno.describe(-result), -result, null);
         }
