@@ -4,10 +4,12 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.RemoteInterrupt;
 import org.jrdma.sisci.SisciException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,18 +32,27 @@ final class Bells {
     final class Bell {
 
         private final Key key;
-        private final RemoteInterrupt interrupt;
+
+        /** Guarded by {@code bells}. */
         private int users;
 
-        private Bell(Key key, RemoteInterrupt interrupt) {
+        private volatile @Nullable RemoteInterrupt interrupt;
+
+        private Bell(Key key) {
             this.key = key;
-            this.interrupt = interrupt;
+        }
+
+        /** Who wants another process does not wait for this. */
+        private synchronized void connect() throws FabricException, InterruptedIOException {
+            if (interrupt == null) {
+                interrupt = node.connectInterrupt(key.node, key.number, TIMEOUT);
+            }
         }
 
         /** Wakes the process, if it is still there: if not, its streams hear of that otherwise. */
         void ring() {
             try {
-                interrupt.trigger();
+                Objects.requireNonNull(interrupt).trigger();
             } catch (SisciException | IllegalStateException e) {
                 LOG.debug("{} is not heard: {}", interrupt, e.getMessage());
             }
@@ -55,21 +66,26 @@ final class Bells {
                 }
                 bells.remove(key);
             }
-            interrupt.close();
+            var connected = interrupt;
+            if (connected != null) {
+                connected.close();
+            }
         }
     }
 
     /** That of one process. May block. */
     Bell take(int peer, int number) throws FabricException, InterruptedIOException {
-        var key = new Key(peer, number);
+        Bell bell;
         synchronized (bells) {
-            var bell = bells.get(key);
-            if (bell == null) {
-                bell = new Bell(key, node.connectInterrupt(peer, number, TIMEOUT));
-                bells.put(key, bell);
-            }
+            bell = bells.computeIfAbsent(new Key(peer, number), Bell::new);
             bell.users++;
+        }
+        try {
+            bell.connect();
             return bell;
+        } catch (FabricException | InterruptedIOException | RuntimeException e) {
+            bell.release();
+            throw e;
         }
     }
 }
