@@ -6,11 +6,13 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.NetworkNamespace;
 
@@ -21,21 +23,39 @@ import org.jrdma.sockets.internal.NetworkNamespace;
  * more name or address. Lines with other words of that kind are for others, and left out; so is
  * what follows a {@code #}. An address of this machine that stands in no line is this node's.
  *
- * <p>Immutable.
+ * <p>What the names of the table lead to is asked again after a while, so that a connect does not
+ * wait for a name service. Safe for use by several threads.
  */
 public final class SisciHosts {
 
+    private static final Duration MEMORY = Duration.ofMinutes(1);
+
     private final Path file;
     private final Map<String, Integer> nodes;
+    private final NameService names;
 
-    private SisciHosts(Path file, Map<String, Integer> nodes) {
+    private volatile Resolved resolved = new Resolved(Map.of(), Deadline.after(Duration.ZERO));
+
+    /** Which addresses a name has. */
+    @FunctionalInterface
+    interface NameService {
+        InetAddress[] addressesOf(String name) throws UnknownHostException;
+    }
+
+    /** The nodes of the table by their addresses. */
+    private record Resolved(Map<InetAddress, Integer> nodes, Deadline until) {}
+
+    private SisciHosts(Path file, Map<String, Integer> nodes, NameService names) {
         this.file = file;
         this.nodes = Map.copyOf(nodes);
+        this.names = names;
     }
 
     /** Reads a table that a machine may have; where there is none, it is empty. */
     public static SisciHosts readIfThere(Path file) throws FabricException {
-        return Files.exists(file) ? read(file) : new SisciHosts(file, Map.of());
+        return Files.exists(file)
+                ? read(file)
+                : new SisciHosts(file, Map.of(), InetAddress::getAllByName);
     }
 
     /**
@@ -44,6 +64,10 @@ public final class SisciHosts {
      * @throws FabricException if it is missing, or a line makes no sense, with its number
      */
     public static SisciHosts read(Path file) throws FabricException {
+        return read(file, InetAddress::getAllByName);
+    }
+
+    static SisciHosts read(Path file, NameService names) throws FabricException {
         List<String> lines;
         try {
             lines = Files.readAllLines(file);
@@ -56,7 +80,7 @@ public final class SisciHosts {
         for (var line : lines) {
             reader.read(line);
         }
-        return new SisciHosts(file, reader.nodes());
+        return new SisciHosts(file, reader.nodes(), names);
     }
 
     private static final class Reader {
@@ -155,20 +179,28 @@ public final class SisciHosts {
 
     private OptionalInt find(InetAddress address) {
         var byText = nodes.get(address.getHostAddress());
-        if (byText != null) {
-            return OptionalInt.of(byText);
-        }
-        return nodes.entrySet().stream()
-                .filter(entry -> isOneOf(address, entry.getKey()))
-                .mapToInt(Map.Entry::getValue)
-                .findFirst();
+        var node = byText == null ? resolved().get(address) : byText;
+        return node == null ? OptionalInt.empty() : OptionalInt.of(node);
     }
 
-    private static boolean isOneOf(InetAddress address, String name) {
+    private Map<InetAddress, Integer> resolved() {
+        var known = resolved;
+        if (known.until.hasPassed()) {
+            var byAddress = new HashMap<InetAddress, Integer>();
+            nodes.forEach((name, node) -> resolve(name, node, byAddress));
+            known = new Resolved(byAddress, Deadline.after(MEMORY));
+            resolved = known;
+        }
+        return known.nodes;
+    }
+
+    private void resolve(String name, int node, Map<InetAddress, Integer> byAddress) {
         try {
-            return List.of(InetAddress.getAllByName(name)).contains(address);
+            for (var address : names.addressesOf(name)) {
+                byAddress.putIfAbsent(address, node);
+            }
         } catch (UnknownHostException _) {
-            return false; // a host of the table that this one knows nothing of
+            // a host of the table that this one knows nothing of
         }
     }
 }
