@@ -45,7 +45,8 @@ class JrdmaTest {
                 .contains(
                         ",\"sockets\":[{\"name\":\"supersockets\",\"missing\":\"driver not loaded")
                 .endsWith("{\"name\":\"tcp\",\"missing\":null}]}\n")
-                .hasLineCount(1);
+                .hasLineCount(1)
+                .satisfies(StrictJson::parse);
     }
 
     @Test
@@ -67,11 +68,12 @@ class JrdmaTest {
 
         assertThat(output.toString())
                 .startsWith("[{\"subject\":\"Java\",\"verdict\":\"FINE\",\"seen\":")
-                .hasLineCount(1);
+                .hasLineCount(1)
+                .satisfies(StrictJson::parse);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"devices", "doctor", "net"})
+    @ValueSource(strings = {"devices", "doctor", "net", "perf", "ping"})
     void shouldExplainItsCommands(String command) {
         assertThat(run(command, "--help")).isZero();
 

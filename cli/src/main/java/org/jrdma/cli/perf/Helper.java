@@ -29,7 +29,8 @@ final class Helper {
     }
 
     private Path find(String name) throws IOException {
-        var path = Paths.named(name, paths);
+        var known = Paths.named(name, paths);
+        var path = peer.leadsAway() ? known.towardsAnotherMachine() : known;
         if (path.missing().isPresent()) {
             throw new IOException("%s: %s".formatted(name, path.missing().get()));
         }
@@ -75,10 +76,14 @@ final class Helper {
 
     private static int number(String word) throws IOException {
         try {
-            return Integer.parseUnsignedInt(word);
-        } catch (NumberFormatException e) {
-            throw stranger(word);
+            var number = Integer.parseInt(word);
+            if (number >= 0) {
+                return number;
+            }
+        } catch (NumberFormatException _) {
+            // told below
         }
+        throw stranger(word);
     }
 
     private static IOException stranger(String word) {

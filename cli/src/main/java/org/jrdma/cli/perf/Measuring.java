@@ -2,9 +2,11 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,8 +50,18 @@ final class Measuring {
     @Option(names = ChildProcess.OPTION, hidden = true)
     private boolean isChild;
 
-    List<Path> paths() {
-        return Paths.all(fabric, device);
+    /** What there is to measure; towards where the other side is. */
+    List<Path> paths() throws IOException {
+        var paths = Paths.all(fabric, device);
+        return leadsAway() ? paths.stream().map(Path::towardsAnotherMachine).toList() : paths;
+    }
+
+    private boolean leadsAway() throws IOException {
+        if (peer.isEmpty()) {
+            return false;
+        }
+        var address = OtherSide.at(peer.get(), PORT).address();
+        return !address.isUnresolved() && ControlChannel.leadsAway(address.getAddress());
     }
 
     /** The programs in C that do the same, or why there are none for what is measured here. */
@@ -86,16 +98,24 @@ final class Measuring {
             }
             out.println(ChildProcess.WAITING + listener.getLocalPort());
             out.flush();
-            var paths = paths();
-            while (true) {
-                try (var channel = new ControlChannel(listener.accept())) {
-                    new Helper(channel, paths).help();
-                } catch (IOException | RuntimeException e) {
-                    if (!isChild) { // the parent says it
-                        errors.println(e.getMessage());
-                    }
-                }
-            }
+            // what fails in a child, the parent says
+            serve(listener, paths(), isChild ? new PrintWriter(Writer.nullWriter()) : errors);
+        }
+    }
+
+    /** Does its part for whoever calls, until nobody can any more. */
+    static void serve(ServerSocket listener, List<Path> paths, PrintWriter errors)
+            throws IOException {
+        while (true) {
+            help(listener.accept(), paths, errors);
+        }
+    }
+
+    private static void help(Socket socket, List<Path> paths, PrintWriter errors) {
+        try (var channel = new ControlChannel(socket)) {
+            new Helper(channel, paths).help();
+        } catch (IOException | RuntimeException e) {
+            errors.println(Reason.of(e));
         }
     }
 

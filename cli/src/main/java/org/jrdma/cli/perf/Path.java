@@ -53,9 +53,26 @@ record Path(
         Link open(ControlChannel peer, int largest, boolean measures) throws IOException;
     }
 
+    /** The same, where the other side is on another machine. */
+    Path towardsAnotherMachine() {
+        return new Path(
+                name,
+                description,
+                provider.towardsAnotherMachine(),
+                smallest,
+                largest,
+                isRoundTrip,
+                opener);
+    }
+
     /** Why this machine has no such way; empty if it has. */
     Optional<String> missing() {
         return provider.missing();
+    }
+
+    /** The sizes that it moves. */
+    String range() {
+        return "%s to %s bytes".formatted(Size.toString(smallest), Size.toString(largest));
     }
 
     boolean moves(int bytes) {

@@ -5,7 +5,6 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
@@ -47,7 +46,7 @@ final class Paths {
     /** The machine's own device of a name, or the first. */
     static Device device(Optional<String> name) throws FabricException {
         var verbs = Verbs.system();
-        return verbs.open(name.isPresent() ? name.get() : verbs.devices().getFirst().name());
+        return name.isPresent() ? verbs.open(name.get()) : verbs.openFirst();
     }
 
     private static Fabric rdmaFabric() {
@@ -60,9 +59,9 @@ final class Paths {
 
     private static Fabric sisciFabric() {
         try {
-            Sisci.system();
+            Sisci.system().open().close();
             return Fabric.SYSTEM;
-        } catch (LibraryNotFoundException e) {
+        } catch (FabricException e) { // no library, or no adapter
             return Fabric.SOFTWARE;
         }
     }

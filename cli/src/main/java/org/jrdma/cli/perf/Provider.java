@@ -16,6 +16,11 @@ record Provider(
         Optional<String> missing,
         Optional<String> endsHere) {
 
+    /** The same, where the other side is on another machine. */
+    Provider towardsAnotherMachine() {
+        return new Provider(fabric, device, missing.or(() -> endsHere), endsHere);
+    }
+
     /** Sockets of a transport, which lead anywhere. */
     static Provider ofSockets(Optional<String> missing) {
         return new Provider(Optional.empty(), Optional.empty(), missing, Optional.empty());

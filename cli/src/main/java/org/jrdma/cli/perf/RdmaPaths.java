@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
+import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntConsumer;
@@ -86,7 +87,7 @@ final class RdmaPaths {
                     Optional.of(fabric),
                     Optional.of(device.name()),
                     whyNot(device),
-                    Optional.empty());
+                    whyItEndsHere(device.name()));
         } catch (FabricException e) {
             return new Provider(
                     Optional.of(fabric),
@@ -100,6 +101,21 @@ final class RdmaPaths {
         return device.transportType() == TransportType.IWARP
                 ? Optional.of("iWARP connects through rdma_cm only, which this does not use")
                 : Optional.empty();
+    }
+
+    private Optional<String> whyItEndsHere(String device) throws FabricException {
+        if (fabric == Paths.Fabric.SYSTEM) {
+            return Optional.empty();
+        }
+        try (var opened = verbs().open(device)) {
+            return opened.chooseGid(1)
+                    .best()
+                    .flatMap(entry -> entry.gid().ipv4())
+                    .filter(InetAddress::isLoopbackAddress)
+                    .map(address ->
+                            "the software device is at %s, where other machines do not reach it; JRDMA_JAVA_OPTIONS=-Djrdma.soft.devices=eth0 puts it at the address of eth0, say"
+                                    .formatted(address.getHostAddress()));
+        }
     }
 
     private Verbs verbs() throws FabricException {
@@ -243,7 +259,7 @@ final class RdmaPaths {
 
         private void awaitMessages(int count) throws IOException {
             Spin.until(() -> {
-                var fresh = side.takeCompletions();
+                var fresh = side.takeReceived();
                 for (var message = 0; message < fresh; message++) {
                     receive.tryPost();
                 }

@@ -74,8 +74,8 @@ final class RdmaSide implements AutoCloseable {
         underWay++;
     }
 
-    /** Takes what has completed. Returns the messages received since the last call. */
-    int takeCompletions() throws IOException {
+    /** Takes what has completed. */
+    void takeCompletions() throws IOException {
         cursor.poll();
         while (cursor.next()) {
             if (!cursor.isSuccess()) {
@@ -89,15 +89,20 @@ final class RdmaSide implements AutoCloseable {
                 underWay--;
             }
         }
+    }
+
+    /** How many messages have been received since the last call. */
+    int takeReceived() throws IOException {
+        takeCompletions();
         var taken = received;
         received = 0;
         return taken;
     }
 
-    /** Waits until all that was posted to be sent is done. For sides that receive nothing. */
+    /** Waits until all that was posted to be sent is done. */
     void awaitRequests() throws IOException {
         Spin.until(() -> {
-            received += takeCompletions();
+            takeCompletions();
             return underWay == 0;
         });
     }

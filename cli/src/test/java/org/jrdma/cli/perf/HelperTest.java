@@ -3,6 +3,9 @@ package org.jrdma.cli.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -37,17 +40,6 @@ class HelperTest {
                             Optional.of("it broke"),
                             (_, _, _) -> new Idle()));
 
-    private static final class Idle implements Link {
-        @Override
-        public void exchange(int bytes) {}
-
-        @Override
-        public void stream(int bytes, int count) {}
-
-        @Override
-        public void close() {}
-    }
-
     private ServerSocket listener;
     private ControlChannel here;
     private ControlChannel there;
@@ -71,6 +63,7 @@ class HelperTest {
         "GET / HTTP/1.1, is it a jrdma of this version",
         "open idle x, is it a jrdma of this version",
         "open idle -1, is it a jrdma of this version",
+        "open idle 4294967295, is it a jrdma of this version",
         "open other 8, There is no \"other\"",
         "open gone 8, it broke",
         "open idle 65, does not move 65 bytes"
@@ -108,6 +101,45 @@ class HelperTest {
                     .withMessageContaining(reason);
             assertThat(helping).failsWithin(ControlChannel.PATIENCE);
         }
+    }
+
+    /** From somebody who could be anybody. */
+    @Test
+    void shouldNotHearALineWithoutAnEnd() throws Exception {
+        here.say("open idle 8 ".repeat(ControlChannel.LONGEST_LINE));
+
+        assertThatIOException()
+                .isThrownBy(() -> there.hear())
+                .withMessageContaining("says too much");
+    }
+
+    @Test
+    void shouldNotHearWhatATerminalWouldObey() throws Exception {
+        here.say("\u001b[2J\u0007\u009bm");
+
+        assertThat(there.hear()).isEqualTo("?[2J??m");
+    }
+
+    @Test
+    void shouldSayAReasonThatTheOtherSideCanHear() throws Exception {
+        here.sayFailure(new IOException("\u20ac".repeat(ControlChannel.LONGEST_LINE)));
+        here.sayFailure(new IllegalStateException());
+
+        assertThatIOException()
+                .isThrownBy(() -> there.hear())
+                .withMessageContaining("\u20ac".repeat(100));
+        assertThatIOException()
+                .isThrownBy(() -> there.hear())
+                .withMessageContaining("IllegalStateException");
+    }
+
+    @Test
+    void shouldEndWhenNobodyCanCall() throws Exception {
+        listener.close();
+
+        assertThatIOException()
+                .isThrownBy(() ->
+                        Measuring.serve(listener, PATHS, new PrintWriter(Writer.nullWriter())));
     }
 
     @Test
