@@ -19,7 +19,7 @@ interface Link extends AutoCloseable {
     /** The other side's part in so many exchanges. */
     default void answer(int bytes, int count) throws IOException {}
 
-    /** Sends so many messages without waiting for each. Returns when all are there. */
+    /** Sends so many messages as fast as this way can. Returns when all are there. */
     void stream(int bytes, int count) throws IOException;
 
     /** The other side's part in that. */

@@ -30,7 +30,11 @@ final class Meter implements AutoCloseable {
     private final ControlChannel peer;
     private final Path path;
     private final Link link;
+    private final Samples samples = new Samples();
     private Duration leastWarmUp = FIRST_WARM_UP;
+
+    /** As many exchanges as took about the time of a batch. */
+    private int exchanges = FIRST_BATCH;
 
     private Meter(ControlChannel peer, Path path, Link link) {
         this.peer = peer;
@@ -52,6 +56,7 @@ final class Meter implements AutoCloseable {
 
     /** Measures each figure for some time, when it has warmed up for as long. */
     Result measure(int bytes, Duration time) throws IOException {
+        warmUp(bytes, time);
         return new Result(
                 path.name(),
                 path.provider().fabric(),
@@ -61,38 +66,56 @@ final class Meter implements AutoCloseable {
                 bandwidth(bytes, time));
     }
 
-    /** Latency alone. */
-    Latency latency(int bytes, Duration time) throws IOException {
-        var samples = new Samples();
-        var warmUp = time.compareTo(leastWarmUp) < 0 ? leastWarmUp : time;
+    /** Exchanges messages of a size that do not count. The first time of all takes longer. */
+    void warmUp(int bytes, Duration time) throws IOException {
+        exchanges = FIRST_BATCH;
+        exchange(bytes, time.compareTo(leastWarmUp) < 0 ? leastWarmUp : time);
         leastWarmUp = Duration.ZERO;
-        var batch = exchanges(bytes, FIRST_BATCH, warmUp, samples);
-        samples.forget();
-        exchanges(bytes, batch, time, samples);
+    }
+
+    /** Latency alone, of what has warmed up. */
+    Latency latency(int bytes, Duration time) throws IOException {
+        exchange(bytes, time);
         return Latency.of(samples.taken(), path.isRoundTrip() ? 2 : 1);
     }
 
-    /** Returns how many were done between two looks at the clock in the end. */
-    private int exchanges(int bytes, int firstBatch, Duration time, Samples samples)
-            throws IOException {
-        var batch = firstBatch;
+    private void exchange(int bytes, Duration time) throws IOException {
+        samples.forget();
         var end = System.nanoTime() + time.toNanos();
         do {
             var start = System.nanoTime();
-            exchange(bytes, batch, samples);
-            batch = next(batch, System.nanoTime() - start);
+            exchange(bytes);
+            exchanges = next(exchanges, System.nanoTime() - start);
         } while (System.nanoTime() - end < 0 && samples.count < MOST_SAMPLES);
-        return batch;
     }
 
-    private void exchange(int bytes, int count, Samples samples) throws IOException {
-        start(EXCHANGE, bytes, count);
-        for (var exchange = 0; exchange < count; exchange++) {
-            var start = System.nanoTime();
-            link.exchange(bytes);
-            samples.add(System.nanoTime() - start);
-        }
+    private void exchange(int bytes) throws IOException {
+        var count = exchanges;
+        start(EXCHANGE, bytes, count + 1);
+        together(() -> {
+            link.exchange(bytes); // does not count: the other side may still be about to begin
+            for (var exchange = 0; exchange < count; exchange++) {
+                var start = System.nanoTime();
+                link.exchange(bytes);
+                samples.add(System.nanoTime() - start);
+            }
+        });
         expectDone(peer);
+    }
+
+    @FunctionalInterface
+    private interface Part {
+        void play() throws IOException;
+    }
+
+    /** If the other side says why it fails, that is the reason. */
+    private void together(Part part) throws IOException {
+        try {
+            part.play();
+        } catch (IOException | RuntimeException e) {
+            peer.throwItsFailure(e);
+            throw e;
+        }
     }
 
     private Bandwidth bandwidth(int bytes, Duration time) throws IOException {
@@ -108,22 +131,23 @@ final class Meter implements AutoCloseable {
 
     private Streamed stream(int bytes, int firstBatch, Duration time) throws IOException {
         var batch = firstBatch;
-        var messages = 0L;
+        var sent = 0L;
         var nanos = 0L;
         while (nanos < time.toNanos()) {
             start(STREAM, bytes, batch);
             var start = System.nanoTime();
-            link.stream(bytes, batch);
+            var messages = batch;
+            together(() -> link.stream(bytes, messages));
             var taken = System.nanoTime() - start;
             expectDone(peer);
-            messages += batch;
+            sent += batch;
             nanos += taken;
             batch =
                     next(
                             batch,
                             taken / 2); // longer than exchanges: each has a beginning and an end
         }
-        return new Streamed(messages, nanos, batch);
+        return new Streamed(sent, nanos, batch);
     }
 
     /** As many as take about the time of a batch, and no leap. */

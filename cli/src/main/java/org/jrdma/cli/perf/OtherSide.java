@@ -9,11 +9,15 @@ interface OtherSide extends AutoCloseable {
 
     InetSocketAddress address() throws IOException;
 
-    /** Calls it, for one path. */
+    /**
+     * Calls it, for one path.
+     *
+     * @throws NobodyAnswersException if it is not there
+     */
     default ControlChannel call() throws IOException {
         var address = address();
         if (address.isUnresolved()) {
-            throw new IOException("There is no host named %s.".formatted(address.getHostString()));
+            throw new NobodyAnswersException(address.getHostString());
         }
         var socket = new Socket();
         try {
@@ -21,10 +25,7 @@ interface OtherSide extends AutoCloseable {
             return new ControlChannel(socket);
         } catch (IOException e) {
             socket.close();
-            throw new IOException(
-                    "Nobody answers at %s: %s. Start \"jrdma perf --serve\" there first."
-                            .formatted(address, e.getMessage()),
-                    e);
+            throw new NobodyAnswersException(address, e);
         }
     }
 

@@ -47,10 +47,11 @@ public final class PerfCommand implements Callable<Integer> {
     @Option(
             names = {"-t", "--time"},
             paramLabel = "MILLIS",
+            converter = Milliseconds.class,
             defaultValue = "200",
             description =
                     "How long each figure is measured, after as long to warm up. (${DEFAULT-VALUE})")
-    private int millis;
+    private Duration time;
 
     @Option(
             names = "--plot",
@@ -61,10 +62,12 @@ public final class PerfCommand implements Callable<Integer> {
     @Option(
             names = "--compare",
             description =
-                    "Measure write, read and send by the C programs of perftest too, where they are installed: the same device, sizes, number of messages and of those under way. With both sides on this machine.")
+                    "Measure write, read and send by the C programs of perftest too, where they are installed: the same device, sizes, number of messages (of 100 to 100,000) and of those under way. With both sides on this machine.")
     private boolean compares;
 
+    private final List<Result> results = new ArrayList<>();
     private final List<InC> compared = new ArrayList<>();
+    private int problems;
 
     @Override
     public Integer call() throws IOException {
@@ -73,8 +76,6 @@ public final class PerfCommand implements Callable<Integer> {
             return 0;
         }
         plot.ifPresent(PlotFile::check);
-        var results = new ArrayList<Result>();
-        var problems = 0;
         var paths = measuring.paths();
         var chosen =
                 names.isEmpty()
@@ -82,18 +83,11 @@ public final class PerfCommand implements Callable<Integer> {
                         : names.stream().map(name -> Paths.named(name, paths)).toList();
         try (var otherSide = measuring.otherSide(command.name())) {
             for (var path : chosen) {
-                if (path.missing().isPresent()) {
-                    problems += names.isEmpty() ? 0 : 1;
-                    errors().printf("%s: not measured: %s%n", path.name(), path.missing().get());
-                    continue;
-                }
-                try {
-                    measure(path, otherSide, results);
-                } catch (IOException e) {
-                    problems++;
-                    errors().printf("%s: failed: %s%n", path.name(), e.getMessage());
-                }
+                examine(path, otherSide);
             }
+        } catch (NobodyAnswersException e) { // for no path
+            problems++;
+            errors().println(e.getMessage());
         }
         if (output.isJson()) {
             out().println(Json.of(compares ? compared : results));
@@ -105,8 +99,43 @@ public final class PerfCommand implements Callable<Integer> {
         return problems == 0 && !results.isEmpty() ? 0 : 1;
     }
 
-    private void measure(Path path, OtherSide otherSide, List<Result> results) throws IOException {
+    /** What fails is told, and leaves what was measured before. */
+    private void examine(Path path, OtherSide otherSide) throws NobodyAnswersException {
+        var whyNot =
+                path.missing()
+                        .or(() ->
+                                fitting(path).isEmpty()
+                                        ? Optional.of("it moves " + path.range())
+                                        : Optional.empty());
+        if (whyNot.isPresent()) {
+            problems += names.isEmpty() ? 0 : 1;
+            errors().printf("%s: not measured: %s%n", path.name(), whyNot.get());
+            return;
+        }
+        var before = results.size();
+        try {
+            measure(path, otherSide);
+        } catch (NobodyAnswersException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            problems++;
+            errors().printf("%s: failed: %s%n", path.name(), Reason.of(e));
+        }
+        var measured = results.subList(before, results.size());
+        if (compares && !measured.isEmpty()) {
+            compare(path, measured);
+        }
+    }
+
+    private void measure(Path path, OtherSide otherSide) throws IOException {
         var fitting = fitting(path);
+        for (var bytes : sizes) {
+            if (path.smallest() < path.largest() && !path.moves(bytes)) {
+                errors().printf(
+                                "%s: not measured with %s: it moves %s%n",
+                                path.name(), Size.toString(bytes), path.range());
+            }
+        }
         if (output.isJson()) {
             errors().printf("%s: %s%n", path.name(), path.description());
         } else {
@@ -118,47 +147,46 @@ public final class PerfCommand implements Callable<Integer> {
                 if (output.isJson()) {
                     errors().printf("%s: %d bytes%n", path.name(), bytes);
                 }
-                var result = meter.measure(bytes, Duration.ofMillis(millis));
+                var result = meter.measure(bytes, time);
                 results.add(result);
                 if (!output.isJson()) {
                     out().println(Table.row(result));
                 }
             }
         }
-        if (compares) {
-            compare(results.subList(results.size() - fitting.size(), results.size()));
-        }
     }
 
     /** When the path is closed, so that one does not disturb the other. */
-    private void compare(List<Result> results) {
-        for (var result : results) {
-            var figures = inC(result);
-            compared.add(figures);
-            if (!output.isJson()) {
-                out().printf("%10s%n%s%n", Size.toString(result.bytes()), figures.row());
-            }
-            if (figures.c().isEmpty()) {
-                return; // of all sizes alike
-            }
-        }
-    }
-
-    private InC inC(Result result) {
+    private void compare(Path path, List<Result> measured) {
         try {
             var perftest = measuring.perftest();
-            return perftest.whyNot(result.path())
-                    .map(why -> InC.missing(result, why))
-                    .orElseGet(() -> perftest.compare(result, Duration.ofMillis(millis)));
-        } catch (IOException e) {
-            return InC.missing(result, e.getMessage());
+            var whyNot = perftest.whyNot(path.name());
+            if (whyNot.isPresent()) {
+                throw new IOException(whyNot.get());
+            }
+            for (var result : measured) {
+                var figures = perftest.compare(result, time);
+                problems += figures.c().isPresent() ? 0 : 1;
+                compared.add(figures);
+                print(figures);
+            }
+        } catch (IOException e) { // there is nothing in C, for any size
+            measured.forEach(result -> compared.add(InC.missing(result, e.getMessage())));
+            print(compared.getLast());
         }
     }
 
-    /** The sizes that a path moves; its largest below them if it moves none. */
+    private void print(InC figures) {
+        if (!output.isJson()) {
+            out().printf("%10s%n%s%n", Size.toString(figures.java().bytes()), figures.row());
+        }
+    }
+
+    /** The sizes that a path moves. Of a path that moves one alone, nobody need know which. */
     private List<Integer> fitting(Path path) {
-        var fitting = sizes.stream().filter(path::moves).sorted().distinct().toList();
-        return fitting.isEmpty() ? List.of(path.smallest()) : fitting;
+        return path.smallest() == path.largest()
+                ? List.of(path.smallest())
+                : sizes.stream().filter(path::moves).sorted().distinct().toList();
     }
 
     private PrintWriter out() {

@@ -2,7 +2,6 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -19,7 +18,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "ping",
         description =
-                "Shows how long a message takes, a line each second, until it is ended or has shown enough.",
+                "Shows how long a message takes, a line each second, until it is ended or has shown enough. With --json each line is an object.",
         mixinStandardHelpOptions = true)
 public final class PingCommand implements Callable<Integer> {
 
@@ -50,9 +49,10 @@ public final class PingCommand implements Callable<Integer> {
     @Option(
             names = {"-i", "--interval"},
             paramLabel = "MILLIS",
+            converter = Milliseconds.class,
             defaultValue = "1000",
             description = "How long a line is measured. (${DEFAULT-VALUE})")
-    private int millis;
+    private Duration interval;
 
     @Override
     public Integer call() throws IOException {
@@ -78,32 +78,39 @@ public final class PingCommand implements Callable<Integer> {
         if (!output.isJson()) {
             out.printf("%s, %d bytes: %s%n", name, bytes, path.description());
         }
-        var all = new ArrayList<Latency>();
         try (var otherSide = measuring.otherSide("perf");
                 var channel = otherSide.call();
                 var meter = Meter.open(channel, path, bytes)) {
-            while (lines.isEmpty() || all.size() < lines.get()) {
-                var latency = meter.latency(bytes, Duration.ofMillis(millis / 2));
-                all.add(latency);
-                if (!output.isJson()) {
-                    out.println(line(latency));
-                }
+            meter.warmUp(bytes, interval);
+            for (var shown = 0; lines.isEmpty() || shown < lines.get(); shown++) {
+                var latency = meter.latency(bytes, interval);
+                out.println(output.isJson() ? Json.of(line(path, latency)) : line(latency));
             }
         }
-        if (output.isJson()) {
-            out.println(Json.of(all));
-        }
+    }
+
+    /** A line for programs. */
+    private record Line(
+            String path,
+            Optional<Paths.Fabric> fabric,
+            Optional<String> device,
+            int bytes,
+            Latency latency) {}
+
+    private Line line(Path path, Latency latency) {
+        var provider = path.provider();
+        return new Line(name, provider.fabric(), provider.device(), bytes, latency);
     }
 
     private static String line(Latency latency) {
         return String.format(
                 Locale.ROOT,
-                "%,9d times: least %.2f us, half within %.2f, 99 %% within %.2f, 99.9 %% within %.2f, longest %.2f",
+                "%,9d times: least %.2f us, half within %.2f, 99 %% within %s, 99.9 %% within %s, longest %.2f",
                 latency.samples(),
                 latency.minimum(),
                 latency.median(),
-                latency.percentile99(),
-                latency.percentile99Point9(),
+                latency.shown99(),
+                latency.shown99Point9(),
                 latency.maximum());
     }
 }

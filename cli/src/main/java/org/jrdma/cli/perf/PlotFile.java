@@ -16,10 +16,13 @@ final class PlotFile {
     /**
      * Before hours are spent on measuring.
      *
-     * @throws IllegalArgumentException if the name says no kind, or a folder that is not there
+     * @throws IllegalArgumentException if the name says no kind, or one that this machine cannot
+     *     draw, or a folder that is not there
      */
     static void check(Path file) {
-        kind(file);
+        if (kind(file).equals("png")) {
+            checkFonts();
+        }
         var folder = file.toAbsolutePath().getParent();
         if (folder == null || !Files.isWritable(folder)) {
             throw new IllegalArgumentException(
@@ -51,17 +54,21 @@ final class PlotFile {
         return canvas.toSvg();
     }
 
-    private static BufferedImage image(List<Result> results) throws IOException {
+    private static void checkFonts() {
         System.setProperty("java.awt.headless", "true");
         try {
-            var canvas = new ImageCanvas();
-            new Plot(results).draw(canvas);
-            return canvas.toImage();
+            new ImageCanvas().text(new Canvas.Point(0, 0), Canvas.Anchor.MIDDLE, "word");
         } catch (LinkageError | RuntimeException e) { // as AWT says that it finds no font
-            throw new IOException(
+            throw new IllegalArgumentException(
                     "A .png needs fonts on this machine (Debian: fontconfig and fonts-dejavu-core); .svg and .html need none.",
                     e);
         }
+    }
+
+    private static BufferedImage image(List<Result> results) {
+        var canvas = new ImageCanvas();
+        new Plot(results).draw(canvas);
+        return canvas.toImage();
     }
 
     private static String html(List<Result> results) {
@@ -71,20 +78,18 @@ final class PlotFile {
                     "<tr><td>%s<td>%s"
                             .formatted(SvgCanvas.escaped(result.label()), result.bytes()));
             var latency = result.latency();
-            for (var figure :
-                    new double[] {
-                        latency.minimum(),
-                        latency.median(),
-                        latency.percentile90(),
-                        latency.percentile99(),
-                        latency.percentile99Point9(),
-                        latency.maximum(),
-                        result.bandwidth().megabytesPerSecond(),
-                        result.bandwidth().messagesPerSecond()
-                    }) {
-                rows.append(String.format(Locale.ROOT, "<td>%.2f", figure));
-            }
-            rows.append('\n');
+            rows.append(
+                    String.format(
+                            Locale.ROOT,
+                            "<td>%.2f<td>%.2f<td>%.2f<td>%s<td>%s<td>%.2f<td>%.2f<td>%.2f%n",
+                            latency.minimum(),
+                            latency.median(),
+                            latency.percentile90(),
+                            latency.shown99(),
+                            latency.shown99Point9(),
+                            latency.maximum(),
+                            result.bandwidth().megabytesPerSecond(),
+                            result.bandwidth().messagesPerSecond()));
         }
         return """
         <!DOCTYPE html>

@@ -28,6 +28,9 @@ final class SisciPaths {
     /** Where free segments are looked for; any number does. */
     private static final int FIRST_SEGMENT = 0x4a00;
 
+    /** The property that names the folder which the nodes of the software fabric share. */
+    private static final String FABRIC = "jrdma.sisci.fabric";
+
     private static final Duration PATIENCE = ControlChannel.PATIENCE;
 
     private final Paths.Fabric fabric;
@@ -38,7 +41,7 @@ final class SisciPaths {
 
     List<Path> all() {
         var provider =
-                new Provider(Optional.of(fabric), Optional.empty(), whyNot(), Optional.empty());
+                new Provider(Optional.of(fabric), Optional.empty(), whyNot(), whyItEndsHere());
         return List.of(
                 new Path(
                         "pio",
@@ -50,7 +53,7 @@ final class SisciPaths {
                         (peer, largest, _) -> StoreLink.open(sisci(), peer, largest)),
                 new Path(
                         "dma",
-                        "SISCI DMA" + fabric.suffix(),
+                        "SISCI DMA, one transfer at a time" + fabric.suffix(),
                         provider,
                         WORD,
                         LARGEST,
@@ -60,6 +63,14 @@ final class SisciPaths {
 
     private Sisci sisci() throws FabricException {
         return fabric == Paths.Fabric.SYSTEM ? Sisci.system() : Sisci.software();
+    }
+
+    private Optional<String> whyItEndsHere() {
+        return fabric == Paths.Fabric.SYSTEM || System.getProperty(FABRIC) != null
+                ? Optional.empty()
+                : Optional.of(
+                        "the software fabric of SISCI is the memory of one machine; containers share a folder of it by -D%s"
+                                .formatted(FABRIC));
     }
 
     private Optional<String> whyNot() {

@@ -26,12 +26,12 @@ final class Table {
         var latency = result.latency();
         return String.format(
                 Locale.ROOT,
-                "%10s %9.2f %9.2f %9.2f %9.2f %11.1f %11.0f",
+                "%10s %9.2f %9.2f %9s %9s %11.1f %11.0f",
                 Size.toString(result.bytes()),
                 latency.minimum(),
                 latency.median(),
-                latency.percentile99(),
-                latency.percentile99Point9(),
+                latency.shown99(),
+                latency.shown99Point9(),
                 result.bandwidth().megabytesPerSecond(),
                 result.bandwidth().messagesPerSecond());
     }

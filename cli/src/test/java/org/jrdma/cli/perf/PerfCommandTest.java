@@ -1,13 +1,21 @@
 package org.jrdma.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
+import javax.xml.parsers.DocumentBuilderFactory;
 import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.StrictJson;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The other side is a second process. */
 class PerfCommandTest {
 
-    private static final String FIGURE = " +\\d+\\.\\d\\d";
+    private static final String FIGURE = " +(?:\\d+\\.\\d\\d|-)";
 
     private final StringWriter output = new StringWriter();
     private final StringWriter errors = new StringWriter();
@@ -33,7 +41,7 @@ class PerfCommandTest {
         "read, 'RDMA READ, on the software fabric', 8, 64K",
         "send, 'RDMA SEND, on the software fabric', 1, 4K",
         "pio, 'SISCI stores of the processor, on the software fabric', 8, 4K",
-        "dma, 'SISCI DMA, on the software fabric', 8, 1M",
+        "dma, 'SISCI DMA, one transfer at a time, on the software fabric', 8, 1M",
         "tcp, sockets over tcp, 1, 1M"
     })
     void shouldMeasureEveryPathBySize(String path, String description, String small, String large) {
@@ -65,7 +73,27 @@ class PerfCommandTest {
                 .contains("\"bytes\":4096,", "\"percentile99Point9\":")
                 .endsWith("}}]\n")
                 .hasLineCount(1);
-        assertThat(errors.toString()).contains("tcp: 4096 bytes");
+        assertThat(StrictJson.parseObjects(output.toString()))
+                .extracting(result -> result.get("bytes"))
+                .containsExactly(8.0, 4096.0);
+        assertThat(errors.toString()).contains("tcp: sockets over tcp\n", "tcp: 4096 bytes\n");
+    }
+
+    @Test
+    void shouldDrawWhatItMeasures(@TempDir java.nio.file.Path folder) throws Exception {
+        var plot = folder.resolve("x.svg");
+
+        assertThat(run("perf", "tcp", "--plot", plot.toString(), "-t20", "-s8,64")).isZero();
+
+        var lines =
+                DocumentBuilderFactory.newInstance()
+                        .newDocumentBuilder()
+                        .parse(plot.toFile())
+                        .getElementsByTagName("polyline");
+        assertThat(lines.getLength()).isEqualTo(2);
+        assertThat(lines.item(0).getAttributes().getNamedItem("points").getNodeValue())
+                .matches("\\S+ \\S+");
+        assertThat(errors.toString()).contains("drawn in " + plot);
     }
 
     @Test
@@ -76,6 +104,177 @@ class PerfCommandTest {
                 .startsWith("tcp, 64 bytes: sockets over tcp\n")
                 .containsPattern("(?m)^ +[\\d,]+ times: least \\d+\\.\\d\\d us, half within ")
                 .hasLineCount(3);
+    }
+
+    @Test
+    void shouldPingForProgramsToo() {
+        assertThat(run("ping", "write", "--json", "-c1", "-i40", "--fabric=SOFTWARE")).isZero();
+
+        assertThat(output.toString())
+                .startsWith(
+                        "{\"path\":\"write\",\"fabric\":\"SOFTWARE\",\"device\":\"soft0\",\"bytes\":64,\"latency\":{\"samples\":")
+                .hasLineCount(1)
+                .satisfies(StrictJson::parse);
+    }
+
+    /** Until the other side breaks. */
+    @Test
+    void shouldTellProgramsAtOnceWhatAPingHasShown() throws Exception {
+        var answers = new AtomicInteger();
+        try (var host = new ServingHost(tcp(_ -> answers.incrementAndGet() == 100))) {
+            assertThat(run("ping", "tcp", "--json", "-i40", "--connect", host.address()))
+                    .isEqualTo(1);
+        }
+
+        assertThat(output.toString().lines())
+                .hasSizeGreaterThan(1)
+                .allSatisfy(line ->
+                        assertThat(StrictJson.parse(line))
+                                .asInstanceOf(MAP)
+                                .containsEntry("path", "tcp"));
+        assertThat(errors.toString()).contains("The other side says: it broke");
+    }
+
+    @Test
+    void shouldNotLoseWhatWasMeasuredBeforeThePathBroke() throws Exception {
+        try (var host = new ServingHost(tcp(bytes -> bytes == 64))) {
+            assertThat(
+                            run(
+                                    "perf",
+                                    "tcp",
+                                    "--json",
+                                    "--compare",
+                                    "-t20",
+                                    "-s8,64",
+                                    "--connect",
+                                    host.address()))
+                    .isEqualTo(1);
+        }
+
+        assertThat(StrictJson.parseObjects(output.toString()))
+                .singleElement(MAP)
+                .containsEntry("missing", "the other side is on another machine")
+                .extractingByKey("java", MAP)
+                .containsEntry("bytes", 8.0);
+        assertThat(errors.toString()).contains("tcp: failed: The other side says: it broke");
+    }
+
+    /** As this machine's, but for when it breaks. */
+    private static Path tcp(IntPredicate breaks) {
+        var tcp =
+                Paths.named("tcp", Paths.all(Optional.of(Paths.Fabric.SOFTWARE), Optional.empty()));
+        return new Path(
+                "tcp",
+                tcp.description(),
+                tcp.provider(),
+                tcp.smallest(),
+                tcp.largest(),
+                tcp.isRoundTrip(),
+                (peer, largest, measures) ->
+                        new Breaking(tcp.opener().open(peer, largest, measures), breaks));
+    }
+
+    private record Breaking(Link link, IntPredicate breaks) implements Link {
+        @Override
+        public void exchange(int bytes) throws IOException {
+            link.exchange(bytes);
+        }
+
+        @Override
+        public void answer(int bytes, int count) throws IOException {
+            if (breaks.test(bytes)) {
+                throw new IOException("it broke");
+            }
+            link.answer(bytes, count);
+        }
+
+        @Override
+        public void stream(int bytes, int count) throws IOException {
+            link.stream(bytes, count);
+        }
+
+        @Override
+        public void absorb(int bytes, int count) throws IOException {
+            link.absorb(bytes, count);
+        }
+
+        @Override
+        public void close() throws IOException {
+            link.close();
+        }
+    }
+
+    /** Whoever it is that answers there. */
+    @Test
+    void shouldGoOnWhereTheOtherSideTalksNonsense() throws Exception {
+        var nonsense =
+                new Path(
+                        "tcp",
+                        "",
+                        1,
+                        64,
+                        true,
+                        Optional.empty(),
+                        (peer, _, _) -> {
+                            peer.say("no port");
+                            throw new IOException("enough");
+                        });
+        try (var host = new ServingHost(nonsense)) {
+            assertThat(
+                            run(
+                                    "perf",
+                                    "tcp",
+                                    "tcp",
+                                    "--json",
+                                    "-s8",
+                                    "-t20",
+                                    "--connect",
+                                    host.address()))
+                    .isEqualTo(1);
+        }
+
+        assertThat(output.toString()).isEqualTo("[]\n");
+        assertThat(errors.toString().lines().filter(line -> line.startsWith("tcp: failed: ")))
+                .hasSize(2);
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoDeviceToCompareWith() {
+        assertThat(run("perf", "tcp", "--json", "--compare", "--fabric=SYSTEM", "-t20", "-s8,64"))
+                .as(errors.toString())
+                .isZero();
+
+        assertThat(StrictJson.parseObjects(output.toString()))
+                .hasSize(2)
+                .allSatisfy(figures -> assertThat(figures.get("missing")).isNotNull());
+    }
+
+    @Test
+    void shouldSayWhichSizesAPathDoesNotMove() {
+        assertThat(run("perf", "pio", "--fabric=SOFTWARE", "-t20", "-s4,8,128M")).isZero();
+        assertThat(run("perf", "pio", "--fabric=SOFTWARE", "-t20", "-s4")).isEqualTo(1);
+
+        assertThat(output.toString()).hasLineCount(4);
+        assertThat(errors.toString())
+                .isEqualTo(
+                        """
+                        pio: not measured with 4: it moves 8 to 64M bytes
+                        pio: not measured with 128M: it moves 8 to 64M bytes
+                        pio: not measured: it moves 8 to 64M bytes
+                        """);
+    }
+
+    /** An address that leads nowhere: nothing is sent to it. */
+    @Test
+    void shouldSayWhatDoesNotReachAnotherMachine() {
+        assertThat(run("perf", "write", "pio", "--fabric=SOFTWARE", "--connect=192.0.2.1"))
+                .isEqualTo(1);
+
+        assertThat(errors.toString())
+                .containsPattern(
+                        "write: not measured: the software device is at 127\\.0\\.0\\.\\d+,")
+                .contains("JRDMA_JAVA_OPTIONS=-Djrdma.soft.devices=eth0")
+                .contains("pio: not measured: the software fabric of SISCI is the memory of one");
     }
 
     @Test
@@ -98,8 +297,18 @@ class PerfCommandTest {
 
     @Test
     void shouldTellProgramsOfTheComparisonToo() {
-        assertThat(run("perf", "write", "--compare", "--json", "--fabric=SOFTWARE", "-t20", "-s8"))
+        assertThat(
+                        run(
+                                "perf",
+                                "write",
+                                "--compare",
+                                "--json",
+                                "--fabric=SOFTWARE",
+                                "-t20",
+                                "-s8,64"))
                 .isZero();
+
+        assertThat(StrictJson.parseObjects(output.toString())).hasSize(2);
 
         assertThat(output.toString())
                 .startsWith(
@@ -123,8 +332,12 @@ class PerfCommandTest {
         }
 
         assertThat(run("ping", "tcp", "--connect", "127.0.0.1:" + free)).isEqualTo(1);
+        assertThat(run("perf", "tcp", "tcp", "--json", "--connect", "127.0.0.1:" + free))
+                .isEqualTo(1);
 
-        assertThat(errors.toString()).contains("Nobody answers", "--serve");
+        assertThat(errors.toString().lines().filter(line -> line.startsWith("Nobody answers")))
+                .hasSize(2)
+                .allMatch(line -> line.contains("--serve"));
     }
 
     @ParameterizedTest
@@ -132,6 +345,8 @@ class PerfCommandTest {
         "perf -s 64X, is no size",
         "perf --plot a.gif tcp, ends in .svg",
         "ping --connect host:x, is neither HOST nor HOST:PORT",
+        "perf -t 0 tcp, at least 1 millisecond",
+        "ping -i 0 tcp, at least 1 millisecond",
         "ping --fabric none, SYSTEM"
     })
     void shouldRefuseWhatMakesNoSense(String command, String reason) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class TableTest {
 
@@ -11,7 +13,7 @@ class TableTest {
     @Test
     void shouldKeepColumnsApartWhoseFiguresAreTooWide() {
         var wide = 1_234_567_890.125;
-        var latency = new Latency(1, wide, wide, wide, wide, wide, wide, wide);
+        var latency = new Latency(1_000, wide, wide, wide, wide, wide, wide, wide);
         var result =
                 new Result(
                         "tcp",
@@ -30,5 +32,17 @@ class TableTest {
                         "1234567890.13",
                         "1234567890125.0",
                         "1234567890125");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, - -", "99, - -", "100, 3.00 -", "999, 3.00 -", "1000, 3.00 4.00"})
+    void shouldNotTellThePercentilesOfTooFewSamples(int samples, String percentiles) {
+        var latency = new Latency(samples, 1, 2, 2, 2, 3, 4, 5);
+        var result =
+                new Result(
+                        "tcp", Optional.empty(), Optional.empty(), 8, latency, new Bandwidth(1, 1));
+
+        assertThat(Table.row(result).replaceAll(" +", " "))
+                .startsWith(" 8 1.00 2.00 " + percentiles + " 1.0 1");
     }
 }

@@ -1,0 +1,33 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+
+/** Another side, in this process, of which a test decides what it does. */
+final class ServingHost implements AutoCloseable {
+
+    private final ServerSocket listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
+
+    ServingHost(Path... paths) throws IOException {
+        Thread.startVirtualThread(() -> {
+            try {
+                Measuring.serve(listener, List.of(paths), new PrintWriter(Writer.nullWriter()));
+            } catch (IOException _) {
+                // the test is over
+            }
+        });
+    }
+
+    String address() {
+        return "127.0.0.1:" + listener.getLocalPort();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+    }
+}
