@@ -1,15 +1,17 @@
 package org.jrdma.cli.net;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
+import java.io.ObjectInputFilter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.management.JMX;
 import javax.management.MalformedObjectNameException;
@@ -28,11 +30,22 @@ final class Asking {
     /** Of a JVM that is stopped or stands still. */
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
+    /** Of the agent that the JDK starts; other ones lead to wherever their JVM wants. */
+    private static final String LOCAL_AGENT = "service:jmx:rmi://127.0.0.1/stub/";
+
+    /** What the answer of a management agent consists of. */
+    static final ObjectInputFilter FILTER =
+            ObjectInputFilter.Config.createFilter(
+                    "javax.management.**;java.rmi.**;sun.rmi.**;java.lang.*;java.util.*;!*");
+
     private final Jvm jvm;
+    private final boolean isNamed;
+    private final Instant end = Instant.now().plus(PATIENCE);
     private final FutureTask<Optional<NetProcess>> answer;
 
-    private Asking(Jvm jvm) {
+    private Asking(Jvm jvm, boolean isNamed) {
         this.jvm = jvm;
+        this.isNamed = isNamed;
         this.answer = new FutureTask<>(this::ask);
     }
 
@@ -44,9 +57,12 @@ final class Asking {
                 .toList();
     }
 
-    /** Begins. Nobody waits for a JVM longer than for the slowest. */
-    static Asking begin(Jvm jvm) {
-        var asking = new Asking(jvm);
+    /**
+     * Begins. Nobody waits for a JVM longer than for the slowest. One of another user answers only
+     * if it was named, as root would trust it with objects that it sends.
+     */
+    static Asking begin(Jvm jvm, boolean isNamed) {
+        var asking = new Asking(jvm, isNamed);
         Thread.ofPlatform().daemon().name("jrdma-net-" + jvm.pid()).start(asking.answer);
         return asking;
     }
@@ -54,7 +70,7 @@ final class Asking {
     /** What it answers; empty if it has no such sockets, or has ended. */
     Optional<NetProcess> await() throws IOException {
         try {
-            return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return answer.get(Duration.between(Instant.now(), end).toMillis(), MILLISECONDS);
         } catch (TimeoutException _) {
             return problem("it does not answer within %d s".formatted(PATIENCE.toSeconds()));
         } catch (ExecutionException e) {
@@ -70,9 +86,14 @@ final class Asking {
             var machine = VirtualMachine.attach(Long.toString(jvm.pid()));
             try {
                 var name = machine.getSystemProperties().getProperty(ConnectionsMXBean.PROPERTY);
-                return name == null
-                        ? Optional.empty()
-                        : Optional.of(connections(machine.startLocalManagementAgent(), name));
+                if (name == null) {
+                    return Optional.empty();
+                }
+                return jvm.isOfThisUser() || isNamed
+                        ? Optional.of(connections(machine.startLocalManagementAgent(), name))
+                        : problem(
+                                "it belongs to %s; --pid %s asks it"
+                                        .formatted(jvm.user(), jvm.pid()));
             } finally {
                 machine.detach();
             }
@@ -83,10 +104,15 @@ final class Asking {
         }
     }
 
-    @SuppressWarnings(
-            "BanJNDI") // the address is the JVM's own, of the local agent just started in it
+    @SuppressWarnings("BanJNDI") // an address with a stub is looked up nowhere
     private NetProcess connections(String address, String name)
             throws IOException, MalformedObjectNameException {
+        if (!address.startsWith(LOCAL_AGENT)) {
+            throw new IOException("its management is elsewhere: " + address);
+        }
+        if (ObjectInputFilter.Config.getSerialFilter() == null) {
+            ObjectInputFilter.Config.setSerialFilter(FILTER);
+        }
         try (var connector = JMXConnectorFactory.connect(new JMXServiceURL(address))) {
             var bean =
                     JMX.newMXBeanProxy(

@@ -46,7 +46,7 @@ public final class NetCommand implements Callable<Integer> {
             names = {"-p", "--pid"},
             split = ",",
             paramLabel = "PID",
-            description = "Of these processes alone.")
+            description = "Of these processes alone, be they of another user.")
     private List<Long> processes = List.of();
 
     @Parameters(
@@ -109,12 +109,12 @@ public final class NetCommand implements Callable<Integer> {
             var self = ProcessHandle.current().pid();
             Jvms.OF_THIS_MACHINE.all(known).stream()
                     .filter(jvm -> jvm.pid() != self)
-                    .forEach(jvm -> asked.add(Asking.begin(jvm)));
+                    .forEach(jvm -> asked.add(Asking.begin(jvm, false)));
         }
         for (var pid : processes) {
             var jvm = Jvms.OF_THIS_MACHINE.jvm(pid, known.contains(pid));
             jvm.ifPresentOrElse(
-                    named -> asked.add(Asking.begin(named)),
+                    named -> asked.add(Asking.begin(named, true)),
                     () -> errors().printf("There is no JVM with the number %d%n", pid));
             isWhole &= jvm.isPresent();
         }

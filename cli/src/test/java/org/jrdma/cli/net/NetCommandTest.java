@@ -59,6 +59,10 @@ class NetCommandTest {
         private final Process process;
 
         Child(List<String> options, String... transports) throws IOException {
+            this(options, Streams.class, transports);
+        }
+
+        Child(List<String> options, Class<?> program, String... arguments) throws IOException {
             var hosts = Files.writeString(folder.resolve("hosts"), "");
             var fabric = Files.createDirectories(folder.resolve("fabric"));
             var command = new ArrayList<String>();
@@ -72,8 +76,8 @@ class NetCommandTest {
                             "-Djrdma.sockets.sisci.hosts=" + hosts));
             command.addAll(options);
             command.addAll(
-                    List.of("-cp", System.getProperty("java.class.path"), Streams.class.getName()));
-            command.addAll(List.of(transports));
+                    List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+            command.addAll(List.of(arguments));
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
             awaitLine("ready");
         }
@@ -212,6 +216,24 @@ class NetCommandTest {
                 .contains("There is no file " + none + "\n")
                 .hasLineCount(3);
         assertThat(output.toString()).isEmpty();
+    }
+
+    @Test
+    void shouldGoNowhereElseThanToTheAgentThatItHasStarted() throws Exception {
+        var elsewhere = "service:jmx:rmi:///jndi/rmi://127.0.0.1:1/other";
+        try (var child =
+                new Child(
+                        List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED"),
+                        Elsewhere.class,
+                        elsewhere)) {
+            assertThat(run(child)).isOne();
+
+            assertThat(output.toString())
+                    .contains(
+                            ": not known: it does not answer: its management is elsewhere: "
+                                    + elsewhere
+                                    + "\n");
+        }
     }
 
     /** A file that the kernel lets nobody read, not even root. */
