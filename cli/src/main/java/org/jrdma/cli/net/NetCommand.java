@@ -157,7 +157,8 @@ public final class NetCommand implements Callable<Integer> {
         out().print(process.title());
         process.source().ifPresent(file -> out().printf(", by %s", file));
         if (process.source().isPresent()) {
-            process.taken().ifPresent(when -> out().printf(" of %s", when));
+            var words = process.ended() ? ", ended at " : " of ";
+            process.taken().ifPresent(when -> out().print(words + when));
         }
         out().println(process.connections().isEmpty() ? ": no stream is open" : "");
         printStreams(process.connections());

@@ -13,6 +13,7 @@ import org.jrdma.sockets.ConnectionsSnapshot;
  * @param process its number; empty if the file does not tell
  * @param program its main class or jar
  * @param taken when it was so; empty if that is not known
+ * @param ended whether the process ended then, as far as its file tells
  * @param problem why nothing is known; empty if something is
  * @param connections that are open, the oldest first
  * @param closed of a recording those that were closed in it
@@ -22,6 +23,7 @@ record NetProcess(
         Optional<Long> process,
         String program,
         Optional<Instant> taken,
+        boolean ended,
         Optional<String> problem,
         List<Line> connections,
         List<Line> closed) {
@@ -32,6 +34,7 @@ record NetProcess(
                 Optional.of(snapshot.process()),
                 snapshot.program(),
                 Optional.of(snapshot.taken()),
+                snapshot.isLast(),
                 Optional.empty(),
                 snapshot.connections(),
                 List.of());
@@ -43,6 +46,7 @@ record NetProcess(
                 Optional.of(jvm.pid()),
                 jvm.program(),
                 Optional.empty(),
+                false,
                 Optional.of(problem),
                 List.of(),
                 List.of());

@@ -26,6 +26,7 @@ final class Recorded {
     private Optional<Long> process = Optional.empty();
     private String program = "";
     private Optional<Instant> last = Optional.empty();
+    private boolean ended;
 
     private Recorded() {}
 
@@ -47,6 +48,7 @@ final class Recorded {
                 recorded.process,
                 recorded.program,
                 recorded.last,
+                recorded.ended,
                 Optional.empty(),
                 recorded.openAtTheEnd(),
                 lines(recorded.closed));
@@ -71,6 +73,7 @@ final class Recorded {
                                 .map(words -> words.split(" ", 2)[0])
                                 .orElse("");
             }
+            case "jdk.Shutdown" -> ended = true;
             default -> {
                 // none of ours
             }

@@ -194,12 +194,36 @@ class NetCommandTest {
             assertThat(output.toString())
                     .matches(
                             Pattern.quote(child.title() + ", by " + report)
-                                    + " of \\S+Z\n"
+                                    + ", ended at \\S+Z\n"
                                     + SISCI_AND_TCP
                                     + Pattern.quote(child.title() + ", by " + recording)
-                                    + " of \\S+Z\n"
+                                    + ", ended at \\S+Z\n"
                                     + SISCI_AND_TCP);
         }
+    }
+
+    @Test
+    void shouldTellAProcessThatHasEndedFromOneThatMayRun() throws Exception {
+        var report =
+                """
+                jrdma sockets\tprocess 7\ta.B\t2026-11-22T10:00:00Z\tSTATE
+                local\tpeer\taccepted\ttransport\treceived\tsent\tsince\twhy not faster
+                """;
+        var of = Files.writeString(folder.resolve("a"), report.replace("STATE", "running"));
+        var at = Files.writeString(folder.resolve("b"), report.replace("STATE", "ended"));
+
+        assertThat(run("net", of.toString(), at.toString())).as(errors.toString()).isZero();
+        assertThat(output.toString())
+                .isEqualTo(
+                        """
+                        process 7, a.B, by %s of 2026-11-22T10:00:00Z: no stream is open
+                        process 7, a.B, by %s, ended at 2026-11-22T10:00:00Z: no stream is open
+                        """
+                                .formatted(of, at));
+
+        assertThat(run("net", "--json", of.toString(), at.toString())).isZero();
+        assertThat(output.toString())
+                .contains("\"ended\":false,\"problem\":null", "\"ended\":true,\"problem\":null");
     }
 
     @Test
