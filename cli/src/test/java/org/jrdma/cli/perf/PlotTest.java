@@ -117,6 +117,27 @@ class PlotTest {
         assertThat(Files.readString(page)).contains("<tr><td>write on soft0, software<td>8<td>");
     }
 
+    /** docs/choosing-a-fabric.md says how it is drawn anew. */
+    @Test
+    void shouldBeShownInTheDocumentsWithALineForEachPathThatNeedsNoAdapter() throws Exception {
+        var shown =
+                DocumentBuilderFactory.newInstance()
+                        .newDocumentBuilder()
+                        .parse(Path.of("..", "docs", "perf.svg").toFile());
+        var texts = elements(shown, "text").stream().map(Element::getTextContent).toList();
+        var curves = elements(shown, "title").stream().map(Element::getTextContent).toList();
+
+        assertThat(texts)
+                .contains("latency, median (us)", "bandwidth (MB/s)", "message size (bytes)")
+                .containsAll(curves);
+        assertThat(curves.subList(0, curves.size() / 2))
+                .contains("write on soft0, software", "pio, software", "dma, software", "tcp")
+                .doesNotHaveDuplicates()
+                .isEqualTo(curves.subList(curves.size() / 2, curves.size()));
+        assertThat(Files.readString(Path.of("..", "docs", "choosing-a-fabric.md")))
+                .contains("](perf.svg)");
+    }
+
     /** By what letters of 13 pixels take at most, on average; with a label longer than most. */
     @Test
     void shouldKeepAllWordsWithinThePicture() throws Exception {
