@@ -190,6 +190,20 @@ class DoctorTest {
     }
 
     @Test
+    void shouldDoubtThatInterfacesHaveDifferentMtus() throws IOException {
+        var second = PORT.replace("ports/1", "ports/2");
+        write(second + "state", "4: ACTIVE");
+        write(second + "link_layer", "Ethernet");
+        write(second + "gid_attrs/ndevs/0", "eth1");
+        write("sys/class/net/eth1/mtu", "9000");
+        assertThat(Doctor.examine(new Machine(root)))
+                .noneMatch(finding -> finding.subject().equals("MTU"));
+
+        write("sys/class/net/eth1/mtu", "1500");
+        assertFinding("MTU", DOUBTFUL, "{eth0=9000, eth1=1500}", "ip link set eth1 mtu 9000");
+    }
+
+    @Test
     void shouldSeeThatTheKernelHasThePortOfRoce() throws IOException {
         write("proc/net/udp", "  sl  local_address\n   1: 00000000:12B7 00000000:0000 07");
 

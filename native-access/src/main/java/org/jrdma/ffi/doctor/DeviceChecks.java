@@ -2,8 +2,12 @@ package org.jrdma.ffi.doctor;
 
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The kernel's RDMA devices: their files in /dev, their ports and addresses. */
@@ -43,6 +47,7 @@ public final class DeviceChecks {
                 findings.addAll(port(device, port, machine));
             }
         }
+        unequalMtus(machine).ifPresent(findings::add);
         findings.add(managerFile(machine));
         return findings.stream();
     }
@@ -106,16 +111,50 @@ public final class DeviceChecks {
                                     : "ip link set %s up".formatted(interfaces.getFirst())));
         }
         var findings = new ArrayList<>(List.of(Finding.fine(subject, "active")));
-        var isRoce = machine.line(folder + "/link_layer").equals(Optional.of("Ethernet"));
-        var isIwarp =
-                machine.line("%s/%s/node_type".formatted(DEVICES, device))
-                        .map(type -> type.endsWith("RNIC"))
-                        .orElse(false);
-        if (isRoce && !isIwarp) {
+        if (isRoce(device, folder, machine)) {
             findings.add(addresses(subject, folder, interfaces, machine));
             interfaces.forEach(name -> mtu(subject, name, machine).ifPresent(findings::add));
         }
         return findings;
+    }
+
+    private static boolean isRoce(String device, String folder, Machine machine) {
+        var isIwarp =
+                machine.line("%s/%s/node_type".formatted(DEVICES, device))
+                        .map(type -> type.endsWith("RNIC"))
+                        .orElse(false);
+        return machine.line(folder + "/link_layer").equals(Optional.of("Ethernet")) && !isIwarp;
+    }
+
+    /** A peer's cannot be seen; but who has two of his own most likely has forgotten one. */
+    private static Optional<Finding> unequalMtus(Machine machine) {
+        var mtus = new TreeMap<String, Integer>();
+        for (var device : machine.names(DEVICES)) {
+            for (var port : machine.names(DEVICES + "/" + device + "/ports")) {
+                var folder = "%s/%s/ports/%s".formatted(DEVICES, device, port);
+                if (isRoce(device, folder, machine)) {
+                    for (var name : interfaces(folder, machine)) {
+                        machine.line("sys/class/net/" + name + "/mtu")
+                                .ifPresent(mtu -> mtus.put(name, Integer.parseInt(mtu)));
+                    }
+                }
+            }
+        }
+        if (new HashSet<>(mtus.values()).size() < 2) {
+            return Optional.empty();
+        }
+        var most = Collections.max(mtus.values());
+        var remedies =
+                mtus.entrySet().stream()
+                        .filter(entry -> entry.getValue() < most)
+                        .map(entry -> "ip link set %s mtu %d".formatted(entry.getKey(), most))
+                        .collect(Collectors.joining("; "));
+        return Optional.of(
+                Finding.doubtful(
+                        "MTU",
+                        "not the same on all interfaces: " + mtus,
+                        "between two that differ small messages arrive, and large ones do not",
+                        remedies + "; if their peers and the switches between have as much"));
     }
 
     /** Those that the rows of the GID table belong to. */
