@@ -164,6 +164,18 @@ class SnippetTest {
     }
 
     @Test
+    void shouldRunTheProgramThatEveryoneSeesFirst() throws Exception {
+        for (var snippet : in(ROOT.resolve("README.md"))) {
+            write(snippet);
+        }
+
+        try (var program = start("127.0.74.1", "Greeting", "soft0")) {
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output()).contains("Saluton, mondo\n");
+        }
+    }
+
+    @Test
     void shouldRunTheFirstProgramOfVerbs() throws Exception {
         for (var snippet : in(ROOT.resolve("docs/ibverbs-java.md"))) {
             write(snippet);
