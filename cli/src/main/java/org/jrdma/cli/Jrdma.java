@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
         description =
                 "Tells what RDMA this machine has, what is wrong with it, who is connected how, and how fast it is.",
         mixinStandardHelpOptions = true,
-        version = "jrdma 0.1.0-SNAPSHOT",
+        versionProvider = Version.class,
         subcommands = {
             DevicesCommand.class,
             DoctorCommand.class,

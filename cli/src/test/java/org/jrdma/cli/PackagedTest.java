@@ -139,7 +139,19 @@ class PackagedTest {
         }
     }
 
-    /** By a Maven that fails, so that nothing is built within a build. */
+    @ParameterizedTest
+    @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
+    void shouldSayItsVersion(String command) throws Exception {
+        var java = System.getProperty("java.home");
+        var words = new ArrayList<>(List.of(command.replace("JAVA_HOME", java).split(" ", -1)));
+        words.add("--version");
+
+        try (var program = Program.start(Map.of("JAVA_HOME", java), words)) {
+            assertThat(program.await()).as(program.output()).isZero();
+            assertThat(program.output()).isEqualTo("jrdma " + VersionTest.version() + "\n");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "demo, examples",
@@ -152,24 +164,54 @@ class PackagedTest {
     })
     void shouldBuildWhatIsMissing(String command, String module, @TempDir Path checkout)
             throws Exception {
-        var maven = Files.createDirectory(checkout.resolve("bin")).resolve("mvn");
+        assertThat(outputOf(checkout(checkout), command))
+                .contains("jrdma: building", " -pl " + module + " -am", "the build failed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "origin/pom.xml",
+                "cli/src/main/java/A.java",
+                "softfabric/roce-soft/src/main/resources/META-INF/services/a.B"
+            })
+    void shouldBuildAnewWhenSomethingHasChanged(String changed, @TempDir Path folder)
+            throws Exception {
+        var checkout = checkout(folder);
+        Files.createDirectories(checkout.resolve("cli/target/classes"));
+        Files.createFile(checkout.resolve("cli/target/classes/module-info.class"));
+        Files.writeString(checkout.resolve("cli/target/module-path"), "\n");
+        assertThat(outputOf(checkout, "devices")).doesNotContain("building");
+
+        Files.createDirectories(checkout.resolve(changed).getParent());
+        Files.createFile(checkout.resolve(changed));
+
+        assertThat(outputOf(checkout, "devices")).contains("jrdma: building");
+    }
+
+    /** With a Maven that fails, so that nothing is built within a build. */
+    private static Path checkout(Path folder) throws Exception {
+        var maven = Files.createDirectory(folder.resolve("bin")).resolve("mvn");
         Files.writeString(maven, "#!/bin/sh\necho \"mvn $*\"\nexit 1\n");
         assertThat(maven.toFile().setExecutable(true)).isTrue();
-        Files.createFile(checkout.resolve("pom.xml"));
-        var script = Files.copy(Path.of("..", "jrdma"), checkout.resolve("jrdma"), COPY_ATTRIBUTES);
-        var arguments = new ArrayList<>(List.of(script.toString()));
-        arguments.addAll(List.of(command.split(" ", -1)));
+        Files.createFile(folder.resolve("pom.xml"));
+        Files.copy(Path.of("..", "jrdma"), folder.resolve("jrdma"), COPY_ATTRIBUTES);
+        return folder;
+    }
+
+    /** Of a command that fails. */
+    private static String outputOf(Path checkout, String command) throws Exception {
+        var words = new ArrayList<>(List.of(checkout.resolve("jrdma").toString()));
+        words.addAll(List.of(command.split(" ", -1)));
         var environment =
                 Map.of(
                         "JAVA_HOME",
                         System.getProperty("java.home"),
                         "PATH",
-                        maven.getParent() + ":" + System.getenv("PATH"));
-
-        try (var program = Program.start(environment, arguments)) {
+                        checkout.resolve("bin") + ":" + System.getenv("PATH"));
+        try (var program = Program.start(environment, words)) {
             assertThat(program.await()).isOne();
-            assertThat(program.output())
-                    .contains("jrdma: building", " -pl " + module + " -am", "the build failed");
+            return program.output();
         }
     }
 

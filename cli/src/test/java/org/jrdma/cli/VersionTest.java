@@ -1,0 +1,37 @@
+package org.jrdma.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The version is that of the POMs, wherever else it stands. */
+class VersionTest {
+
+    private static final Pattern VERSION = Pattern.compile("\n    <version>(.+)</version>\n");
+
+    static String version() throws IOException {
+        var version = VERSION.matcher(Files.readString(Path.of("..", "origin", "pom.xml")));
+        assertThat(version.find()).isTrue();
+        return version.group(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "README.md",
+                "docs/ibverbs-java.md",
+                "docs/sisci-java.md",
+                "docs/sockets.md",
+                "softfabric/junit/README.md"
+            })
+    void shouldBeInTheDependenciesThatPagesShow(String page) throws Exception {
+        assertThat(VERSION.matcher(Files.readString(Path.of("..", page))).results())
+                .isNotEmpty()
+                .allSatisfy(shown -> assertThat(shown.group(1)).isEqualTo(version()));
+    }
+}
