@@ -1,0 +1,149 @@
+package org.jrdma.cli;
+
+import static java.util.stream.Collectors.toCollection;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** docs/command.md has the keys that the commands print, and no others. */
+class CommandPageTest {
+
+    private static final Pattern KEY = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
+
+    private final StringWriter output = new StringWriter();
+
+    @TempDir private Path folder;
+
+    private static Set<String> documented(String section) throws Exception {
+        var page = Files.readString(Path.of("..", "docs", "command.md"));
+        var start = page.indexOf("\n## " + section + "\n");
+        assertThat(start).as(section).isPositive();
+        var end = page.indexOf("\n## ", start + 1);
+        return KEY.matcher(page.substring(start, end < 0 ? page.length() : end))
+                .results()
+                .map(key -> key.group(1))
+                .collect(toCollection(TreeSet::new));
+    }
+
+    /** What a value of a type can have, as far as it is of records. */
+    private static Stream<String> keysOf(Type type) {
+        return switch (type) {
+            case ParameterizedType many when many.getRawType() == List.class ->
+                    keysOf(many.getActualTypeArguments()[0]).map(key -> "[]" + key);
+            case ParameterizedType maybe when maybe.getRawType() == Optional.class ->
+                    keysOf(maybe.getActualTypeArguments()[0]);
+            case Class<?> fields when fields.isRecord() ->
+                    Arrays.stream(fields.getRecordComponents())
+                            .flatMap(field ->
+                                    keysOf(field.getGenericType())
+                                            .map(key -> "." + field.getName() + key));
+            default -> Stream.of("");
+        };
+    }
+
+    /** What a value has. */
+    private static Stream<String> keysIn(Object value) {
+        return switch (value) {
+            case Map<?, ?> object ->
+                    object.entrySet().stream()
+                            .flatMap(field ->
+                                    keysIn(field.getValue())
+                                            .map(key -> "." + field.getKey() + key));
+            case List<?> array ->
+                    array.stream().flatMap(each -> keysIn(each).map(key -> "[]" + key));
+            default -> Stream.of("");
+        };
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "devices, org.jrdma.cli.Devices",
+        "doctor, org.jrdma.ffi.doctor.Finding",
+        "net, org.jrdma.cli.net.NetProcess",
+        "perf, org.jrdma.cli.perf.Result",
+        "perf --compare, org.jrdma.cli.perf.InC",
+        "ping, org.jrdma.cli.perf.PingCommand$Line"
+    })
+    void shouldHaveEveryKey(String section, String type) throws Exception {
+        assertThat(documented(section))
+                .isEqualTo(
+                        keysOf(Class.forName(type))
+                                .map(key -> key.substring(1))
+                                .collect(toCollection(TreeSet::new)));
+    }
+
+    private void assertPrints(String section, String value, String... words) throws Exception {
+        var documented = documented(section);
+
+        Jrdma.commandLine().setOut(new PrintWriter(output, true)).execute(words);
+
+        assertThat(output.toString().lines())
+                .isNotEmpty()
+                .allSatisfy(line ->
+                        assertThat(keysIn(JsonReader.read(line)))
+                                .isNotEmpty()
+                                .allSatisfy(key -> assertThat(key).startsWith(value))
+                                .extracting(key -> key.substring(value.length()))
+                                .isSubsetOf(documented));
+    }
+
+    @Test
+    void shouldHaveTheKeysThatAreReadInTheOutput() throws Exception {
+        assertPrints("devices", ".", "devices", "--json");
+    }
+
+    @Test
+    void shouldHaveTheKeysOfDoctor() throws Exception {
+        assertPrints("doctor", "[].", "doctor", "--json");
+    }
+
+    @Test
+    void shouldHaveTheKeysOfNet() throws Exception {
+        var file =
+                Files.writeString(
+                        folder.resolve("report"),
+                        """
+                        jrdma sockets\tprocess 7\ta.B\t2026-11-22T10:00:00Z\trunning
+                        local\tpeer\taccepted\ttransport\treceived\tsent\tsince\twhy not faster
+                        a:1\tb:2\ttrue\ttcp\t3\t0\t2026-11-22T10:00:00Z\tbecause of "this"
+                        """);
+
+        assertPrints("net", "[].", "net", "--json", file.toString());
+    }
+
+    @Test
+    void shouldHaveTheKeysOfPerf() throws Exception {
+        assertPrints(
+                "perf",
+                "[].",
+                "perf",
+                "--json",
+                "tcp",
+                "write",
+                "-s64",
+                "-t20",
+                "--fabric=SOFTWARE");
+    }
+
+    @Test
+    void shouldHaveTheKeysOfPing() throws Exception {
+        assertPrints("ping", ".", "ping", "--json", "-c2", "-i20", "--fabric=SOFTWARE");
+    }
+}
