@@ -1,13 +1,15 @@
 package org.jrdma.consumer;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -20,72 +22,93 @@ class ConsumerTest {
     @ParameterizedTest
     @EnumSource
     void shouldUseTheLibraryOfTheSystemOrNameItsPackages(Consumer consumer) throws Exception {
-        var output =
-                consumer.run("ListDevices", List.of("--enable-native-access=" + consumer.caller));
+        var ended = consumer.run("ListDevices", consumer.flags());
 
-        assertThat(output)
+        assertThat(ended.output)
                 .containsPattern(
-                        "found .*libibverbs\\.so\\.1.* with \\d+ devices"
-                                + "|LibraryNotFoundException: libibverbs\\.so\\.1 could not be opened.*apt install");
-        assertThat(output).doesNotContain("WARNING");
+                        ended.code == 0
+                                ? "found .*libibverbs\\.so\\.1.* with \\d+ devices"
+                                : "LibraryNotFoundException: libibverbs\\.so\\.1 could not be opened.*apt install")
+                .doesNotContain("WARNING");
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldWriteByRdmaOnTheSoftwareFabric(Consumer consumer) throws Exception {
-        var output =
-                consumer.run("WriteOnce", List.of("--enable-native-access=" + consumer.caller));
+        var ended = consumer.run("WriteOnce", consumer.flags());
 
-        assertThat(output).contains("written: Saluton, mondo").doesNotContain("WARNING");
+        assertThat(ended.output).contains("written: Saluton, mondo").doesNotContain("WARNING");
+        assertThat(ended.code).isZero();
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldRefuseAFileThatIsNoLibrary(Consumer consumer) throws Exception {
-        var output =
-                consumer.run(
-                        "ListDevices",
-                        List.of("--enable-native-access=" + consumer.caller),
-                        "/dev/null");
+        var ended = consumer.run("ListDevices", consumer.flags(), "/dev/null");
 
-        assertThat(output).contains("LibraryNotFoundException: /dev/null could not be opened");
+        assertThat(ended.output)
+                .contains("LibraryNotFoundException: /dev/null could not be opened");
+        assertThat(ended.code).isOne();
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldNameTheFlagWhereNativeAccessIsDenied(Consumer consumer) throws Exception {
-        var output = consumer.run("ListDevices", List.of());
+        var ended = consumer.run("ListDevices", List.of());
 
-        assertThat(output).contains("--enable-native-access=" + consumer.caller);
+        assertThat(ended.output).contains(consumer.flags());
+        assertThat(ended.code).isOne();
     }
 
+    /** What a program has said, and its exit code. */
+    private record Ended(String output, int code) {}
+
     enum Consumer {
-        CLASS_PATH("class-path", "ALL-UNNAMED", "-cp", "lib/*", "org.example."),
+        CLASS_PATH(
+                "class-path",
+                "on the class path, [^`]*`argLine` say, with `([^`]+)`",
+                "-cp",
+                "lib/*",
+                "org.example."),
         MODULE_PATH(
                 "module-path",
-                "org.jrdma.ffi",
+                "Start java with `([^`]+)`",
                 "-p",
                 "lib",
                 "--module=org.example.consumer/org.example.");
 
+        private static final long MOST_SECONDS = 60;
+
         private final String folder;
-        private final String caller;
+        private final Pattern inReadme;
         private final String pathFlag;
         private final String libraries;
         private final String programs;
 
         /**
-         * @param caller what native access has to be enabled for
+         * @param inReadme where the README gives the flags
          */
-        Consumer(String folder, String caller, String pathFlag, String libraries, String programs) {
+        Consumer(
+                String folder,
+                String inReadme,
+                String pathFlag,
+                String libraries,
+                String programs) {
             this.folder = folder;
-            this.caller = caller;
+            this.inReadme = Pattern.compile(inReadme);
             this.pathFlag = pathFlag;
             this.libraries = libraries;
             this.programs = programs;
         }
 
-        String run(String program, List<String> flags, String... arguments) throws IOException {
+        /** As the README gives them. */
+        List<String> flags() throws IOException {
+            var flags = inReadme.matcher(Files.readString(Path.of("..", "..", "README.md")));
+            assertThat(flags.find()).as("the README's " + inReadme).isTrue();
+            return List.of(flags.group(1).split(" ", -1));
+        }
+
+        Ended run(String program, List<String> flags, String... arguments) throws Exception {
             var target = Path.of(System.getProperty("consumer"), folder, "target");
             var command = new ArrayList<String>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -95,8 +118,20 @@ class ConsumerTest {
             command.add(target.resolve("classes") + File.pathSeparator + target.resolve(libraries));
             command.add(programs + program);
             command.addAll(List.of(arguments));
-            var process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            return new String(process.getInputStream().readAllBytes(), UTF_8);
+            var output = target.resolve("output");
+            var process =
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(output.toFile())
+                            .start();
+            try {
+                assertThat(process.waitFor(MOST_SECONDS, SECONDS))
+                        .as(() -> "%s ends".formatted(command))
+                        .isTrue();
+            } finally {
+                process.destroyForcibly();
+            }
+            return new Ended(Files.readString(output), process.exitValue());
         }
     }
 }
