@@ -60,6 +60,21 @@ class OtherUserTest {
     }
 
     @Test
+    void shouldAskAnothersJvmOnlyWhereItIsNamed() throws Exception {
+        try (var other = start(AS_NOBODY, STREAMS, "tcp")) {
+            other.awaitOutput("ready");
+            try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net")) {
+                assertThat(net.await()).as(net.output()).isZero();
+
+                assertThat(net.output())
+                        .contains(
+                                "process %1$s, %2$s: not known: it belongs to nobody; --pid %1$s asks it\n"
+                                        .formatted(other.pid(), STREAMS));
+            }
+        }
+    }
+
+    @Test
     void shouldSayWhoseAJvmIsThatCannotBeAsked() throws Exception {
         try (var other = start(List.of(), STREAMS, "tcp")) {
             other.awaitOutput("ready");
