@@ -41,6 +41,7 @@ public final class Jrdma {
     /** The whole command, to be executed with arguments. */
     public static CommandLine commandLine() {
         return new CommandLine(new Jrdma())
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((e, command, _) -> {
                     if (e
                             instanceof

@@ -225,7 +225,7 @@ class PackagedTest {
 
         try (var program = Program.start(Map.of("JAVA_HOME", java), words)) {
             assertThat(program.await()).as(program.output()).isZero();
-            assertThat(program.output()).isEqualTo("No JVM here uses jrdma's sockets.\n");
+            assertThat(program.output()).isEqualTo("None of these JVMs uses jrdma's sockets.\n");
         }
     }
 

@@ -134,10 +134,10 @@ public final class NetCommand implements Callable<Integer> {
             }
         }
         if (files.isEmpty() && !cannotAsk && silent.size() == found.size()) {
-            out().println(
-                            silent.isEmpty()
-                                    ? "No JVM here uses jrdma's sockets."
-                                    : "No JVM here that can be asked uses jrdma's sockets.");
+            out().printf(
+                            "%s%s uses jrdma's sockets.%n",
+                            processes.isEmpty() ? "No JVM here" : "None of these JVMs",
+                            silent.isEmpty() ? "" : " that can be asked");
         }
         for (var process : silent) {
             out().printf("%s: not known: %s%n", process.title(), process.problem().orElseThrow());

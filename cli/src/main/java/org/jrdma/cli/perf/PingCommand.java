@@ -66,6 +66,9 @@ public final class PingCommand implements Callable<Integer> {
     }
 
     private void ping() throws IOException {
+        if (lines.isPresent() && lines.get() < 1) {
+            throw new IllegalArgumentException("--count is at least 1");
+        }
         var out = command.commandLine().getOut();
         var path = Paths.named(name, measuring.paths());
         if (path.missing().isPresent()) {

@@ -150,7 +150,7 @@ class NetCommandTest {
         try (var child = new Child(List.of())) {
             assertThat(run(child)).isZero();
 
-            assertThat(output.toString()).isEqualTo("No JVM here uses jrdma's sockets.\n");
+            assertThat(output.toString()).isEqualTo("None of these JVMs uses jrdma's sockets.\n");
             assertThat(errors.toString()).isEmpty();
         }
     }
@@ -162,7 +162,7 @@ class NetCommandTest {
 
             assertThat(output.toString())
                     .startsWith(
-                            "No JVM here that can be asked uses jrdma's sockets.\n"
+                            "None of these JVMs that can be asked uses jrdma's sockets.\n"
                                     + child.title()
                                     + ": not known: it cannot be attached to: ")
                     .contains("-Djrdma.sockets.report=FILE", "-XX:StartFlightRecording")

@@ -58,7 +58,7 @@ class PerfCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"fetch-add", "swap"})
     void shouldMeasureAtomicsOfTheOnlySizeThatTheyHave(String path) {
-        assertThat(run("perf", path, "--fabric=SOFTWARE", "-t20")).as(errors.toString()).isZero();
+        assertThat(run("perf", path, "--fabric=software", "-t20")).as(errors.toString()).isZero();
 
         assertThat(output.toString()).containsPattern("(?m)^ +8" + FIGURE).hasLineCount(4);
     }
@@ -347,6 +347,7 @@ class PerfCommandTest {
         "ping --connect host:x, is neither HOST nor HOST:PORT",
         "perf -t 0 tcp, at least 1 millisecond",
         "ping -i 0 tcp, at least 1 millisecond",
+        "ping -c 0 tcp, at least 1",
         "ping --fabric none, SYSTEM"
     })
     void shouldRefuseWhatMakesNoSense(String command, String reason) {
