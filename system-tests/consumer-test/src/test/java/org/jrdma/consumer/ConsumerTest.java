@@ -61,7 +61,7 @@ class ConsumerTest {
     }
 
     /** What a program has said, and its exit code. */
-    private record Ended(String output, int code) {}
+    record Ended(String output, int code) {}
 
     enum Consumer {
         CLASS_PATH(
