@@ -15,6 +15,11 @@ import org.junit.jupiter.api.Test;
 @Tag("real-kernel")
 class RealKernelTest {
 
+    private static final String ROW =
+            " +in C +\\d+\\.\\d\\d +\\d+\\.\\d   Java / C: latency (\\d+\\.\\d\\d|-), MB/s (\\d+\\.\\d\\d|-)\n";
+    private static final String ROW_OF_64 = " +64\n" + ROW;
+    private static final String ROW_OF_4K = " +4K\n" + ROW;
+
     private final StringWriter output = new StringWriter();
 
     private int run(String... arguments) {
@@ -63,9 +68,7 @@ class RealKernelTest {
         assertThat(run("perf", "write", "read", "send", "--compare", "-drxe0", "-s64,4K", "-t100"))
                 .isZero();
 
-        var row =
-                " +in C +\\d+\\.\\d\\d +\\d+\\.\\d   Java / C: latency \\d+\\.\\d\\d, MB/s (\\d+\\.\\d\\d|-)\n";
-        var both = " +64\n" + row + " +4K\n" + row;
+        var both = ROW_OF_64 + ROW_OF_4K;
         assertThat(output.toString())
                 .containsPattern("write: RDMA WRITE;(.*\n){4}" + both)
                 .containsPattern("read: RDMA READ;(.*\n){4}" + both)
@@ -111,6 +114,17 @@ class RealKernelTest {
                         .containsPattern("(?m)^ +rsocket: 1 \\(to \\d+\\); ");
             }
         }
+    }
+
+    @Test
+    void shouldMeasureRsocketsAtTheDevicesAddressBesideRstream() {
+        assertThat(run("perf", "rsocket", "--compare", "-drxe0", "-s64,4K", "-t100")).isZero();
+
+        assertThat(output.toString())
+                .containsPattern(
+                        "rsocket: sockets over rsocket, to 10.77.0.1 by rsocket;(.*\n){4}"
+                                + ROW_OF_64
+                                + ROW_OF_4K);
     }
 
     @Test

@@ -1,12 +1,18 @@
 package org.jrdma.cli.perf;
 
 import java.io.IOException;
+import java.util.Optional;
 
 /**
  * One side of a way to move bytes between two processes. One side measures, the other does its
  * part. Belongs to one thread.
  */
 interface Link extends AutoCloseable {
+
+    /** Which way it has taken in the end, where that need not be the one asked for. */
+    default Optional<String> taken() {
+        return Optional.empty();
+    }
 
     /** Before exchanges of one size, on each side, and before the other side begins. */
     default void prepare(int bytes) throws IOException {}

@@ -65,10 +65,16 @@ final class Measuring {
     }
 
     /** The programs in C that do the same, or why there are none for what is measured here. */
-    Perftest perftest() throws IOException {
+    ProgramsInC programsInC(String path) throws IOException {
         if (peer.isPresent()) {
             throw new IOException("the other side is on another machine");
         }
+        return path.equals(SocketPaths.RSOCKET)
+                ? new Rstream(SocketPaths.rdmaAddress(device), Installed.inPath())
+                : perftest();
+    }
+
+    private Perftest perftest() throws IOException {
         if (Paths.rdmaFabric(fabric) == Paths.Fabric.SOFTWARE) {
             throw new IOException(
                     "the programs in C need an RDMA device, and this is the software fabric");
@@ -77,7 +83,7 @@ final class Measuring {
             return new Perftest(
                     opened.name(),
                     opened.chooseGid(1).best().map(GidEntry::index).orElse(0),
-                    Perftest.installed());
+                    Installed.inPath());
         }
     }
 

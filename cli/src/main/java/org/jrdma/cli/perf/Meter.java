@@ -3,6 +3,7 @@ package org.jrdma.cli.perf;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 
 /** The side that measures: opens a path together with the other side, and moves bytes over it. */
 final class Meter implements AutoCloseable {
@@ -54,6 +55,11 @@ final class Meter implements AutoCloseable {
         }
     }
 
+    /** As {@link Link#taken()} has it. */
+    Optional<String> taken() {
+        return link.taken();
+    }
+
     /** Measures each figure for some time, when it has warmed up for as long. */
     Result measure(int bytes, Duration time) throws IOException {
         warmUp(bytes, time);
@@ -63,7 +69,8 @@ final class Meter implements AutoCloseable {
                 path.provider().device(),
                 bytes,
                 latency(bytes, time),
-                bandwidth(bytes, time));
+                bandwidth(bytes, time),
+                taken());
     }
 
     /** Exchanges messages of a size that do not count. The first time of all takes longer. */

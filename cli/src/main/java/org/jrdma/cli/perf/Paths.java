@@ -35,7 +35,9 @@ final class Paths {
     static List<Path> all(Optional<Fabric> wanted, Optional<String> device) {
         var rdma = new RdmaPaths(rdmaFabric(wanted), device);
         var sisci = new SisciPaths(wanted.orElseGet(Paths::sisciFabric));
-        return Stream.of(rdma.all(), sisci.all(), SocketPaths.all()).flatMap(List::stream).toList();
+        return Stream.of(rdma.all(), sisci.all(), new SocketPaths(sisci, device).all())
+                .flatMap(List::stream)
+                .toList();
     }
 
     /** Where RDMA comes from. */

@@ -33,7 +33,7 @@ public final class PerfCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "PATH",
             description =
-                    "What to measure: write, read, send, fetch-add, swap, pio, dma, tcp, smc, rsocket, supersockets. By default all that is there.")
+                    "What to measure: write, read, send, fetch-add, swap, pio, dma, supersockets, sisci, rsocket, smc, tcp. By default all that is there.")
     private List<String> names = List.of();
 
     @Option(
@@ -62,7 +62,7 @@ public final class PerfCommand implements Callable<Integer> {
     @Option(
             names = "--compare",
             description =
-                    "Measure write, read and send by the C programs of perftest too, where they are installed: the same device, sizes, number of messages (of 100 to 100,000) and of those under way. With both sides on this machine.")
+                    "Measure write, read and send by the C programs of perftest too, and rsocket by rstream, where they are installed: the same device, sizes, number of messages (of 100 to 100,000) and of those under way. With both sides on this machine.")
     private boolean compares;
 
     private final List<Result> results = new ArrayList<>();
@@ -136,13 +136,13 @@ public final class PerfCommand implements Callable<Integer> {
                                 path.name(), Size.toString(bytes), path.range());
             }
         }
-        if (output.isJson()) {
-            errors().printf("%s: %s%n", path.name(), path.description());
-        } else {
-            out().println(Table.head(path));
-        }
         try (var channel = otherSide.call();
                 var meter = Meter.open(channel, path, fitting.getLast())) {
+            if (output.isJson()) {
+                errors().printf("%s: %s%n", path.name(), path.description());
+            } else {
+                out().println(Table.head(path, meter.taken()));
+            }
             for (var bytes : fitting) {
                 if (output.isJson()) {
                     errors().printf("%s: %d bytes%n", path.name(), bytes);
@@ -159,13 +159,13 @@ public final class PerfCommand implements Callable<Integer> {
     /** When the path is closed, so that one does not disturb the other. */
     private void compare(Path path, List<Result> measured) {
         try {
-            var perftest = measuring.perftest();
-            var whyNot = perftest.whyNot(path.name());
+            var programs = measuring.programsInC(path.name());
+            var whyNot = programs.whyNot(path.name());
             if (whyNot.isPresent()) {
                 throw new IOException(whyNot.get());
             }
             for (var result : measured) {
-                var figures = perftest.compare(result, time);
+                var figures = programs.compare(result, time);
                 problems += figures.c().isPresent() ? 0 : 1;
                 compared.add(figures);
                 print(figures);

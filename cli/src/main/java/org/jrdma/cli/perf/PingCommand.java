@@ -78,12 +78,17 @@ public final class PingCommand implements Callable<Integer> {
             throw new IOException(
                     "%s moves %d to %d bytes".formatted(name, path.smallest(), path.largest()));
         }
-        if (!output.isJson()) {
-            out.printf("%s, %d bytes: %s%n", name, bytes, path.description());
-        }
         try (var otherSide = measuring.otherSide("perf");
                 var channel = otherSide.call();
                 var meter = Meter.open(channel, path, bytes)) {
+            if (!output.isJson()) {
+                out.printf(
+                        "%s, %d bytes: %s%s%n",
+                        name,
+                        bytes,
+                        path.description(),
+                        meter.taken().map(way -> ", " + way).orElse(""));
+            }
             meter.warmUp(bytes, interval);
             for (var shown = 0; lines.isEmpty() || shown < lines.get(); shown++) {
                 var latency = meter.latency(bytes, interval);

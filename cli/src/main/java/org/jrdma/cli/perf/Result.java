@@ -5,8 +5,9 @@ import java.util.Optional;
 /**
  * What was measured of a path with messages of one size.
  *
- * @param fabric whether that was hardware; empty of sockets
+ * @param fabric whether that was hardware; empty of sockets that choose for themselves
  * @param device the RDMA device of this side; empty where there is none
+ * @param taken as {@link Link#taken()} has it
  */
 record Result(
         String path,
@@ -14,7 +15,8 @@ record Result(
         Optional<String> device,
         int bytes,
         Latency latency,
-        Bandwidth bandwidth) {
+        Bandwidth bandwidth,
+        Optional<String> taken) {
 
     /** The path, and over what, so that nobody takes software for hardware. */
     String label() {

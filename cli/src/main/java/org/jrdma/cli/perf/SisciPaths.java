@@ -40,8 +40,7 @@ final class SisciPaths {
     }
 
     List<Path> all() {
-        var provider =
-                new Provider(Optional.of(fabric), Optional.empty(), whyNot(), whyItEndsHere());
+        var provider = provider();
         return List.of(
                 new Path(
                         "pio",
@@ -61,7 +60,15 @@ final class SisciPaths {
                         (peer, largest, _) -> DmaLink.open(sisci(), peer, largest)));
     }
 
-    private Sisci sisci() throws FabricException {
+    Paths.Fabric fabric() {
+        return fabric;
+    }
+
+    Provider provider() {
+        return new Provider(Optional.of(fabric), Optional.empty(), whyNot(), whyItEndsHere());
+    }
+
+    Sisci sisci() throws FabricException {
         return fabric == Paths.Fabric.SYSTEM ? Sisci.system() : Sisci.software();
     }
 

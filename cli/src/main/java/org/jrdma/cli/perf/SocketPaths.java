@@ -5,50 +5,154 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.file.Files;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Optional;
+import org.jrdma.sockets.Connections;
 import org.jrdma.sockets.FabricSocketChannel;
 import org.jrdma.sockets.FabricSockets;
 import org.jrdma.sockets.Transport;
+import org.jrdma.verbs.DeviceDescription;
+import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.Verbs;
 
 /** What sockets do, on each transport: streams of bytes. */
 final class SocketPaths {
 
     private static final int LARGEST = 1 << 30;
 
-    private SocketPaths() {}
+    static final String RSOCKET = "rsocket";
 
-    static List<Path> all() {
-        return Stream.of(
-                        Transport.supersockets(),
-                        Transport.rsocket(),
-                        Transport.smc(),
-                        Transport.tcp())
-                .map(SocketPaths::path)
-                .toList();
+    private final SisciPaths sisci;
+    private final Optional<String> device;
+
+    /** Of this side, however many others it serves. */
+    private Optional<Transport> listeningOverSisci = Optional.empty();
+
+    /**
+     * Those of this machine.
+     *
+     * @param device the RDMA device of rsockets; else the first that they can use
+     */
+    SocketPaths(SisciPaths sisci, Optional<String> device) {
+        this.sisci = sisci;
+        this.device = device;
     }
 
-    private static Path path(Transport transport) {
-        return new Path(
+    List<Path> all() {
+        return List.of(
+                path(Transport.supersockets(), ControlChannel::host),
+                path(
+                        "sisci",
+                        "sockets over sisci" + sisci.fabric().suffix(),
+                        sisci.provider(),
+                        (peer, measures) ->
+                                measures ? connectOverSisci(peer) : acceptOverSisci(peer)),
+                path(Transport.rsocket(), this::hostOverRdma),
+                path(Transport.smc(), ControlChannel::host),
+                path(Transport.tcp(), ControlChannel::host));
+    }
+
+    /** Where the other side is for a transport. */
+    @FunctionalInterface
+    private interface Host {
+        String of(ControlChannel peer) throws IOException;
+    }
+
+    /** Rsockets are not on the loopback, so of this machine it is an address of the device. */
+    private String hostOverRdma(ControlChannel peer) throws IOException {
+        return InetAddress.ofLiteral(peer.host()).isLoopbackAddress()
+                ? rdmaAddress(device)
+                : peer.host();
+    }
+
+    /** The address of the machine's own RDMA device of a name, or of the first that has one. */
+    static String rdmaAddress(Optional<String> name) throws IOException {
+        for (var each : Verbs.system().devices()) {
+            if (name.isPresent() ? !each.name().equals(name.get()) : isIwarp(each)) {
+                continue;
+            }
+            try (var opened = Verbs.system().open(each.name())) {
+                var address = opened.chooseGid(1).best().flatMap(entry -> entry.gid().ipv4());
+                if (address.isPresent()) {
+                    return address.get().getHostAddress();
+                }
+            }
+        }
+        throw new IOException(
+                "%s has no IPv4 address to which rsockets could be connected"
+                        .formatted(name.orElse("no RDMA device")));
+    }
+
+    private static boolean isIwarp(DeviceDescription device) {
+        return device.transportType() == TransportType.IWARP;
+    }
+
+    private static Path path(Transport transport, Host host) {
+        return path(
                 transport.name(),
                 "sockets over " + transport.name(),
+                Provider.ofSockets(transport.whyNot()),
+                (peer, measures) ->
+                        measures
+                                ? connect(transport, host.of(peer), peer)
+                                : accept(transport, peer));
+    }
+
+    /** Opens one side. */
+    @FunctionalInterface
+    private interface Side {
+        FabricSocketChannel open(ControlChannel peer, boolean measures) throws IOException;
+    }
+
+    private static Path path(String name, String description, Provider provider, Side side) {
+        return new Path(
+                name,
+                description,
+                provider,
                 1,
                 LARGEST,
                 true,
-                transport.whyNot(),
-                (peer, largest, measures) ->
-                        new SocketLink(
-                                measures ? connect(transport, peer) : accept(transport, peer),
-                                largest));
+                (peer, largest, measures) -> new SocketLink(side.open(peer, measures), largest));
     }
 
-    private static FabricSocketChannel connect(Transport transport, ControlChannel peer)
-            throws IOException {
+    /** By a table of hosts that has the other side alone, and so needs none of the machine's. */
+    private FabricSocketChannel connectOverSisci(ControlChannel peer) throws IOException {
+        var hosts = "HOSTNAME: %s%nADAPTER: other_side %s 0%n".formatted(peer.host(), peer.hear());
+        return connect(overSisci(hosts), peer.host(), peer);
+    }
+
+    private FabricSocketChannel acceptOverSisci(ControlChannel peer) throws IOException {
+        if (listeningOverSisci.isEmpty()) {
+            listeningOverSisci = Optional.of(overSisci(""));
+        }
+        try (var node = sisci.sisci().open()) {
+            peer.say(node.id());
+        }
+        return accept(listeningOverSisci.get(), peer);
+    }
+
+    private Transport overSisci(String hosts) throws IOException {
+        var table = Files.createTempFile("jrdma", ".hosts");
+        try {
+            var transport = Transport.sisci(sisci.sisci(), Files.writeString(table, hosts));
+            var whyNot = transport.whyNot(); // for which it reads the table
+            if (whyNot.isPresent()) {
+                throw new IOException(whyNot.get());
+            }
+            return transport;
+        } finally {
+            Files.delete(table);
+        }
+    }
+
+    private static FabricSocketChannel connect(
+            Transport transport, String host, ControlChannel peer) throws IOException {
         var port = Integer.parseInt(peer.hear());
-        return FabricSockets.connect(
-                peer.host(), port, List.of(transport), ControlChannel.PATIENCE);
+        return FabricSockets.connect(host, port, List.of(transport), ControlChannel.PATIENCE);
     }
 
     private static FabricSocketChannel accept(Transport transport, ControlChannel peer)
@@ -70,6 +174,19 @@ final class SocketPaths {
             this.channel = channel;
             this.buffer = arena.allocate(largest);
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        }
+
+        @Override
+        public Optional<String> taken() {
+            var connection = Connections.of(channel);
+            return Optional.of(
+                    "to %s by %s%s"
+                            .formatted(
+                                    channel.socket().getInetAddress().getHostAddress(),
+                                    connection.transport(),
+                                    connection.isFallBack()
+                                            ? " (%s)".formatted(connection.whyNotFaster())
+                                            : ""));
         }
 
         @Override

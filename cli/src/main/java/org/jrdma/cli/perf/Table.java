@@ -1,6 +1,7 @@
 package org.jrdma.cli.perf;
 
 import java.util.Locale;
+import java.util.Optional;
 
 /** Results in columns, for people. */
 final class Table {
@@ -8,11 +9,12 @@ final class Table {
     private Table() {}
 
     /** What comes before a path's rows. */
-    static String head(Path path) {
-        return "%n%s: %s; microseconds for a message%n%10s %9s %9s %9s %9s %11s %11s"
+    static String head(Path path, Optional<String> taken) {
+        return "%n%s: %s%s; microseconds for a message%n%10s %9s %9s %9s %9s %11s %11s"
                 .formatted(
                         path.name(),
                         path.description(),
+                        taken.map(way -> ", " + way).orElse(""),
                         "bytes",
                         "least",
                         "50 %",

@@ -42,7 +42,8 @@ class PerfCommandTest {
         "send, 'RDMA SEND, on the software fabric', 1, 4K",
         "pio, 'SISCI stores of the processor, on the software fabric', 8, 4K",
         "dma, 'SISCI DMA, one transfer at a time, on the software fabric', 8, 1M",
-        "tcp, sockets over tcp, 1, 1M"
+        "sisci, 'sockets over sisci, on the software fabric, to 127.0.0.1 by sisci', 1, 1M",
+        "tcp, 'sockets over tcp, to 127.0.0.1 by tcp', 1, 1M"
     })
     void shouldMeasureEveryPathBySize(String path, String description, String small, String large) {
         assertThat(run("perf", path, "--fabric=SOFTWARE", "-t20", "-s" + small + "," + large))
@@ -71,7 +72,7 @@ class PerfCommandTest {
                 .startsWith(
                         "[{\"path\":\"tcp\",\"fabric\":null,\"device\":null,\"bytes\":8,\"latency\":{\"samples\":")
                 .contains("\"bytes\":4096,", "\"percentile99Point9\":")
-                .endsWith("}}]\n")
+                .endsWith("},\"taken\":\"to 127.0.0.1 by tcp\"}]\n")
                 .hasLineCount(1);
         assertThat(StrictJson.parseObjects(output.toString()))
                 .extracting(result -> result.get("bytes"))
@@ -101,7 +102,7 @@ class PerfCommandTest {
         assertThat(run("ping", "-c2", "-i40", "tcp")).isZero();
 
         assertThat(output.toString())
-                .startsWith("tcp, 64 bytes: sockets over tcp\n")
+                .startsWith("tcp, 64 bytes: sockets over tcp, to 127.0.0.1 by tcp\n")
                 .containsPattern("(?m)^ +[\\d,]+ times: least \\d+\\.\\d\\d us, half within ")
                 .hasLineCount(3);
     }

@@ -24,12 +24,13 @@ class PerftestTest {
                     Optional.of("rxe0"),
                     4096,
                     new Latency(250, 1, 3, 3, 3, 3, 3, 3),
-                    new Bandwidth(2097.152, 5000));
+                    new Bandwidth(2097.152, 5000),
+                    Optional.empty());
 
     @TempDir private Path folder;
 
     private Perftest perftest() {
-        return new Perftest("rxe0", 1, List.of(Path.of("/nowhere"), folder));
+        return new Perftest("rxe0", 1, new Installed(List.of(Path.of("/nowhere"), folder)));
     }
 
     private void program(String name, String script) throws IOException {

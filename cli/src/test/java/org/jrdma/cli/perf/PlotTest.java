@@ -48,7 +48,8 @@ class PlotTest {
                 device,
                 bytes,
                 new Latency(1, micros, micros, micros, micros, micros, micros, micros),
-                new Bandwidth(megabytes, megabytes * 1e6 / bytes));
+                new Bandwidth(megabytes, megabytes * 1e6 / bytes),
+                Optional.empty());
     }
 
     private Document draw(List<Result> results) throws Exception {

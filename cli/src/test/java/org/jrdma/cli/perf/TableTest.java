@@ -21,7 +21,8 @@ class TableTest {
                         Optional.empty(),
                         1 << 20,
                         latency,
-                        new Bandwidth(wide * 1000, wide * 1000));
+                        new Bandwidth(wide * 1000, wide * 1000),
+                        Optional.empty());
 
         assertThat(Table.row(result).strip().split(" +"))
                 .containsExactly(
@@ -40,7 +41,13 @@ class TableTest {
         var latency = new Latency(samples, 1, 2, 2, 2, 3, 4, 5);
         var result =
                 new Result(
-                        "tcp", Optional.empty(), Optional.empty(), 8, latency, new Bandwidth(1, 1));
+                        "tcp",
+                        Optional.empty(),
+                        Optional.empty(),
+                        8,
+                        latency,
+                        new Bandwidth(1, 1),
+                        Optional.empty());
 
         assertThat(Table.row(result).replaceAll(" +", " "))
                 .startsWith(" 8 1.00 2.00 " + percentiles + " 1.0 1");

@@ -63,7 +63,8 @@ class CommandTest {
                 assertThat(client.output())
                         .containsPattern(
                                 "write: RDMA WRITE, on the software fabric;.*\n.*\n +64 .*\n +4K ")
-                        .containsPattern("tcp: sockets over tcp;.*\n.*\n +64 .*\n +4K ");
+                        .containsPattern(
+                                "tcp: sockets over tcp, to \\S+ by tcp;.*\n.*\n +64 .*\n +4K ");
             }
         }
     }

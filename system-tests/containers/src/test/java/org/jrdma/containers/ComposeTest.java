@@ -88,7 +88,8 @@ class ComposeTest {
                 assertThat(client.output())
                         .containsPattern("write: RDMA WRITE, on the software fabric;.*\n.*\n +64 ")
                         .containsPattern("read: RDMA READ, on the software fabric;.*\n.*\n +64 ")
-                        .containsPattern("tcp: sockets over tcp;.*\n.*\n +64 .*\n +4K ");
+                        .containsPattern(
+                                "tcp: sockets over tcp, to \\S+ by tcp;.*\n.*\n +64 .*\n +4K ");
             }
         }
     }

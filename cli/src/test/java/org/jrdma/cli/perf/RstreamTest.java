@@ -1,0 +1,79 @@
+package org.jrdma.cli.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** With a program of our own by the name of rstream; rstream itself is in the guest. */
+class RstreamTest {
+
+    private static final Result RESULT =
+            new Result(
+                    "rsocket",
+                    Optional.empty(),
+                    Optional.empty(),
+                    4096,
+                    new Latency(250, 1, 3, 3, 3, 3, 3, 3),
+                    new Bandwidth(2048, 500_000),
+                    Optional.empty());
+
+    @TempDir private Path folder;
+
+    private Rstream rstream() {
+        return new Rstream("10.77.0.1", new Installed(List.of(folder)));
+    }
+
+    private void program(String script) throws Exception {
+        var program = Files.writeString(folder.resolve("rstream"), "#!/bin/sh\n" + script);
+        Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
+    }
+
+    @Test
+    void shouldSayWhichPackageHasIt() {
+        assertThat(rstream().whyNot("rsocket"))
+                .hasValue("rstream is not installed; the package rdmacm-utils has it");
+    }
+
+    /** One transfer to and fro for latency, many for bandwidth; at first nobody listens. */
+    @Test
+    void shouldHaveItDoTheSame() throws Exception {
+        program(
+                """
+                case "$*" in *" -b "*) exec sleep 60;; esac
+                if [ ! -e "$0.called" ]; then echo "$@" > "$0.called"; echo "rconnect: Connection refused"; exit 1; fi
+                echo "$@" >> "$0.called"
+                echo 'name      bytes   xfers   iters   total       time     Gb/sec    usec/xfer'
+                case "$*" in
+                *" -C 1 "*) echo 'custom    4k      1       250     1m          0.00s      21.85       1.50';;
+                *) echo 'custom    4k      100k    1       781m        0.40s      16.38       2.00';;
+                esac
+                """);
+
+        var figures = rstream().compare(RESULT, Duration.ofMillis(200));
+
+        assertThat(figures.missing()).isEmpty();
+        assertThat(figures.row())
+                .matches(" +in C +1\\.50 +2048\\.0   Java / C: latency 2\\.00, MB/s 1\\.00");
+        assertThat(folder.resolve("rstream.called"))
+                .content()
+                .matches(
+                        "(?s)(-p \\d+ -S 4096 -C 1 -I 250 -B 65536 -T blocking -s 10.77.0.1\n){2}"
+                                + "-p \\d+ -S 4096 -C 100000 -I 1 -B 65536 -T blocking -s 10.77.0.1\n");
+    }
+
+    @Test
+    void shouldSayWhyItGivesNoFigures() throws Exception {
+        program("echo rbind: No such device");
+
+        assertThat(rstream().compare(RESULT, Duration.ofMillis(200)).row())
+                .contains("in C not compared: ")
+                .endsWith("gives no figures: rbind: No such device");
+    }
+}
