@@ -397,7 +397,7 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
                                     reason -> refused(path, reason));
             way = new Way(path, coming);
             endpoint.listenTo(coming, 0);
-            coming.begin(Deadline.after(patience(path)));
+            coming.begin(() -> Deadline.after(patience(path)));
         }
 
         /** Of the program's time, half of what is left is for the ways that come after. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,12 +38,13 @@ public abstract class ShortCutConnecting extends Source {
     /**
      * Begins. Does not block.
      *
-     * @param deadline until when to wait for a peer that may not be there
+     * @param deadline until when to wait for a peer that may not be there: asked when a thread has
+     *     come to it, since to wait for one, with many others, is not to wait for the peer
      */
-    public final void begin(Deadline deadline) {
+    public final void begin(Supplier<Deadline> deadline) {
         threads.execute(() -> {
             try {
-                done(connect(deadline), "");
+                done(connect(deadline.get()), "");
             } catch (Throwable e) { // whatever it is: somebody waits for an outcome
                 refuse(e);
             }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
@@ -31,12 +32,36 @@ class ShortCutConnectingTest {
         }
     }
 
+    /** Or many that connect at once would take the last of them for absent. */
+    @Test
+    void shouldNotCountTheTimeInWhichNoThreadIsThereAsTimeWithoutAnAnswer() {
+        var threads = new ArrayDeque<Runnable>();
+        var asked = new ArrayList<String>();
+        var connecting =
+                new ShortCutConnecting(threads::add, _ -> {}) {
+                    @Override
+                    protected ShortCutStream connect(Deadline deadline) throws IOException {
+                        throw new IOException("nobody is there");
+                    }
+                };
+
+        connecting.begin(() -> {
+            asked.add("how long");
+            return Deadline.NEVER;
+        });
+        assertThat(asked).isEmpty();
+        threads.remove().run();
+
+        assertThat(asked).containsExactly("how long");
+        assertThat(connecting.isDone()).isTrue();
+    }
+
     @Test
     void shouldHaveAnOutcomeAfterAnError() {
         var reasons = new ArrayList<String>();
         var connecting = new Failing(new NoClassDefFoundError("of a broken jar"), reasons::add);
 
-        connecting.begin(Deadline.NEVER);
+        connecting.begin(() -> Deadline.NEVER);
 
         assertThat(connecting.isDone()).isTrue();
         assertThat(connecting.take()).isEmpty();
@@ -53,7 +78,7 @@ class ShortCutConnectingTest {
                             throw new IllegalStateException("nor here");
                         });
 
-        assertThatThrownBy(() -> connecting.begin(Deadline.NEVER)).hasMessage("nor here");
+        assertThatThrownBy(() -> connecting.begin(() -> Deadline.NEVER)).hasMessage("nor here");
 
         assertThat(connecting.isDone()).isTrue();
         assertThat(connecting.reason()).isEqualTo("nobody is there");
