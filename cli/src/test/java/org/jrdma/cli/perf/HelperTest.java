@@ -8,7 +8,6 @@ import java.io.PrintWriter;
 import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executors;
@@ -40,22 +39,20 @@ class HelperTest {
                             Optional.of("it broke"),
                             (_, _, _) -> new Idle()));
 
-    private ServerSocket listener;
+    private BothSides sides;
     private ControlChannel here;
     private ControlChannel there;
 
     @BeforeEach
     void connect() throws Exception {
-        listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        here = new ControlChannel(new Socket(listener.getInetAddress(), listener.getLocalPort()));
-        there = new ControlChannel(listener.accept());
+        sides = BothSides.connected();
+        here = sides.here();
+        there = sides.there();
     }
 
     @AfterEach
     void disconnect() throws Exception {
-        here.close();
-        there.close();
-        listener.close();
+        sides.close();
     }
 
     @ParameterizedTest
@@ -135,6 +132,7 @@ class HelperTest {
 
     @Test
     void shouldEndWhenNobodyCanCall() throws Exception {
+        var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         listener.close();
 
         assertThatIOException()

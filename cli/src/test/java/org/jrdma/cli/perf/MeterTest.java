@@ -2,9 +2,6 @@ package org.jrdma.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -60,18 +57,14 @@ class MeterTest {
                         Optional.empty(),
                         (_, _, measures) -> measures ? new SlowToBegin() : new Idle());
 
-        try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                var here =
-                        new ControlChannel(
-                                new Socket(listener.getInetAddress(), listener.getLocalPort()));
-                var there = new ControlChannel(listener.accept());
+        try (var sides = BothSides.connected();
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var helping =
                     threads.submit(() -> {
-                        new Helper(there, List.of(path)).help();
+                        new Helper(sides.there(), List.of(path)).help();
                         return null;
                     });
-            try (var meter = Meter.open(here, path, 8)) {
+            try (var meter = Meter.open(sides.here(), path, 8)) {
                 var latency = meter.latency(8, Duration.ofMillis(200));
 
                 assertThat(latency.percentile99())

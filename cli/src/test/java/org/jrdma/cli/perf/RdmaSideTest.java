@@ -3,9 +3,6 @@ package org.jrdma.cli.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.util.concurrent.Executors;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.Verbs;
@@ -18,23 +15,19 @@ class RdmaSideTest {
     /** While it sends, too. */
     @Test
     void shouldCountEachReceivedMessageOnce() throws Exception {
-        try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                var here =
-                        new ControlChannel(
-                                new Socket(listener.getInetAddress(), listener.getLocalPort()));
-                var there = new ControlChannel(listener.accept());
+        try (var sides = BothSides.connected();
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var sending =
                     threads.submit(() -> {
-                        try (var sender = side(there)) {
+                        try (var sender = side(sides.there())) {
                             var send = sender.queuePair.prepareSend(sender.source.slice());
                             post(sender, send, MESSAGES);
-                            there.swap("sent");
-                            return there.swap("received");
+                            sides.there().swap("sent");
+                            return sides.there().swap("received");
                         }
                     });
-            try (var receiver = side(here)) {
-                here.swap("sent");
+            try (var receiver = side(sides.here())) {
+                sides.here().swap("sent");
                 var write =
                         receiver.queuePair.prepareWrite(
                                 receiver.source.slice(), receiver.peerMemory);
@@ -42,7 +35,7 @@ class RdmaSideTest {
 
                 assertThat(receiver.takeReceived()).isEqualTo(MESSAGES);
                 assertThat(receiver.takeReceived()).isZero();
-                here.swap("received");
+                sides.here().swap("received");
             }
             assertThat(sending).succeedsWithin(ControlChannel.PATIENCE);
         }
