@@ -12,10 +12,16 @@ import java.nio.file.Path;
  */
 public final class NetworkNamespace {
 
+    private static final long ID = find();
+
     private NetworkNamespace() {}
 
     /** Tells this one from the others of its kernel; 0 where the system does not say. */
     public static long id() {
+        return ID;
+    }
+
+    private static long find() {
         try {
             return (Long) Files.getAttribute(Path.of("/proc/self/ns/net"), "unix:ino");
         } catch (IOException | UnsupportedOperationException _) {
