@@ -25,6 +25,11 @@ public record Deadline(long nanoTime, Duration duration) {
         return new Deadline(System.nanoTime() + nanos, duration);
     }
 
+    /** The earlier of two moments. */
+    public Deadline earlier(Deadline other) {
+        return other.remainingNanos() < remainingNanos() ? other : this;
+    }
+
     /** The nanoseconds left; 0 or less when the moment has passed. */
     public long remainingNanos() {
         return equals(NEVER) ? Long.MAX_VALUE : nanoTime - System.nanoTime();

@@ -53,6 +53,17 @@ class DeadlineTest {
         assertThat(deadline.remainingNanos()).isNotPositive();
     }
 
+    @Test
+    void shouldTellTheEarlierOfTwo() {
+        var soon = Deadline.after(Duration.ofSeconds(1));
+        var late = Deadline.after(Duration.ofSeconds(9));
+
+        assertThat(soon.earlier(late)).isSameAs(soon);
+        assertThat(late.earlier(soon)).isSameAs(soon);
+        assertThat(Deadline.NEVER.earlier(late)).isSameAs(late);
+        assertThat(late.earlier(Deadline.NEVER)).isSameAs(late);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "PT1S, No answer within 1s",

@@ -53,9 +53,6 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
     private static final Logger LOG = LoggerFactory.getLogger(StreamChannel.class);
     private static final long FULL_QUEUE_NANOS = 1_000_000;
 
-    /** For a peer of a way past the kernel, which answers at once if it is there. */
-    private static final long MOST_PATIENCE_NANOS = 5_000_000_000L;
-
     private enum State {
         UNCONNECTED,
         PENDING,
@@ -397,13 +394,14 @@ final class StreamChannel extends FabricSocketChannel implements Selectable {
                                     reason -> refused(path, reason));
             way = new Way(path, coming);
             endpoint.listenTo(coming, 0);
-            coming.begin(() -> Deadline.after(patience(path)));
+            coming.begin(() -> deadline(path));
         }
 
         /** Of the program's time, half of what is left is for the ways that come after. */
-        private Duration patience(Transports.ShortCut path) {
-            var left = Math.max(0, deadline.remainingNanos());
-            return Duration.ofNanos(Math.min(MOST_PATIENCE_NANOS, path.isLast() ? left : left / 2));
+        private Deadline deadline(Transports.ShortCut path) {
+            return path.isLast() || deadline.equals(Deadline.NEVER)
+                    ? deadline
+                    : Deadline.after(Duration.ofNanos(deadline.remainingNanos() / 2));
         }
 
         /** This side's address. */

@@ -132,7 +132,6 @@ class ManyConnectionsTest {
         private int finished;
         private int serverEnds;
         private int most;
-        private int fellBack;
 
         Exchange(Implementation implementation, int count, int bytes, int atOnce)
                 throws IOException {
@@ -192,7 +191,7 @@ class ManyConnectionsTest {
 
         private void accept() throws IOException {
             for (var end = listener.accept(); end != null; end = listener.accept()) {
-                checkTaken(end);
+                implementation.assertTaken(end);
                 end.configureBlocking(false);
                 end.register(
                         selector,
@@ -202,20 +201,9 @@ class ManyConnectionsTest {
             }
         }
 
-        /** All must be, but one in ten of who may have to try again: so many at once are much. */
-        private void checkTaken(SocketChannel channel) {
-            var mayFallBack =
-                    implementation.tries() > 1 && fellBack < count / 5; // of two ends each
-            if (mayFallBack && !implementation.isTaken(channel)) {
-                fellBack++;
-            } else {
-                implementation.assertTaken(channel);
-            }
-        }
-
         /** Sends when as many are connected as are to be at once. */
         private void established(SelectionKey key) throws IOException {
-            checkTaken((SocketChannel) key.channel());
+            implementation.assertTaken((SocketChannel) key.channel());
             key.interestOps(0);
             connected++;
             most = Math.max(most, connected - finished);

@@ -1,6 +1,7 @@
 package org.jrdma.sockets.internal;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -15,6 +16,9 @@ import org.slf4j.LoggerFactory;
  * outcome: a stream, or a reason why there is none.
  */
 public abstract class ShortCutConnecting extends Source {
+
+    /** How long to wait for a peer, which answers at once if it is there. */
+    public static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(ShortCutConnecting.class);
 
@@ -38,8 +42,8 @@ public abstract class ShortCutConnecting extends Source {
     /**
      * Begins. Does not block.
      *
-     * @param deadline until when to wait for a peer that may not be there: asked when a thread has
-     *     come to it, since to wait for one, with many others, is not to wait for the peer
+     * @param deadline until when the program can wait for this way: asked when a thread has come to
+     *     it, since to wait for one, with many others, is not to wait for the peer
      */
     public final void begin(Supplier<Deadline> deadline) {
         threads.execute(() -> {
@@ -63,7 +67,10 @@ public abstract class ShortCutConnecting extends Source {
         }
     }
 
-    /** Connects; may block. The message of what is thrown is a reason. */
+    /**
+     * Connects; may block, until the deadline and with {@link #PATIENCE}. The message of what is
+     * thrown is a reason.
+     */
     protected abstract ShortCutStream connect(Deadline deadline) throws IOException;
 
     private void done(@Nullable ShortCutStream connected, String why) {

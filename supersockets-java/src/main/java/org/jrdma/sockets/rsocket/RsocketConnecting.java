@@ -65,19 +65,31 @@ final class RsocketConnecting extends ShortCutConnecting {
         }
         var result = calls.connect(number, target);
         if (result == -Errno.EINPROGRESS) {
-            var waiting = new SourceWaiting(attempt, SocketCalls.POLLOUT, 0);
-            if (!waiting.await(deadline)) {
-                throw new FabricException(
-                        "%s does not answer in time"
-                                .formatted(target.getAddress().getHostAddress()));
-            }
-            result = -attempt.outcome();
+            result = awaitAnswer(attempt, deadline);
         }
         if (result == -Errno.ECONNREFUSED) {
             throw new FabricException(
                     "Connection refused: no rsocket listens there", Errno.ECONNREFUSED, null);
         }
         RsocketFabric.check("rconnect", result);
+    }
+
+    private int awaitAnswer(Attempt attempt, Deadline deadline) throws IOException {
+        var waiting = new SourceWaiting(attempt, SocketCalls.POLLOUT, 0);
+        try (var listener = fabric.awaited().enter(target)) {
+            while (!waiting.await(listener.until(deadline))) {
+                if (listener.until(deadline).hasPassed()) {
+                    throw new FabricException(
+                            "%s does not answer in time"
+                                    .formatted(target.getAddress().getHostAddress()));
+                }
+            }
+            var result = -attempt.outcome();
+            if (result == 0 || result == -Errno.ECONNREFUSED) {
+                listener.hasAnswered();
+            }
+            return result;
+        }
     }
 
     /** Ready for POLLOUT when it is connected, or cannot be. */

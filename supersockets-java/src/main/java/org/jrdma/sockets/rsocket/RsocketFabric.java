@@ -68,6 +68,7 @@ public final class RsocketFabric {
     private final Semaphore connections;
     private final Semaphore listeners;
     private final AcceptingNumbers accepting = new AcceptingNumbers();
+    private final AwaitedListeners awaited = new AwaitedListeners(ShortCutConnecting.PATIENCE);
 
     /** For connecting, which blocks. */
     private final ExecutorService threads =
@@ -319,6 +320,10 @@ public final class RsocketFabric {
 
     RdmaAddresses addresses() {
         return addresses;
+    }
+
+    AwaitedListeners awaited() {
+        return awaited;
     }
 
     Executor threads() {

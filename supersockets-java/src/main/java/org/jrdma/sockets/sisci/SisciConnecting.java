@@ -58,7 +58,8 @@ public final class SisciConnecting extends ShortCutConnecting {
     private record Outcome(SisciStream stream, Answer answer) {}
 
     @Override
-    protected SisciStream connect(Deadline deadline) throws IOException {
+    protected SisciStream connect(Deadline programs) throws IOException {
+        var deadline = programs.earlier(Deadline.after(PATIENCE));
         var node = target.node();
         var untilThereIsRoom = Deadline.after(FULL_QUEUE_PATIENCE);
         var route = new SegmentPair.Route(node, target.address(), ringBytes);

@@ -1,0 +1,77 @@
+package org.jrdma.sockets.rsocket;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.jrdma.ffi.Deadline;
+
+/**
+ * Listeners that somebody waits for. Each answers one after the other, so that who comes with many
+ * waits for long, and is answered all the same: a listener is there for as long as it answers
+ * anybody.
+ */
+final class AwaitedListeners {
+
+    private final Duration patience;
+    private final Map<InetSocketAddress, Listener> listeners = new HashMap<>();
+
+    /** That give up when a listener has answered nobody for so long. */
+    AwaitedListeners(Duration patience) {
+        this.patience = patience;
+    }
+
+    private static final class Listener {
+        private int waiting;
+
+        /** Counted from its last answer. */
+        private volatile Deadline silence = Deadline.after(Duration.ZERO);
+    }
+
+    /** Begins to wait for one. */
+    synchronized Awaited enter(InetSocketAddress address) {
+        var listener = listeners.computeIfAbsent(address, _ -> new Listener());
+        listener.waiting++;
+        return new Awaited(address, listener);
+    }
+
+    private synchronized void leave(InetSocketAddress address, Listener listener) {
+        if (--listener.waiting == 0) {
+            listeners.remove(address);
+        }
+    }
+
+    /** How many are waited for. */
+    synchronized int count() {
+        return listeners.size();
+    }
+
+    /** What one who waits knows of the listener; closed when he waits no more. */
+    final class Awaited implements AutoCloseable {
+
+        private final InetSocketAddress address;
+        private final Listener listener;
+        private final Deadline silence = Deadline.after(patience);
+
+        private Awaited(InetSocketAddress address, Listener listener) {
+            this.address = address;
+            this.listener = listener;
+        }
+
+        /** Until when to wait, but no longer than to {@code most}; later with each answer. */
+        Deadline until(Deadline most) {
+            var since = listener.silence;
+            return most.earlier(since.earlier(silence) == since ? silence : since);
+        }
+
+        /** Tells all who wait. */
+        void hasAnswered() {
+            listener.silence = Deadline.after(patience);
+        }
+
+        @Override
+        public void close() {
+            leave(address, listener);
+        }
+    }
+}
