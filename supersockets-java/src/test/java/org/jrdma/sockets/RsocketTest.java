@@ -1,5 +1,6 @@
 package org.jrdma.sockets;
 
+import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,6 +13,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.Tasks.Kind;
@@ -196,6 +198,37 @@ class RsocketTest {
             }
         } finally {
             for (var each : clients) {
+                each.get().close();
+            }
+        }
+    }
+
+    /** The library waits for each of them, until its device has given up too. */
+    @Test
+    void shouldCloseAListenerAtWhichManyGaveUp() throws Exception {
+        var clients = new ArrayList<CompletableFuture<? extends SocketChannel>>();
+        var listener = new FabricSelectorProvider(ALONE).openServerSocketChannel();
+        listener.bind(new InetSocketAddress(ROCE, 0), 1);
+        var port = port(listener);
+        for (var i = 0; i < 60; i++) {
+            var patience = ofMillis(100 + 10 * i);
+            clients.add(
+                    Tasks.start(() -> FabricSockets.connect("10.77.0.1", port, ALONE, patience))
+                            .result());
+        }
+        for (var each : clients) {
+            each.handle((_, _) -> "connected, or not").get();
+        }
+
+        var end =
+                Tasks.start(() -> {
+                    listener.close();
+                    return "closed";
+                });
+
+        assertThat(end.result()).succeedsWithin(ofSeconds(5)).isEqualTo("closed");
+        for (var each : clients) {
+            if (!each.isCompletedExceptionally()) {
                 each.get().close();
             }
         }

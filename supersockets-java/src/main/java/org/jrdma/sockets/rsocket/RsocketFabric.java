@@ -70,7 +70,7 @@ public final class RsocketFabric {
     private final AcceptingNumbers accepting = new AcceptingNumbers();
     private final AwaitedListeners awaited = new AwaitedListeners(ShortCutConnecting.PATIENCE);
 
-    /** For connecting, which blocks. */
+    /** For connecting, and for ends that nobody waits for; both block. */
     private final ExecutorService threads =
             Executors.newCachedThreadPool(
                     Thread.ofPlatform().daemon().name("jrdma-rsocket-connect-", 0).factory());
@@ -288,12 +288,13 @@ public final class RsocketFabric {
     }
 
     /** Closes what listens, and who was not accepted. Who waits there gets 0, or an errno. */
-    void closeListener(int number) {
-        calls.doNotBlock(number);
-        for (var left = calls.accept(number); left > 0; left = calls.accept(number)) {
-            calls.close(left);
+    void closeListener(int listener) {
+        calls.doNotBlock(listener);
+        for (var left = calls.accept(listener); left > 0; left = calls.accept(listener)) {
+            var number = left;
+            threads.execute(() -> calls.close(number)); // who has given up does not answer it
         }
-        calls.close(number);
+        calls.close(listener);
         listeners.release();
     }
 
