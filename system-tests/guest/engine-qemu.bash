@@ -16,7 +16,7 @@ run_command() {
     prepare_share
     # shellcheck disable=SC2054  # the commas belong to QEMU
     machine_options=(-nodefaults -no-user-config -display none -no-reboot -serial stdio
-        -accel "$accelerator" -cpu "$processor" -smp "$cpus" -m "$memory" -object rng-builtin,id=random -device virtio-rng-pci,rng=random
+        -accel "$accelerator" -cpu "$processor" -smp "${cpus:-2}" -m "$memory" -object rng-builtin,id=random -device virtio-rng-pci,rng=random
         -kernel "$kernel/vmlinux" -initrd "$kernel/initramfs"
         -append "console=ttyS0 quiet panic=-1 mitigations=off nokaslr no_timer_check tsc=reliable random.trust_cpu=on net.ifnames=0 selinux=0 apparmor=0 audit=0")
     share_directory root / ,readonly=on,multidevs=remap
