@@ -28,7 +28,7 @@ run_command() {
     available=$(df --output=avail -m /dev/shm | tail -n 1) || available=0
     ((available >= memory)) || export TMPDIR=$share
 
-    # At each of their system calls the guest's programs hand over to its kernel, a process of its own here: from one processor to another that takes five times as long.
+    # At each of their system calls the guest's programs hand over to its kernel, a process of its own here: from one processor to another that takes several times as long.
     ((cpus > 1)) || pin=(taskset --cpu-list "$(any_processor)")
 
     run_guest "${pin[@]}" "$kernel" mem="${memory}M" ncpus="$cpus" seccomp=auto uml_dir="$share/" umid=uml con=null con0=null,fd:1 quiet \
