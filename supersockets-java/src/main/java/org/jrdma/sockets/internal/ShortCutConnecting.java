@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 public abstract class ShortCutConnecting extends Source {
 
-    /** How long to wait for a peer, which answers at once if it is there. */
+    /** How long to wait for a peer that says nothing. */
     public static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(ShortCutConnecting.class);

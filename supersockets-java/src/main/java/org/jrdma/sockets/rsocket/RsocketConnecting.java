@@ -78,7 +78,7 @@ final class RsocketConnecting extends ShortCutConnecting {
         var waiting = new SourceWaiting(attempt, SocketCalls.POLLOUT, 0);
         try (var listener = fabric.awaited().enter(target)) {
             while (!waiting.await(listener.until(deadline))) {
-                if (listener.until(deadline).hasPassed()) {
+                if (isAbandoned() || listener.until(deadline).hasPassed()) {
                     throw new FabricException(
                             "%s does not answer in time"
                                     .formatted(target.getAddress().getHostAddress()));

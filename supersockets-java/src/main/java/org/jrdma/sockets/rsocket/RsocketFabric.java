@@ -289,13 +289,24 @@ public final class RsocketFabric {
 
     /** Closes what listens, and who was not accepted. Who waits there gets 0, or an errno. */
     void closeListener(int listener) {
-        calls.doNotBlock(listener);
-        for (var left = calls.accept(listener); left > 0; left = calls.accept(listener)) {
-            var number = left;
-            threads.execute(() -> calls.close(number)); // who has given up does not answer it
+        try {
+            calls.doNotBlock(listener);
+            for (var left = calls.accept(listener); left > 0; left = calls.accept(listener)) {
+                closeLeft(left);
+            }
+        } finally {
+            calls.close(listener);
+            listeners.release();
         }
-        calls.close(listener);
-        listeners.release();
+    }
+
+    /** On another thread, since who has given up does not answer; here if there is no room. */
+    private void closeLeft(int number) {
+        if (connections.tryAcquire()) {
+            threads.execute(() -> close(number));
+        } else {
+            calls.close(number);
+        }
     }
 
     /**
