@@ -9,14 +9,14 @@ import org.jrdma.ffi.Deadline;
 /**
  * Listeners that somebody waits for. Each answers one after the other, so that who comes with many
  * waits for long, and is answered all the same: a listener is there for as long as it answers
- * anybody.
+ * anybody. Safe for use by several threads.
  */
 final class AwaitedListeners {
 
     private final Duration patience;
     private final Map<InetSocketAddress, Listener> listeners = new HashMap<>();
 
-    /** That give up when a listener has answered nobody for so long. */
+    /** Who waits gives up when the listener has answered nobody for so long. */
     AwaitedListeners(Duration patience) {
         this.patience = patience;
     }
@@ -24,8 +24,8 @@ final class AwaitedListeners {
     private static final class Listener {
         private int waiting;
 
-        /** Counted from its last answer. */
-        private volatile Deadline silence = Deadline.after(Duration.ZERO);
+        /** When its last answer is too long ago. */
+        private volatile Deadline givenUpAt = Deadline.after(Duration.ZERO);
     }
 
     /** Begins to wait for one. */
@@ -51,7 +51,7 @@ final class AwaitedListeners {
 
         private final InetSocketAddress address;
         private final Listener listener;
-        private final Deadline silence = Deadline.after(patience);
+        private final Deadline givenUpAt = Deadline.after(patience);
 
         private Awaited(InetSocketAddress address, Listener listener) {
             this.address = address;
@@ -60,13 +60,14 @@ final class AwaitedListeners {
 
         /** Until when to wait, but no longer than to {@code most}; later with each answer. */
         Deadline until(Deadline most) {
-            var since = listener.silence;
-            return most.earlier(since.earlier(silence) == since ? silence : since);
+            var sinceLastAnswer = listener.givenUpAt;
+            var isLater = sinceLastAnswer.remainingNanos() > givenUpAt.remainingNanos();
+            return most.earlier(isLater ? sinceLastAnswer : givenUpAt);
         }
 
         /** Tells all who wait. */
         void hasAnswered() {
-            listener.silence = Deadline.after(patience);
+            listener.givenUpAt = Deadline.after(patience);
         }
 
         @Override
