@@ -8,4 +8,5 @@ module org.jrdma.verbs {
 
     exports org.jrdma.verbs;
     exports org.jrdma.verbs.cm;
+    exports org.jrdma.verbs.model;
 }

@@ -1,7 +1,7 @@
 package org.jrdma.benchmarks;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -12,9 +12,9 @@ import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemorySlice;
-import org.jrdma.verbs.QueuePairAttributes;
-import org.jrdma.verbs.RemoteMemory;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.QueuePairAttributes;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

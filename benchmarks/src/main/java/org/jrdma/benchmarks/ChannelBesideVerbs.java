@@ -1,6 +1,6 @@
 package org.jrdma.benchmarks;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;

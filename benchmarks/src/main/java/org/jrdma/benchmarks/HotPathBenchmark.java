@@ -2,8 +2,8 @@ package org.jrdma.benchmarks;
 
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.DeviceOption;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.VerbsException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

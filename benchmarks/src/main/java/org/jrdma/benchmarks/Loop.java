@@ -1,7 +1,7 @@
 package org.jrdma.benchmarks;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.lang.foreign.Arena;
@@ -15,7 +15,6 @@ import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DeviceOption;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledDatagramQueuePair;
 import org.jrdma.verbs.PolledQueuePair;
@@ -27,7 +26,8 @@ import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,8 +3,8 @@ package org.jrdma.benchmarks;
 import java.util.List;
 import java.util.Locale;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.DeviceOption;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Java and C do the same work in turns, in one process, on one provider: what Java adds.

@@ -12,16 +12,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionCursor;
-import org.jrdma.verbs.CompletionKind;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The software fabric on loopback, beside the JDK's channels in the same process. Each figure is

@@ -1,8 +1,8 @@
 package org.jrdma.benchmarks;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.BufferedReader;
@@ -12,10 +12,10 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Locale;
 import org.jrdma.verbs.CompletionCursor;
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.PreparedWrite;
-import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * What {@code ib_write_bw} measures, with its defaults: one process writes 64 KiB into another's

@@ -9,10 +9,10 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Transport;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.GidChoice;
-import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.Verbs;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.GidChoice;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * What there is to send data with, in hardware and in software.

@@ -13,9 +13,9 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.GidEntry;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.model.GidEntry;
 
 /**
  * Which libibverbs or libsisci the examples use: the machine's own, or the software fabric, which

@@ -6,6 +6,8 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The way to a port, or to a multicast group, resolved once and used for any number of datagrams.

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.model.AsyncEventType;
 
 /**
  * Something that happened without being asked for. In C: {@code struct ibv_async_event}.

@@ -4,6 +4,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.DatagramSource;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jspecify.annotations.Nullable;
 
 /**

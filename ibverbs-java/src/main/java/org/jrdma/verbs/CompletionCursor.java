@@ -10,6 +10,12 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.DeviceCapability;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jspecify.annotations.Nullable;
 
 /**

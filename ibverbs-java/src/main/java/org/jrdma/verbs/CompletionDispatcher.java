@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

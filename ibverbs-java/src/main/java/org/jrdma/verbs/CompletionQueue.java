@@ -5,6 +5,8 @@ import java.util.Set;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import org.jrdma.verbs.model.CompletionField;
 
 /**
  * How a completion queue is made.

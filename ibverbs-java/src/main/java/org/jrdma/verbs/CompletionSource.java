@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /** A completion queue, whoever polls it: its room, and the work queues that complete into it. */

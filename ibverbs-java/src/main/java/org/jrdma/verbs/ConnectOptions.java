@@ -3,6 +3,15 @@ package org.jrdma.verbs;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.StaticRate;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,8 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.VerbsException;
+
 /** A queue pair that speaks or listens to one peer, reliably or not. */
 public sealed interface ConnectedQueuePair
         permits PolledQueuePair,

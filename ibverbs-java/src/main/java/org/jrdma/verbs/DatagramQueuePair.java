@@ -1,5 +1,11 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GlobalRouteHeader;
+import org.jrdma.verbs.model.VerbsException;
+
 /**
  * A queue pair that speaks to any number of others, a datagram at a time: each message has its
  * {@link Destination}, fits into one packet, and may be lost. In C: {@code IBV_QPT_UD}.

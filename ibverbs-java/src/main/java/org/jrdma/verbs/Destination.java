@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import org.jrdma.ffi.linkage.FieldRange;
+
 /**
  * Where a datagram goes.
  *
@@ -16,6 +18,6 @@ public record Destination(AddressHandle address, int queuePairNumber, int queueK
 
     /** Refuses what does not fit its field. */
     public Destination {
-        Range.check("queue pair number", queuePairNumber, 0, 0xffffff);
+        FieldRange.check("queue pair number", queuePairNumber, 0, 0xffffff);
     }
 }

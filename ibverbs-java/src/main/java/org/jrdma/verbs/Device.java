@@ -29,6 +29,18 @@ import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
+import org.jrdma.verbs.model.DeviceAttributes;
+import org.jrdma.verbs.model.DeviceCapability;
+import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GidChoice;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.LinkLayer;
+import org.jrdma.verbs.model.PortAttributes;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

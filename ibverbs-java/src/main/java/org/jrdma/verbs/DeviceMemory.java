@@ -12,6 +12,9 @@ import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.MemoryFunctions;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Memory on the device itself. What is {@linkplain

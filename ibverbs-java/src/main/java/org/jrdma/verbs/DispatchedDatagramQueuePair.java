@@ -4,6 +4,9 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A queue pair of datagrams whose operations are awaited: each is posted at once and gives a {@link

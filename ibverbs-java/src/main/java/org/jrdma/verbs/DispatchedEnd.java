@@ -8,9 +8,14 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.HotPath;
-import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 
 /** What queue pairs whose operations are awaited have in common: that they send. */
 abstract sealed class DispatchedEnd extends QueuePair

@@ -6,6 +6,11 @@ import java.util.Objects;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.FlushPlacement;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A connected queue pair whose operations are awaited: each is posted at once and gives a {@link

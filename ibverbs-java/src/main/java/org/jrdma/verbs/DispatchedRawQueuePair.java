@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A queue pair of raw packets whose operations are awaited: each is posted at once and gives a

@@ -6,6 +6,8 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.DeviceCapability;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,6 +6,8 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /** What queue pairs that send and receive and are awaited have in common, connected or not. */

@@ -4,6 +4,9 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The end of an extended reliable connection that sends, whose operations are awaited: each is

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.time.Duration;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A shared receive queue that senders name by its number, over whichever connection into its {@link

@@ -8,6 +8,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A rule in force, by which a queue pair receives packets; see {@link QueuePair#newFlow}.

@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.linkage.FieldRange;
 import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Counters of the device's, for the packets of {@linkplain FlowRule#countedBy flows}: first it is
@@ -63,7 +65,7 @@ public final class FlowCounters extends NativeObject {
      * @throws VerbsException if the device does not count that, or has not so many places
      */
     public void count(Quantity quantity, int place) throws VerbsException {
-        Range.check("place", place, 0, Integer.MAX_VALUE);
+        FieldRange.check("place", place, 0, Integer.MAX_VALUE);
         call(() -> {
             device.library()
                     .flows()
@@ -99,7 +101,7 @@ public final class FlowCounters extends NativeObject {
     }
 
     private long[] read(int places, boolean cached) throws VerbsException {
-        Range.check("places", places, 1, Short.MAX_VALUE);
+        FieldRange.check("places", places, 1, Short.MAX_VALUE);
         return call(() ->
                 device.library()
                         .flows()

@@ -1,7 +1,5 @@
 package org.jrdma.verbs;
 
-import static org.jrdma.verbs.FlowField.*;
-
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -9,8 +7,10 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
-import org.jrdma.verbs.internal.FlowFunctions;
+import org.jrdma.ffi.linkage.FieldRange;
 import org.jrdma.verbs.internal.FlowFunctions.Match;
+import org.jrdma.verbs.internal.FlowFunctions;
+import static org.jrdma.verbs.FlowField.*;
 
 /**
  * What a {@link FlowRule} demands of one header: of fields that are not named, nothing. Built by
@@ -99,8 +99,8 @@ public final class FlowLayer {
             throw new IllegalArgumentException(field + " is an address");
         }
         var most = -1L >>> (Long.SIZE - field.bits());
-        Range.check(field.name(), value, 0, most);
-        Range.check("mask of " + field, mask, 0, most);
+        FieldRange.check(field.name(), value, 0, most);
+        FieldRange.check("mask of " + field, mask, 0, most);
         return put(field, new Match(bytes(field, value), bytes(field, mask)));
     }
 
@@ -120,7 +120,7 @@ public final class FlowLayer {
         if (!field.isAddress() || value.length != field.bytes()) {
             throw new IllegalArgumentException("%s is not %s".formatted(field, address));
         }
-        Range.check("prefix of " + field, prefixBits, 0, field.bits());
+        FieldRange.check("prefix of " + field, prefixBits, 0, field.bits());
         var mask = new byte[value.length];
         Arrays.fill(mask, 0, prefixBits / Byte.SIZE, (byte) 0xff);
         if (prefixBits % Byte.SIZE != 0) {

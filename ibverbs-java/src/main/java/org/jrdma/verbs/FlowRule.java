@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import org.jrdma.ffi.linkage.FieldRange;
 import org.jrdma.verbs.internal.FlowFunctions;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +61,7 @@ public final class FlowRule {
      * @throws IllegalArgumentException if they are more than {@link #MOST_LAYERS}
      */
     public static FlowRule matching(FlowLayer... layers) {
-        Range.check("The number of layers", layers.length, 0, MOST_LAYERS);
+        FieldRange.check("The number of layers", layers.length, 0, MOST_LAYERS);
         return new FlowRule(Kind.MATCHING, copies(List.of(layers)));
     }
 
@@ -78,7 +79,7 @@ public final class FlowRule {
 
     /** Which rule is asked first: the one of the lowest number, 0 to 65535; 0 at first. */
     public FlowRule priority(int number) {
-        priority = Range.check("priority", number, 0, 0xffff);
+        priority = FieldRange.check("priority", number, 0, 0xffff);
         return this;
     }
 

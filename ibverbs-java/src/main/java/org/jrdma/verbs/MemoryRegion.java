@@ -17,6 +17,9 @@ import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.MemoryFunctions;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Memory that an adapter may use, for this side's work requests and, as far as its rights go, for

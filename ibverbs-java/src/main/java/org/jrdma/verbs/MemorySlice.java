@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.Objects;
 import org.jrdma.verbs.internal.MemoryFunctions;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * A part of a {@link MemoryRegion}, as a work request names it. Immutable; it keeps nothing open.

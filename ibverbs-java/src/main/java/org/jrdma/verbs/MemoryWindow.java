@@ -8,6 +8,9 @@ import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A key that opens a part of a {@link MemoryRegion} to peers, with rights of its own, and is given

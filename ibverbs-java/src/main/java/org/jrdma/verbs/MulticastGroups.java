@@ -5,6 +5,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.DatagramFunctions;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

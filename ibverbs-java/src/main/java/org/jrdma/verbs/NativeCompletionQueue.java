@@ -18,6 +18,8 @@ import org.jrdma.verbs.internal.Poller;
 import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,6 +2,9 @@ package org.jrdma.verbs;
 
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

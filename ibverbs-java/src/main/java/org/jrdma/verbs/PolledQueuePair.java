@@ -1,8 +1,13 @@
 package org.jrdma.verbs;
 
 import java.util.List;
-import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.FlushPlacement;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A connected queue pair whose user prepares requests, posts them, and polls a {@link

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A queue pair of raw packets whose user prepares requests, posts them, and polls a {@link

@@ -1,6 +1,8 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import org.jrdma.verbs.model.DeviceCapability;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

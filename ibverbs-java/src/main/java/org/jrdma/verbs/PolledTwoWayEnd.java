@@ -1,6 +1,8 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /** What polled queue pairs that send and receive have in common, connected or not. */

@@ -2,6 +2,9 @@ package org.jrdma.verbs;
 
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The end of an extended reliable connection that sends, whose user prepares requests, posts them,

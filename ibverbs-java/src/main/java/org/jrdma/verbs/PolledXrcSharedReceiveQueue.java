@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.model.VerbsException;
+
 /**
  * A shared receive queue that senders name by its number, over whichever connection into its {@link
  * XrcDomain}. All its receives complete in the completion queue that it was made with; a completion

@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.model.VerbsException;
+
 /**
  * A provider refused a request at its post. Requests before it in the same chain are under way; it
  * and those after it are not. With {@link QueuePairOptions#extendedPosts} the first is named,

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Changes 8 bytes of the peer's in one step, and brings the former value back, in this machine's

@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Writes 8 bytes of the peer's memory in one step: whoever reads them there sees the former value

@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.model.VerbsException;
+
 /**
  * Several prepared requests that are posted by one call, in their order. They cannot be posted one
  * by one any more, but still be changed. Belongs to the thread that prepared them.

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Replaces 8 bytes of the peer's if they have a certain value, and brings the former value back, in

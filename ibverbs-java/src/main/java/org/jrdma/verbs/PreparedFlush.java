@@ -7,6 +7,8 @@ import java.util.Set;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.model.FlushPlacement;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Brings what earlier requests wrote into the peer's memory to where it is visible, or persistent;

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.model.DeviceCapability;
 
 /** A whole Ethernet frame, without its check sequence. In C: {@code IBV_WR_SEND}. */
 public final class PreparedFrame extends PreparedSendRequest<PreparedFrame> {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Takes a window away from the peer; it can be bound again. A post throws IllegalStateException if

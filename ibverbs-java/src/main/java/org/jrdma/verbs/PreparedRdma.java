@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Reads or writes the peer's memory.

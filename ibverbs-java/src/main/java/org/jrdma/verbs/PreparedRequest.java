@@ -9,6 +9,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A request written out once, in native memory of its own, and posted any number of times without

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * A message, which takes up a receive of the peer's. In C: {@code IBV_WR_SEND}, {@code

@@ -1,9 +1,10 @@
 package org.jrdma.verbs;
 
 import org.jrdma.verbs.internal.HotPath;
-import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A request that begins on this side: a message, a write, a read, an atomic, a bind.

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Writes the peer's memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM};

@@ -14,6 +14,13 @@ import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.internal.QueueMemoryStubs;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
+import org.jrdma.verbs.model.PageAdvice;
+import org.jrdma.verbs.model.QueueMemory;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -21,6 +21,26 @@ import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.DataOrder;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.EnhancedOptions;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GlobalRouteHeader;
+import org.jrdma.verbs.model.LinkLayer;
+import org.jrdma.verbs.model.PortAttributes;
+import org.jrdma.verbs.model.QueuePairAttribute;
+import org.jrdma.verbs.model.QueuePairAttributes;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.RateLimit;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.QueuePairTransition;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,6 +5,8 @@ import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.model.VerbsException;
+
 /**
  * A queue pair that sends and receives whole frames of an Ethernet port, their headers included,
  * and without their check sequence. It receives what its {@linkplain QueuePair#newFlow flows} bring

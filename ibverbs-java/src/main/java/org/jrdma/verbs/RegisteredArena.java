@@ -11,6 +11,8 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.ffi.linkage.SharedMemory;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,6 +7,7 @@ import jdk.jfr.Description;
 import jdk.jfr.Event;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
+import org.jrdma.verbs.model.Access;
 
 @Name("org.jrdma.MemoryRegistration")
 @Label("RDMA memory registration")

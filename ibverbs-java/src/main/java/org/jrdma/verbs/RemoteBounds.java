@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.Locale;
 import java.util.Objects;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /** Checks that a peer could only answer with an error otherwise. */
 final class RemoteBounds {

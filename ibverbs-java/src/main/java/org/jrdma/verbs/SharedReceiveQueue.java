@@ -11,6 +11,9 @@ import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
+import org.jrdma.verbs.model.AsyncEventType;
+import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

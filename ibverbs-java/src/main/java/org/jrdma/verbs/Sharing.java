@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.verbs.CompletionSource.Attachments;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The queue pairs that receive from a shared queue. Each of its receives may complete wherever one

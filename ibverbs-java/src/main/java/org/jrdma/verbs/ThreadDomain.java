@@ -6,6 +6,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A thread, as a device knows it: what is made for one thread, through a {@linkplain

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A window that is bound anew at any time, which takes the former key away; with no bytes, it shows

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A window that is bound when it shows nothing, and shows it until it is taken away: by this side,

@@ -20,6 +20,10 @@ import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.internal.SoftwareFabric;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
+import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.ForkStatus;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

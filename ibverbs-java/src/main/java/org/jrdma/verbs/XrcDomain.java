@@ -12,6 +12,7 @@ import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.XrcFunctions;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

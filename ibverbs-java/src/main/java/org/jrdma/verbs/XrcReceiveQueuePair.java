@@ -7,6 +7,11 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.QueuePairFunctions;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.QueuePairAttributes;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The end of an extended reliable connection that receives, for whichever shared receive queue of

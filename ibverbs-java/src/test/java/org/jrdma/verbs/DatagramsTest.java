@@ -1,11 +1,5 @@
 package org.jrdma.verbs;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -22,11 +16,26 @@ import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.DatagramSource;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.StaticRate;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** What libibverbs is asked for datagrams and unreliable connections, and what it may answer. */
 class DatagramsTest {

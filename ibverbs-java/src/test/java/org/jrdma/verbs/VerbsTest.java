@@ -1,9 +1,5 @@
 package org.jrdma.verbs;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,11 +10,20 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.VerbsLibrary;
+import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.ForkStatus;
+import org.jrdma.verbs.model.NodeType;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class VerbsTest {
 

@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.verbs.GidEntry;
+import org.jrdma.verbs.model.GidEntry;
 import picocli.CommandLine.Option;
 
 /** What the commands that measure have in common: where the other side is, and what it is. */

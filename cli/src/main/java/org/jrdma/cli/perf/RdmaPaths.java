@@ -10,13 +10,13 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DeviceDescription;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedSend;
 import org.jrdma.verbs.PreparedWrite;
-import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.model.TransportType;
 
 /** What RDMA does: writes, reads and atomics of the peer's memory, and messages to it. */
 final class RdmaPaths {

@@ -1,9 +1,9 @@
 package org.jrdma.cli.perf;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
-import static org.jrdma.verbs.Access.REMOTE_READ;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
+import static org.jrdma.verbs.model.Access.REMOTE_READ;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -12,11 +12,11 @@ import java.util.Deque;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
-import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * One end of a reliable connection over RDMA, with memory to send from and memory to be sent to.

@@ -15,9 +15,9 @@ import org.jrdma.sockets.Connections;
 import org.jrdma.sockets.FabricSocketChannel;
 import org.jrdma.sockets.FabricSockets;
 import org.jrdma.sockets.Transport;
-import org.jrdma.verbs.DeviceDescription;
-import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.model.TransportType;
 
 /** What sockets do, on each transport: streams of bytes. */
 final class SocketPaths {

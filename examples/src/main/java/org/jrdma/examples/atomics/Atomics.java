@@ -2,10 +2,10 @@ package org.jrdma.examples.atomics;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
-import static org.jrdma.verbs.Access.REMOTE_READ;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
+import static org.jrdma.verbs.model.Access.REMOTE_READ;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -15,10 +15,10 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.examples.Peer;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Two processes count in the memory of one of them, in three ways: each reads the number, adds one

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
 import org.jrdma.examples.Fabric;
-import org.jrdma.verbs.DeviceDescription;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.DeviceDescription;
 
 /**
  * Tells of this machine's RDMA devices what {@code ibv_devinfo} of rdma-core tells, line by line

@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.jrdma.verbs.AtomicCapability;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DeviceAttributes;
-import org.jrdma.verbs.ExtendedDeviceAttributes;
-import org.jrdma.verbs.Gid;
-import org.jrdma.verbs.GidEntry;
-import org.jrdma.verbs.GidType;
-import org.jrdma.verbs.LinkLayer;
-import org.jrdma.verbs.Mtu;
-import org.jrdma.verbs.PortAttributes;
-import org.jrdma.verbs.PortState;
-import org.jrdma.verbs.TransportType;
+import org.jrdma.verbs.model.AtomicCapability;
+import org.jrdma.verbs.model.DeviceAttributes;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.LinkLayer;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.PortAttributes;
+import org.jrdma.verbs.model.PortState;
+import org.jrdma.verbs.model.TransportType;
 
 /** What a device tells of itself, in the lines of the C program, whose values stand in columns. */
 final class Report {

@@ -1,7 +1,7 @@
 package org.jrdma.examples.events;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -13,20 +13,20 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedDatagramQueuePair;
-import org.jrdma.verbs.GlobalRouteHeader;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
-import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.MulticastJoined;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.DatagramParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.MulticastRole;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 
 /**
  * Joins a multicast group by its IP address, and sends datagrams to all of its members or receives

@@ -1,11 +1,11 @@
 package org.jrdma.examples.events;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
-import static org.jrdma.verbs.QueuePairState.INIT;
-import static org.jrdma.verbs.QueuePairState.READY_TO_RECEIVE;
-import static org.jrdma.verbs.QueuePairState.READY_TO_SEND;
+import static org.jrdma.verbs.model.QueuePairState.INIT;
+import static org.jrdma.verbs.model.QueuePairState.READY_TO_RECEIVE;
+import static org.jrdma.verbs.model.QueuePairState.READY_TO_SEND;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -17,9 +17,7 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.Transfer;
-import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectResponse;
@@ -27,10 +25,12 @@ import org.jrdma.verbs.cm.ConnectionEvent.Disconnected;
 import org.jrdma.verbs.cm.ConnectionEvent.Established;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.QueuePairState;
 
 /**
  * Many connections by one thread, which takes every step itself and is told by events what came of

@@ -1,7 +1,7 @@
 package org.jrdma.examples.events;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -14,22 +14,22 @@ import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedDatagramQueuePair;
-import org.jrdma.verbs.GlobalRouteHeader;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
-import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.DatagramEstablished;
 import org.jrdma.verbs.cm.ConnectionEvent.DatagramRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.DatagramParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 
 /**
  * Asks a server where datagrams for it go, and sends it some; as the C program {@code udaddy}, and

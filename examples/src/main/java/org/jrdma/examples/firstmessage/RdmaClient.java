@@ -1,7 +1,7 @@
 package org.jrdma.examples.firstmessage;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;

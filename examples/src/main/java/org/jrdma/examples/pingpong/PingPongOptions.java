@@ -6,9 +6,9 @@ import java.util.List;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.Mtu;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.model.Mtu;
 
 /** The command line of a ping-pong, in the words of the C program of the same name. */
 final class PingPongOptions {

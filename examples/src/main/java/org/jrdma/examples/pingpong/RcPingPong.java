@@ -1,13 +1,13 @@
 package org.jrdma.examples.pingpong;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.ON_DEMAND;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.ON_DEMAND;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.util.Map;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.model.Access;
 
 /**
  * Sends a message to and fro between two processes over a reliable connection, as {@code

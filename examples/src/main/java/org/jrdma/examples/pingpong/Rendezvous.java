@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jrdma.examples.Tcp;
-import org.jrdma.verbs.Endpoint;
-import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
 
 /**
  * How the two sides of a ping-pong find each other over TCP: each tells where its queue pairs are.

@@ -1,16 +1,16 @@
 package org.jrdma.examples.pingpong;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.ON_DEMAND;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.ON_DEMAND;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.model.Access;
 
 /**
  * Sends messages to and fro between two processes over several connections at a time, which share

@@ -1,6 +1,6 @@
 package org.jrdma.examples.pingpong;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.unreliable;
 
 import java.io.IOException;

@@ -1,12 +1,12 @@
 package org.jrdma.examples.pingpong;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.datagrams;
 
 import java.io.IOException;
 import java.util.Map;
 import org.jrdma.verbs.Destination;
-import org.jrdma.verbs.GlobalRouteHeader;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 
 /**
  * Sends a datagram to and fro between two processes, as {@code ibv_ud_pingpong} of rdma-core does;

@@ -3,8 +3,8 @@ package org.jrdma.examples.pingpong;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
-import org.jrdma.verbs.Endpoint;
-import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
 
 /**
  * One side of the two connections between a server and a client: the number of the queue pair that

@@ -1,8 +1,8 @@
 package org.jrdma.examples.pingpong;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.ON_DEMAND;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.ON_DEMAND;
 import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 
 import java.io.IOException;
@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jrdma.examples.Tcp;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.ConnectOptions;
@@ -25,6 +24,7 @@ import org.jrdma.verbs.PolledXrcSendQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
 import org.jrdma.verbs.XrcReceiveQueuePair;
+import org.jrdma.verbs.model.Access;
 
 /**
  * Sends messages to and fro between a server and its clients over extended reliable connections:

@@ -2,9 +2,9 @@ package org.jrdma.examples.rping;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_READ;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_READ;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -23,8 +23,6 @@ import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.QueuePairType;
-import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.AddressInfo;
@@ -33,6 +31,8 @@ import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.PortSpace;
 import org.jrdma.verbs.cm.Route;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * A ping over a connection by address and port, as the C program {@code rping} plays it; either

@@ -1,8 +1,8 @@
 package org.jrdma.examples.simplerdmawrite;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -12,10 +12,10 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.examples.Peer;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * One RDMA WRITE: a process puts a text into the memory of another one, which does nothing for it

@@ -1,6 +1,6 @@
 package org.jrdma.examples.udmulticast;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.datagrams;
 
 import java.io.IOException;
@@ -15,10 +15,10 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.DispatchedDatagramQueuePair;
-import org.jrdma.verbs.Gid;
-import org.jrdma.verbs.GidEntry;
-import org.jrdma.verbs.GlobalRouteHeader;
 import org.jrdma.verbs.RegisteredArena;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 
 /** A datagram for all who have joined a group: one sends it, and any number receive it. */
 public final class UdMulticast {

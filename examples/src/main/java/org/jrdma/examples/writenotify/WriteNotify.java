@@ -1,8 +1,8 @@
 package org.jrdma.examples.writenotify;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -22,13 +22,13 @@ import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.MemorySlice;
-import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.PrivateData;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * Clients put data into a server's memory, and tell it when the data is there. A write alone tells

@@ -9,7 +9,7 @@ import static org.jrdma.examples.pingpong.PingPongOptions.Program.UD;
 
 import java.util.Locale;
 import org.jrdma.examples.pingpong.PingPongOptions.Program;
-import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.model.Mtu;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.util.List;
-import org.jrdma.verbs.Endpoint;
-import org.jrdma.verbs.Gid;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
 import org.junit.jupiter.api.Test;
 
 class RendezvousTest {

@@ -2,7 +2,7 @@ package org.jrdma.verbs.cm;
 
 import java.net.InetSocketAddress;
 import java.util.Optional;
-import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.model.QueuePairType;
 
 /**
  * Where a service is, and what kind of connection leads to it. In C: {@code struct rdma_addrinfo}.

@@ -3,7 +3,6 @@ package org.jrdma.verbs.cm;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.MemoryRegion;
@@ -13,7 +12,8 @@ import org.jrdma.verbs.PreparedSend;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.RegisteredArena;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The messages of an {@link RdmaChannel}: a ring of slots to send from and one to receive into, and

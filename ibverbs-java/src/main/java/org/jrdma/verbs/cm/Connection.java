@@ -11,9 +11,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.QueuePairChange;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -166,7 +166,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     /**
      * Ends the connection, and waits until the peer has answered. What is under way ends as {@link
-     * org.jrdma.verbs.CompletionStatus#FLUSHED}: await it first. In C: {@code rdma_disconnect}.
+     * org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await it first. In C: {@code rdma_disconnect}.
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not answer in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set

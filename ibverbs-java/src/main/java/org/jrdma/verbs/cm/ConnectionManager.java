@@ -19,10 +19,10 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.SoftwareFabric;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -9,7 +9,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /** A peer that wants to connect, until it is accepted, refused or closed. */
 public final class ConnectionRequest implements AutoCloseable {

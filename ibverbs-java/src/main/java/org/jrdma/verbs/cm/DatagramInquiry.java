@@ -2,7 +2,7 @@ package org.jrdma.verbs.cm;
 
 import java.net.InetSocketAddress;
 import org.jrdma.verbs.DatagramQueuePair;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /** A peer that wants to know where datagrams go, until it is answered, refused or closed. */
 public final class DatagramInquiry implements AutoCloseable {

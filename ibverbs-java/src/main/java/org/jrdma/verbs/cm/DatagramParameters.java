@@ -1,6 +1,6 @@
 package org.jrdma.verbs.cm;
 
-import org.jrdma.verbs.AddressVector;
+import org.jrdma.verbs.model.AddressVector;
 
 /**
  * Where datagrams go: to a peer, or to a multicast group. In C: {@code struct rdma_ud_param}.

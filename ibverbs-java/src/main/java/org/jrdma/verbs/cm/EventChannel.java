@@ -27,10 +27,10 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.Linux;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.EventFunctions;
+import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

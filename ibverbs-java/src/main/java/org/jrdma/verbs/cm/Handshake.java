@@ -8,13 +8,13 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
-import org.jrdma.verbs.DeviceAttributes;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.QueuePairAttribute;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.QueuePairType;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.DeviceAttributes;
+import org.jrdma.verbs.model.QueuePairAttribute;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /** From a route or a request to a connection. Whatever fails, nothing is left open. */

@@ -17,15 +17,15 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
-import org.jrdma.verbs.AsyncEventType;
-import org.jrdma.verbs.EnhancedOptions;
-import org.jrdma.verbs.QueuePairChange;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.QueuePairType;
-import org.jrdma.verbs.TransportType;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.jrdma.verbs.model.AsyncEventType;
+import org.jrdma.verbs.model.EnhancedOptions;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

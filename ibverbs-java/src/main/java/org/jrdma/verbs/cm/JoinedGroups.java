@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The groups that a native identifier is in, or is about to be. Their events name them by numbers.

@@ -34,7 +34,7 @@ public final class Listener implements AutoCloseable {
     /**
      * Waits for a request.
      *
-     * @throws org.jrdma.verbs.VerbsException if the device is being taken out
+     * @throws org.jrdma.verbs.model.VerbsException if the device is being taken out
      * @throws org.jrdma.ffi.FabricTimeoutException if none comes in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if this is closed, before or meanwhile

@@ -1,7 +1,7 @@
 package org.jrdma.verbs.cm;
 
 import java.util.Optional;
-import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.model.QueuePairType;
 
 /**
  * What to look up: a service of a machine, by their names, and what kind of queue pair it is for.

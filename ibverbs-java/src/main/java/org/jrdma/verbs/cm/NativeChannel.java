@@ -1,10 +1,10 @@
 package org.jrdma.verbs.cm;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.EventFunctions;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The native channel: destroyed when neither it nor any identifier of it is in use. An identifier

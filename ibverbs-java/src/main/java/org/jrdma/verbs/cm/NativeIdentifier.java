@@ -1,9 +1,9 @@
 package org.jrdma.verbs.cm;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

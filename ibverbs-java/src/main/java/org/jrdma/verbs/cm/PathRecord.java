@@ -1,7 +1,7 @@
 package org.jrdma.verbs.cm;
 
-import org.jrdma.verbs.Gid;
-import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.Mtu;
 
 /**
  * A way through the fabric, as a subnet manager gives it, or as the kernel makes it up for RoCE. In

@@ -11,16 +11,16 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.CompletionCursor;
-import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRead;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.RemoteMemory;
-import org.jrdma.verbs.TransportType;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

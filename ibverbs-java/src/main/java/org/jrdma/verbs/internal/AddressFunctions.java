@@ -20,9 +20,9 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.model.VerbsException;
 
 /** The connection manager's addresses by name. */
 public final class AddressFunctions {

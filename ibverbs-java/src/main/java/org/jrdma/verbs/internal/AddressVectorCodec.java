@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.jrdma.abi.rdma.ibv_ah_attr;
 import org.jrdma.abi.rdma.ibv_global_route;
-import org.jrdma.verbs.AddressVector;
-import org.jrdma.verbs.Gid;
-import org.jrdma.verbs.StaticRate;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.StaticRate;
 
 /** Between an {@link ibv_ah_attr} and the API's words. */
 final class AddressVectorCodec {

@@ -6,7 +6,7 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.CapturedErrno;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A function about to be called, with what is said of it if it fails. The methods are the error

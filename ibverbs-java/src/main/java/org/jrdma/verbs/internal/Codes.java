@@ -1,30 +1,30 @@
 package org.jrdma.verbs.internal;
 
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.Access;
-import org.jrdma.verbs.AsyncEventType;
-import org.jrdma.verbs.AtomicCapability;
-import org.jrdma.verbs.CompletionField;
-import org.jrdma.verbs.CompletionKind;
-import org.jrdma.verbs.CompletionStatus;
-import org.jrdma.verbs.DataOrder;
-import org.jrdma.verbs.DeviceCapability;
 import org.jrdma.verbs.FlowCounters;
 import org.jrdma.verbs.FlowRule;
-import org.jrdma.verbs.FlushPlacement;
-import org.jrdma.verbs.ForkStatus;
-import org.jrdma.verbs.GidType;
-import org.jrdma.verbs.LinkLayer;
-import org.jrdma.verbs.MigrationState;
-import org.jrdma.verbs.Mtu;
-import org.jrdma.verbs.NodeType;
-import org.jrdma.verbs.PortState;
-import org.jrdma.verbs.QueuePairAttribute;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.QueuePairType;
-import org.jrdma.verbs.StaticRate;
-import org.jrdma.verbs.TransportType;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.AsyncEventType;
+import org.jrdma.verbs.model.AtomicCapability;
+import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.DataOrder;
+import org.jrdma.verbs.model.DeviceCapability;
+import org.jrdma.verbs.model.FlushPlacement;
+import org.jrdma.verbs.model.ForkStatus;
+import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.LinkLayer;
+import org.jrdma.verbs.model.MigrationState;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.NodeType;
+import org.jrdma.verbs.model.PortState;
+import org.jrdma.verbs.model.QueuePairAttribute;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.StaticRate;
+import org.jrdma.verbs.model.TransportType;
 
 /** Which number C has for which word of the API: the one place where both are named. */
 public final class Codes {

@@ -23,8 +23,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.CompletionField;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.model.VerbsException;
 
 /** Completion queues and the channels that tell of them. Polling is in {@link HotPath}. */
 public final class CompletionFunctions {

@@ -14,10 +14,10 @@ import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.AddressVector;
-import org.jrdma.verbs.DatagramSource;
-import org.jrdma.verbs.Gid;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.DatagramSource;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * What datagrams need besides queue pairs: address handles, and membership of multicast groups. A

@@ -32,10 +32,10 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Linux;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.DeviceAttributes;
-import org.jrdma.verbs.ExtendedDeviceAttributes;
-import org.jrdma.verbs.PortAttributes;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.DeviceAttributes;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
+import org.jrdma.verbs.model.PortAttributes;
+import org.jrdma.verbs.model.VerbsException;
 
 /** Devices: found, opened, asked what they are, and heard when something happens to them. */
 public final class DeviceFunctions {

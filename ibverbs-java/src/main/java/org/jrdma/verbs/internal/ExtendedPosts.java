@@ -19,8 +19,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.verbs.QueuePairType;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.QueuePairType;
 
 /**
  * Of a queue pair that {@code ibv_create_qp_ex} made: requests to send are posted by the functions

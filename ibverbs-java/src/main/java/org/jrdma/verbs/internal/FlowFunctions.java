@@ -40,7 +40,7 @@ import org.jrdma.verbs.FlowCounters;
 import org.jrdma.verbs.FlowField;
 import org.jrdma.verbs.FlowLayer;
 import org.jrdma.verbs.FlowRule;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /** Flows and their counters. All are members of the context: each is asked for where it is used. */
 public final class FlowFunctions {

@@ -12,7 +12,7 @@ import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.StackRoom;
-import org.jrdma.verbs.QueuePairType;
+import org.jrdma.verbs.model.QueuePairType;
 
 /**
  * The functions called for every transfer: a provider's own, whose addresses stand in its context.

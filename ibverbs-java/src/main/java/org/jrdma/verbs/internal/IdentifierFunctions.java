@@ -27,17 +27,17 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.rdma_route;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.AsyncEventType;
-import org.jrdma.verbs.EnhancedOptions;
-import org.jrdma.verbs.QueuePairChange;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.QueuePairType;
-import org.jrdma.verbs.TransportType;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.MulticastRole;
 import org.jrdma.verbs.cm.PathRecord;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.AsyncEventType;
+import org.jrdma.verbs.model.EnhancedOptions;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**

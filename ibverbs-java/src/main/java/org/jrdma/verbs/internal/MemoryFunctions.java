@@ -26,8 +26,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.PageAdvice;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.PageAdvice;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /** Protection domains, memory regions and windows. */

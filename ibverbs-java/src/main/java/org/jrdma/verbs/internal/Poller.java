@@ -2,7 +2,7 @@ package org.jrdma.verbs.internal;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
-import org.jrdma.verbs.CompletionField;
+import org.jrdma.verbs.model.CompletionField;
 
 /** Takes completions from one queue. For callers that are inside their guard. */
 public abstract sealed class Poller permits Poller.Plain, ExtendedPoller {

@@ -1,6 +1,6 @@
 package org.jrdma.verbs.internal;
 
-import org.jrdma.verbs.DeviceAttributes;
+import org.jrdma.verbs.model.DeviceAttributes;
 
 /** What a provider is known to do wrong, so that it is not asked to. */
 public final class ProviderFaults {

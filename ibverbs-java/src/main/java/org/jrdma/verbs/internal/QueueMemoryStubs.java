@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.QueueMemory;
+import org.jrdma.verbs.model.QueueMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

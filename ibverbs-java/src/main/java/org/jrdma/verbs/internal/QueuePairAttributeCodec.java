@@ -6,15 +6,15 @@ import java.util.Optional;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.Access;
-import org.jrdma.verbs.AddressVector;
-import org.jrdma.verbs.AlternatePath;
-import org.jrdma.verbs.MigrationState;
-import org.jrdma.verbs.Mtu;
-import org.jrdma.verbs.QueuePairAttribute;
-import org.jrdma.verbs.QueuePairAttributes;
-import org.jrdma.verbs.QueuePairChange;
-import org.jrdma.verbs.QueuePairState;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.AlternatePath;
+import org.jrdma.verbs.model.MigrationState;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.QueuePairAttribute;
+import org.jrdma.verbs.model.QueuePairAttributes;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
 
 /** Between an {@link ibv_qp_attr} and the API's words. */
 final class QueuePairAttributeCodec {

@@ -25,15 +25,15 @@ import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.CompletionKind;
-import org.jrdma.verbs.DataOrder;
-import org.jrdma.verbs.EnhancedOptions;
-import org.jrdma.verbs.QueuePairAttribute;
-import org.jrdma.verbs.QueuePairAttributes;
-import org.jrdma.verbs.QueuePairType;
-import org.jrdma.verbs.RateLimit;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.DataOrder;
+import org.jrdma.verbs.model.EnhancedOptions;
+import org.jrdma.verbs.model.QueuePairAttribute;
+import org.jrdma.verbs.model.QueuePairAttributes;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.RateLimit;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Queue pairs: made, brought from state to state, asked, destroyed. Posting is in {@link HotPath}.

@@ -18,8 +18,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.SharedReceiveQueueAttributes;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Receive queues that queue pairs share: made, changed, asked, destroyed. Posting is in {@link

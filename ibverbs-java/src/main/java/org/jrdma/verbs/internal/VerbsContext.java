@@ -9,7 +9,7 @@ import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * An open device's structure: an {@code ibv_context} that ends a {@code verbs_context}, which grows

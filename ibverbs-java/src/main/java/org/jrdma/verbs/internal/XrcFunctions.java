@@ -12,7 +12,7 @@ import org.jrdma.abi.rdma.ibv_xrcd;
 import org.jrdma.abi.rdma.ibv_xrcd_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /** XRC domains: opened, closed. A device that has none is without these functions. */
 public final class XrcFunctions {

@@ -10,9 +10,9 @@ import java.lang.foreign.ValueLayout;
 import org.jrdma.abi.rdma.ibv_device_attr;
 import org.jrdma.abi.rdma.ibv_device_attr_ex;
 import org.jrdma.abi.rdma.ibv_port_attr;
-import org.jrdma.verbs.ExtendedDeviceAttributes.PacketPacing;
-import org.jrdma.verbs.ExtendedDeviceAttributes.ReceiveSideScaling;
-import org.jrdma.verbs.ExtendedDeviceAttributes.TagMatching;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes.PacketPacing;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes.ReceiveSideScaling;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes.TagMatching;
 import org.junit.jupiter.api.Test;
 
 /** Each member of C's structures, which all hold another number here, in its own component. */

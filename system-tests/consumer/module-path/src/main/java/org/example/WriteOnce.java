@@ -1,8 +1,8 @@
 package org.example;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import module org.jrdma.verbs;

@@ -10,15 +10,15 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.stress.World.Country;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
-import org.jrdma.verbs.QueuePairChange;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.VerbsException;
 
 /** One thread of the soak: does this and that to what all share, and notes what comes of it. */
 final class Soaker implements Runnable {

@@ -1,7 +1,7 @@
 package org.jrdma.stress;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -13,13 +13,13 @@ import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DeviceOption;
 import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.RegisteredArena;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.DeviceOption;
 
 /**
  * The objects that all threads share. Whoever finds one closed puts a new one in its place, so that

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32;
 import org.jrdma.processes.Program;
 import org.jrdma.soft.roce.TracedPacket;
-import org.jrdma.verbs.Mtu;
-import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.RemoteMemory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

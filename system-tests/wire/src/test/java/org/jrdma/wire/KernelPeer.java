@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.EnhancedOptions;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionEvent;
@@ -14,6 +13,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.EnhancedOptions;
 
 /**
  * A process at the kernel's end of the wire, on the kernel's connection manager, that writes what

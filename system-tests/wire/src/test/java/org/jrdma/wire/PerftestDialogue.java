@@ -10,10 +10,10 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.jrdma.verbs.Endpoint;
-import org.jrdma.verbs.Gid;
-import org.jrdma.verbs.Mtu;
-import org.jrdma.verbs.RemoteMemory;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * What two perftest programs say to each other over TCP. In each exchange the client speaks first.

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jrdma.processes.Program;
-import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.model.Mtu;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 

@@ -1,10 +1,10 @@
 package org.jrdma.wire;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.MEMORY_WINDOW_BIND;
-import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
-import static org.jrdma.verbs.Access.REMOTE_READ;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.MEMORY_WINDOW_BIND;
+import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
+import static org.jrdma.verbs.model.Access.REMOTE_READ;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -15,24 +15,24 @@ import java.util.function.UnaryOperator;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.TracedPacket;
-import org.jrdma.verbs.AddressVector;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.Mtu;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.RegisteredArena;
-import org.jrdma.verbs.StaticRate;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.StaticRate;
 
 /** A reliable queue pair at one end of the wire, with all it needs. For one thread. */
 final class Side implements AutoCloseable {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.processes.Program;
-import org.jrdma.verbs.Mtu;
+import org.jrdma.verbs.model.Mtu;
 
 /**
  * The veth pair between this JVM's network namespace, which has the software fabric, and the first

@@ -10,12 +10,12 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.me
 
 import java.util.List;
 import org.jrdma.soft.roce.SoftDevice;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.TransferException;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.Access;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;

@@ -20,7 +20,7 @@ import org.jrdma.verbs.FlowLayer;
 import org.jrdma.verbs.FlowRule;
 import org.jrdma.verbs.PolledRawQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,7 @@ import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * The recording device with what most tests need of it: pd1, cq1 and qp1 in the recorder's words.

@@ -2,7 +2,7 @@ package org.jrdma.tck.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -13,18 +13,18 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.Completion;
-import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.DispatchedQueuePair;
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.MemorySlice;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Verbs;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -2,10 +2,10 @@ package org.jrdma.tck.software;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
-import static org.jrdma.verbs.Access.REMOTE_READ;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
+import static org.jrdma.verbs.model.Access.REMOTE_READ;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
@@ -14,17 +14,15 @@ import java.time.Duration;
 import java.util.Arrays;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.soft.roce.TracedPacket;
 import org.jrdma.soft.roce.TracedPacket.Direction;
+import org.jrdma.soft.roce.TracedPacket;
 import org.jrdma.tck.software.Script.Kind;
 import org.jrdma.tck.software.Script.Operation;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.ConnectOptions;
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.MemorySlice;
-import org.jrdma.verbs.Mtu;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedCompareAndSwap;
 import org.jrdma.verbs.PreparedFetchAndAdd;
@@ -32,8 +30,10 @@ import org.jrdma.verbs.PreparedRead;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
 import org.jrdma.verbs.PreparedWrite;
-import org.jrdma.verbs.RemoteMemory;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Mtu;
+import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * One of two processes that do to each other what their {@link Script}s say, and check all that

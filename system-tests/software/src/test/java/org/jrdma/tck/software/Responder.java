@@ -1,11 +1,11 @@
 package org.jrdma.tck.software;
 
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 
-import org.jrdma.verbs.Endpoint;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.Endpoint;
 
 /** A process that lets its memory be written, and does nothing itself. */
 final class Responder {

@@ -12,12 +12,12 @@ import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.TracedPacket.Direction;
 import org.jrdma.soft.roce.Trouble;
 import org.jrdma.soft.roce.TroubleCounts;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.Gid;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 
 /** Devices of the software fabric, as a program opens them. */

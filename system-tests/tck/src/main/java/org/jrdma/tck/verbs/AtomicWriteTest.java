@@ -7,11 +7,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
-import org.jrdma.verbs.Access;
-import org.jrdma.verbs.CompletionKind;
-import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 
 /** Writes of eight bytes at once. */

@@ -4,21 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.function.UnaryOperator;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.GlobalRouteHeader;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.PolledDatagramQueuePair;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.GlobalRouteHeader;
+import org.jrdma.verbs.model.VerbsException;
 
 /** A queue pair of datagrams with all that it needs, that its tests poll. */
 record DatagramSide(

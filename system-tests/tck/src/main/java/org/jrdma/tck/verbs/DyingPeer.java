@@ -5,13 +5,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.QueuePairState;
 
 /**
  * A process of its own on the system's libraries that takes the first steps of a connection, says

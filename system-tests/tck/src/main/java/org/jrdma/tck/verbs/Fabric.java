@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 

@@ -1,16 +1,16 @@
 package org.jrdma.tck.verbs;
 
-import static org.jrdma.verbs.CompletionStatus.LOCAL_LENGTH_ERROR;
-import static org.jrdma.verbs.CompletionStatus.LOCAL_PROTECTION_ERROR;
-import static org.jrdma.verbs.CompletionStatus.MEMORY_WINDOW_BIND_ERROR;
-import static org.jrdma.verbs.CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED;
-import static org.jrdma.verbs.CompletionStatus.REMOTE_ACCESS_ERROR;
-import static org.jrdma.verbs.CompletionStatus.REMOTE_INVALID_REQUEST;
-import static org.jrdma.verbs.CompletionStatus.REMOTE_OPERATION_ERROR;
-import static org.jrdma.verbs.CompletionStatus.RETRIES_EXCEEDED;
-import static org.jrdma.verbs.CompletionStatus.SUCCESS;
+import static org.jrdma.verbs.model.CompletionStatus.LOCAL_LENGTH_ERROR;
+import static org.jrdma.verbs.model.CompletionStatus.LOCAL_PROTECTION_ERROR;
+import static org.jrdma.verbs.model.CompletionStatus.MEMORY_WINDOW_BIND_ERROR;
+import static org.jrdma.verbs.model.CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED;
+import static org.jrdma.verbs.model.CompletionStatus.REMOTE_ACCESS_ERROR;
+import static org.jrdma.verbs.model.CompletionStatus.REMOTE_INVALID_REQUEST;
+import static org.jrdma.verbs.model.CompletionStatus.REMOTE_OPERATION_ERROR;
+import static org.jrdma.verbs.model.CompletionStatus.RETRIES_EXCEEDED;
+import static org.jrdma.verbs.model.CompletionStatus.SUCCESS;
 
-import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.model.CompletionStatus;
 
 /** What can go wrong with a request, and the status that the InfiniBand specification demands. */
 enum Flow {

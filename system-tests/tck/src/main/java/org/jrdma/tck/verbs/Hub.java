@@ -17,7 +17,7 @@ import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /** Queue pairs that share their receives, each connected to one that sends to it. */
 final class Hub implements AutoCloseable {

@@ -2,7 +2,7 @@ package org.jrdma.tck.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.QueuePairState;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

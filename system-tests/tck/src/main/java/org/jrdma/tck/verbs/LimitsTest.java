@@ -2,7 +2,7 @@ package org.jrdma.tck.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.RegisteredArena.PageSize;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.verbs.Access;
-import org.jrdma.verbs.DeviceOption;
-import org.jrdma.verbs.ForkStatus;
-import org.jrdma.verbs.GidEntry;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.ForkStatus;
+import org.jrdma.verbs.model.GidEntry;
 import org.junit.jupiter.api.Test;
 
 /** Libraries that lack what newer ones have: nothing fails that they could do. */

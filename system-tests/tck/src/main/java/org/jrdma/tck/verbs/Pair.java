@@ -2,14 +2,14 @@ package org.jrdma.tck.verbs;
 
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.jrdma.verbs.Access;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
 
 /** Two queue pairs, connected to each other, that their tests poll. Made by its own methods. */
 final class Pair implements AutoCloseable {

@@ -3,8 +3,8 @@ package org.jrdma.tck.verbs;
 import static java.util.Map.entry;
 
 import java.util.Map;
-import org.jrdma.verbs.Access;
-import org.jrdma.verbs.CompletionStatus;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.CompletionStatus;
 
 /** Where a provider deviates from the specification, or offers less, with the reason for each. */
 @SuppressWarnings("ImmutableEnumChecker") // the maps are immutable

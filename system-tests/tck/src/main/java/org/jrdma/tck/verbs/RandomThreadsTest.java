@@ -27,10 +27,10 @@ import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.QueuePairChange;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.QueuePairState;
 import org.jrdma.verbs.RegisteredArena;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

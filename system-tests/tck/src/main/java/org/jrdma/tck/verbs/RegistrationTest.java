@@ -2,20 +2,20 @@ package org.jrdma.tck.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.verbs.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.Access.REMOTE_READ;
-import static org.jrdma.verbs.Access.REMOTE_WRITE;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_READ;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.jrdma.verbs.Access;
-import org.jrdma.verbs.CompletionStatus;
 import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.RemoteMemory;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

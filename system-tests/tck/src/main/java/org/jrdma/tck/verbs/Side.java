@@ -14,7 +14,7 @@ import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 
 /**
  * One of two queue pairs that are connected, with all that it needs: nothing is shared with the

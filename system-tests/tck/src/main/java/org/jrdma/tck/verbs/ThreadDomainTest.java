@@ -8,7 +8,7 @@ import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

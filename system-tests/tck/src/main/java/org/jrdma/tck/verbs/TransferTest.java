@@ -1,20 +1,20 @@
 package org.jrdma.tck.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.verbs.CompletionKind.COMPARE_AND_SWAP;
-import static org.jrdma.verbs.CompletionKind.FETCH_AND_ADD;
-import static org.jrdma.verbs.CompletionKind.READ;
-import static org.jrdma.verbs.CompletionKind.RECEIVE;
-import static org.jrdma.verbs.CompletionKind.RECEIVE_OF_WRITE;
-import static org.jrdma.verbs.CompletionKind.SEND;
-import static org.jrdma.verbs.CompletionKind.WRITE;
+import static org.jrdma.verbs.model.CompletionKind.COMPARE_AND_SWAP;
+import static org.jrdma.verbs.model.CompletionKind.FETCH_AND_ADD;
+import static org.jrdma.verbs.model.CompletionKind.READ;
+import static org.jrdma.verbs.model.CompletionKind.RECEIVE;
+import static org.jrdma.verbs.model.CompletionKind.RECEIVE_OF_WRITE;
+import static org.jrdma.verbs.model.CompletionKind.SEND;
+import static org.jrdma.verbs.model.CompletionKind.WRITE;
 
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.verbs.Completion;
-import org.jrdma.verbs.CompletionKind;
-import org.jrdma.verbs.VerbsException;
+import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

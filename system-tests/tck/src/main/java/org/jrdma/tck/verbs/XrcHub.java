@@ -17,9 +17,9 @@ import org.jrdma.verbs.PolledXrcSharedReceiveQueue;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.VerbsException;
 import org.jrdma.verbs.XrcDomain;
 import org.jrdma.verbs.XrcReceiveQueuePair;
+import org.jrdma.verbs.model.VerbsException;
 
 /** An XRC domain, what receives in it, and senders connected to it. */
 final class XrcHub implements AutoCloseable {
