@@ -7,6 +7,7 @@ import com.sun.source.util.DocTrees;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreePathScanner;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,13 +31,24 @@ import javax.tools.ToolProvider;
 final class JavaNames {
 
     private static final Path SOURCES = Path.of("../../ibverbs-java/src/main/java/org/jrdma/verbs");
-    private static final List<String> PACKAGES = List.of("org.jrdma.verbs.", "org.jrdma.verbs.cm.");
+    private static final List<String> PACKAGES = packages();
     private static final Pattern PARAMETER = Pattern.compile("@param (\\w+) (.*)");
     private static final Pattern IN_C = Pattern.compile("In C: (.*?)(?:\\.(?= |$)|$)");
     private static final Pattern NAME =
             Pattern.compile("\\{@link #(\\w+)\\(\\)\\} is|\\{@code (\\w+)\\}");
 
     private final Map<String, Set<JavaName>> names = new HashMap<>();
+
+    private static List<String> packages() {
+        try (var folders = Files.walk(SOURCES)) {
+            return folders.filter(Files::isDirectory)
+                    .map(folder -> SOURCES.getParent().relativize(folder).toString())
+                    .map(folder -> "org.jrdma." + folder.replace('/', '.') + ".")
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 
     /**
      * A type or a member of the API.
@@ -51,7 +63,7 @@ final class JavaNames {
                 try {
                     return Class.forName(name + type.replace('.', '$'));
                 } catch (ClassNotFoundException e) {
-                    // of the next, then
+                    // not in this package
                 }
             }
             throw new AssertionError("a source without its class: " + type);
