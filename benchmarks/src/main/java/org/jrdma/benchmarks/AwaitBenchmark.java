@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.RemoteMemory;
@@ -39,7 +39,7 @@ public class AwaitBenchmark {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private Device device;
-    private DispatchedQueuePair queuePair;
+    private AsyncQueuePair queuePair;
     private MemorySlice local;
     private RemoteMemory remote;
 

@@ -9,14 +9,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A completion queue that the SDK polls: the tier of operations that are awaited. Each operation of
- * a {@link DispatchedQueuePair} is a {@link Transfer}.
+ * a {@link AsyncQueuePair} is a {@link Transfer}.
  *
  * <p>Owned by its {@link Device}. Closing it closes the queue pairs that complete into it. Safe for
  * use by several threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel};
  * {@link #close()} is {@code ibv_destroy_cq}, {@code ibv_destroy_comp_channel}.
  */
 @SuppressWarnings("exports") // the type argument is for this package
-public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQueue> {
+public final class CompletionDispatcher extends CompletionSource<AsyncWorkQueue> {
 
     private static final Logger LOG = LoggerFactory.getLogger(CompletionDispatcher.class);
     private static final int BATCH = 64;
@@ -28,7 +28,7 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
         super(
                 device,
                 CompletionQueueOptions.capacity(capacity).waitable(),
-                device.sharedDispatched());
+                device.sharedAsync());
         try {
             new Loop(nativeQueue(), attachments(), Math.min(BATCH, capacity)).start();
         } catch (FabricException e) {
@@ -44,12 +44,12 @@ public final class CompletionDispatcher extends CompletionSource<DispatchedWorkQ
     private static final class Loop {
 
         private final NativeCompletionQueue queue;
-        private final Attachments<DispatchedWorkQueue> attachments;
-        private final CompletionTable<DispatchedWorkQueue> table;
+        private final Attachments<AsyncWorkQueue> attachments;
+        private final CompletionTable<AsyncWorkQueue> table;
         private final WorkCompletions batch;
         private final DescriptorWaiter waiter;
 
-        Loop(NativeCompletionQueue queue, Attachments<DispatchedWorkQueue> attachments, int batch)
+        Loop(NativeCompletionQueue queue, Attachments<AsyncWorkQueue> attachments, int batch)
                 throws FabricException {
             this.queue = queue;
             this.attachments = attachments;

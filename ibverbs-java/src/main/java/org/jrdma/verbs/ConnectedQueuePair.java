@@ -6,9 +6,9 @@ import org.jrdma.verbs.model.VerbsException;
 /** A queue pair that speaks or listens to one peer, reliably or not. */
 public sealed interface ConnectedQueuePair
         permits PolledQueuePair,
-                DispatchedQueuePair,
+                AsyncQueuePair,
                 PolledXrcSendQueuePair,
-                DispatchedXrcSendQueuePair,
+                AsyncXrcSendQueuePair,
                 XrcReceiveQueuePair {
 
     /** Where a peer reaches it: to be told to the peer before both connect. */

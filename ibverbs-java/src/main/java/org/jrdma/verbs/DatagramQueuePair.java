@@ -15,7 +15,7 @@ import org.jrdma.verbs.model.VerbsException;
  * bytes in its completion counts them too. Its completion says where it came from.
  */
 public sealed interface DatagramQueuePair
-        permits PolledDatagramQueuePair, DispatchedDatagramQueuePair {
+        permits PolledDatagramQueuePair, AsyncDatagramQueuePair {
 
     /**
      * Where others reach it: to be told to them, together with the queue key. The packet sequence

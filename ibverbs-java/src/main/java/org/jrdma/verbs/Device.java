@@ -63,7 +63,7 @@ public final class Device extends NativeObject {
     private final HotPath hotPath;
     private final EventSource events;
     private final CompletionTable<PolledWorkQueue> sharedPolled = CompletionTable.ofShared();
-    private final CompletionTable<DispatchedWorkQueue> sharedDispatched =
+    private final CompletionTable<AsyncWorkQueue> sharedAsync =
             CompletionTable.ofShared();
 
     Device(
@@ -483,8 +483,8 @@ public final class Device extends NativeObject {
     }
 
     /** Its shared receive queues that complete into dispatchers. */
-    CompletionTable<DispatchedWorkQueue> sharedDispatched() {
-        return sharedDispatched;
+    CompletionTable<AsyncWorkQueue> sharedAsync() {
+        return sharedAsync;
     }
 
     Lifetime ownLifetime() {

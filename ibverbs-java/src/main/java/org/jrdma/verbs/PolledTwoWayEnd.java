@@ -61,7 +61,7 @@ abstract sealed class PolledTwoWayEnd extends PolledEnd
         return switch (options.sharedReceives()) {
             case null -> null;
             case PolledSharedReceiveQueue polled -> polled.sharing();
-            case DispatchedSharedReceiveQueue awaited ->
+            case AsyncSharedReceiveQueue awaited ->
                     throw new IllegalArgumentException(
                             "The receives of the %s are awaited, and cannot be those of a queue pair that is polled; newSharedReceiveQueue() makes one for it"
                                     .formatted(awaited));

@@ -450,9 +450,9 @@ public final class ProtectionDomain extends NativeObject {
      * @param capacity how many receives it must have room for
      * @throws VerbsException if the device refuses it
      */
-    public DispatchedSharedReceiveQueue newDispatchedSharedReceiveQueue(int capacity)
+    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(int capacity)
             throws VerbsException {
-        return newDispatchedSharedReceiveQueue(capacity, 1, Duration.ofSeconds(10));
+        return newAsyncSharedReceiveQueue(capacity, 1, Duration.ofSeconds(10));
     }
 
     /**
@@ -461,9 +461,9 @@ public final class ProtectionDomain extends NativeObject {
      * @param elements how many pieces of memory a receive can scatter to
      * @param slotTimeout how long a receive waits for a free slot before it is posted
      */
-    public DispatchedSharedReceiveQueue newDispatchedSharedReceiveQueue(
+    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(
             int capacity, int elements, Duration slotTimeout) throws VerbsException {
-        return new DispatchedSharedReceiveQueue(this, capacity, elements, slotTimeout);
+        return new AsyncSharedReceiveQueue(this, capacity, elements, slotTimeout);
     }
 
     /**
@@ -500,7 +500,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device refuses it, or the queue could overrun its completion
      *     queue
      */
-    public DispatchedXrcSharedReceiveQueue newXrcSharedReceiveQueue(
+    public AsyncXrcSharedReceiveQueue newXrcSharedReceiveQueue(
             XrcDomain domain, CompletionDispatcher completions, int capacity)
             throws VerbsException {
         return newXrcSharedReceiveQueue(domain, completions, capacity, 1, Duration.ofSeconds(10));
@@ -512,14 +512,14 @@ public final class ProtectionDomain extends NativeObject {
      * @param elements how many pieces of memory a receive can scatter to
      * @param slotTimeout how long a receive waits for a free slot before it is posted
      */
-    public DispatchedXrcSharedReceiveQueue newXrcSharedReceiveQueue(
+    public AsyncXrcSharedReceiveQueue newXrcSharedReceiveQueue(
             XrcDomain domain,
             CompletionDispatcher completions,
             int capacity,
             int elements,
             Duration slotTimeout)
             throws VerbsException {
-        return new DispatchedXrcSharedReceiveQueue(
+        return new AsyncXrcSharedReceiveQueue(
                 this, domain, completions, capacity, elements, slotTimeout);
     }
 

@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * is {@code ibv_destroy_qp}.
  */
 public abstract sealed class QueuePair extends NativeObject
-        permits PolledEnd, DispatchedEnd, XrcReceiveQueuePair {
+        permits PolledEnd, AsyncEnd, XrcReceiveQueuePair {
 
     /** Null where it has none. */
     private final @Nullable ProtectionDomain domain;

@@ -77,7 +77,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /** A reliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_RC}. */
-    public static QueuePairOptions<DispatchedQueuePair> reliable(CompletionDispatcher completions) {
+    public static QueuePairOptions<AsyncQueuePair> reliable(CompletionDispatcher completions) {
         return connected(QueuePairType.RELIABLE_CONNECTION, completions);
     }
 
@@ -98,7 +98,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     /**
      * An unreliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_UC}.
      */
-    public static QueuePairOptions<DispatchedQueuePair> unreliable(
+    public static QueuePairOptions<AsyncQueuePair> unreliable(
             CompletionDispatcher completions) {
         return connected(QueuePairType.UNRELIABLE_CONNECTION, completions);
     }
@@ -119,11 +119,11 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     /** A queue pair for datagrams whose operations are awaited. In C: {@code IBV_QPT_UD}. */
-    public static QueuePairOptions<DispatchedDatagramQueuePair> datagrams(
+    public static QueuePairOptions<AsyncDatagramQueuePair> datagrams(
             CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.UNRELIABLE_DATAGRAM,
-                (domain, options) -> new DispatchedDatagramQueuePair(domain, completions, options),
+                (domain, options) -> new AsyncDatagramQueuePair(domain, completions, options),
                 completions.room());
     }
 
@@ -147,11 +147,11 @@ public final class QueuePairOptions<Q extends QueuePair> {
     /**
      * A queue pair for raw packets whose operations are awaited. In C: {@code IBV_QPT_RAW_PACKET}.
      */
-    public static QueuePairOptions<DispatchedRawQueuePair> rawPackets(
+    public static QueuePairOptions<AsyncRawQueuePair> rawPackets(
             CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.RAW_PACKET,
-                (domain, options) -> new DispatchedRawQueuePair(domain, completions, options),
+                (domain, options) -> new AsyncRawQueuePair(domain, completions, options),
                 completions.room());
     }
 
@@ -170,11 +170,11 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * The sending end of an extended reliable connection whose operations are awaited. It receives
      * nothing. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
      */
-    public static QueuePairOptions<DispatchedXrcSendQueuePair> xrcSend(
+    public static QueuePairOptions<AsyncXrcSendQueuePair> xrcSend(
             CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.XRC_SEND,
-                (domain, options) -> new DispatchedXrcSendQueuePair(domain, completions, options),
+                (domain, options) -> new AsyncXrcSendQueuePair(domain, completions, options),
                 completions.room());
     }
 
@@ -186,11 +186,11 @@ public final class QueuePairOptions<Q extends QueuePair> {
                 Math.min(ofSends.room(), ofReceives.room()));
     }
 
-    private static QueuePairOptions<DispatchedQueuePair> connected(
+    private static QueuePairOptions<AsyncQueuePair> connected(
             QueuePairType type, CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 type,
-                (domain, options) -> new DispatchedQueuePair(domain, completions, options),
+                (domain, options) -> new AsyncQueuePair(domain, completions, options),
                 completions.room());
     }
 

@@ -8,7 +8,7 @@ import org.jrdma.verbs.model.VerbsException;
  * to it, and nothing else. The process needs the capability CAP_NET_RAW. In C: {@code
  * IBV_QPT_RAW_PACKET}.
  */
-public sealed interface RawQueuePair permits PolledRawQueuePair, DispatchedRawQueuePair {
+public sealed interface RawQueuePair permits PolledRawQueuePair, AsyncRawQueuePair {
 
     /**
      * Brings this queue pair from RESET to READY_TO_SEND. In C: three calls of {@code

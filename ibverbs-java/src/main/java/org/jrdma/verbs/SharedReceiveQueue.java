@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * In C: {@code struct ibv_srq}; {@link #close()} is {@code ibv_destroy_srq}.
  */
 public abstract sealed class SharedReceiveQueue extends NativeObject
-        permits PolledSharedReceiveQueue, DispatchedSharedReceiveQueue {
+        permits PolledSharedReceiveQueue, AsyncSharedReceiveQueue {
 
     private final ProtectionDomain domain;
     private final long nativeAddress;

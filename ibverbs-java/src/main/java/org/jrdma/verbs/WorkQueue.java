@@ -11,7 +11,7 @@ import java.lang.invoke.VarHandle;
  * slots of all the unsignalled requests before it. One thread posts at a time, one thread completes
  * at a time, and the two share no lock: each writes a counter of its own.
  */
-abstract sealed class WorkQueue permits PolledWorkQueue, DispatchedWorkQueue {
+abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
 
     private static final VarHandle POSTED;
     private static final VarHandle RELEASED;

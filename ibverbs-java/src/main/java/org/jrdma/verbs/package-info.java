@@ -7,7 +7,7 @@
  * Everything is closed with what made it.
  *
  * <p>There are two tiers, and the completion queue decides: operations of a {@link
- * org.jrdma.verbs.DispatchedQueuePair} are awaited, by any number of threads; requests of a {@link
+ * org.jrdma.verbs.AsyncQueuePair} are awaited, by any number of threads; requests of a {@link
  * org.jrdma.verbs.PolledQueuePair} are prepared once, posted without allocating, and polled for by
  * {@link org.jrdma.verbs.CompletionCursor}s.
  */

@@ -86,7 +86,7 @@ class DispatchTest {
         }
     }
 
-    private static DispatchedQueuePair connected(Device device) throws VerbsException {
+    private static AsyncQueuePair connected(Device device) throws VerbsException {
         var queuePair =
                 device.newProtectionDomain()
                         .newQueuePair(
@@ -96,7 +96,7 @@ class DispatchTest {
     }
 
     /** Writes nothing. */
-    private static Transfer write(DispatchedQueuePair queuePair) {
+    private static Transfer write(AsyncQueuePair queuePair) {
         try {
             return queuePair.write(List.of(), new RemoteMemory(4096, 1, 1));
         } catch (IOException e) {

@@ -270,7 +270,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReturnTheSlotOfAnAwaitedReceiveThatTheProviderRefuses() throws Exception {
-        var awaited = domain.newDispatchedSharedReceiveQueue(1, 1, Duration.ZERO);
+        var awaited = domain.newAsyncSharedReceiveQueue(1, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         library.answering("post_srq_recv", Errno.EINVAL, 0);
 
@@ -284,7 +284,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldReturnTheSlotsThatADeviceDoesNotLetGo() throws Exception {
-        var awaited = domain.newDispatchedSharedReceiveQueue(2, 1, Duration.ZERO);
+        var awaited = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         library.answering("ibv_modify_srq", Errno.EINVAL, 0);
 
@@ -302,7 +302,7 @@ class SharedReceiveQueueTest {
 
     @Test
     void shouldEndAwaitedReceivesWhenADispatcherThatTheyMayCompleteIntoFails() throws Exception {
-        var awaited = domain.newDispatchedSharedReceiveQueue(2, 1, Duration.ZERO);
+        var awaited = domain.newAsyncSharedReceiveQueue(2, 1, Duration.ZERO);
         var region = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var dispatcher = device.newCompletionDispatcher(16);
         var queuePair =

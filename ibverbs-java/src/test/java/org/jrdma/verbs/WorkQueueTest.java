@@ -154,7 +154,7 @@ class WorkQueueTest {
     @Nested
     class Dispatched {
 
-        private final DispatchedWorkQueue queue = new DispatchedWorkQueue(3);
+        private final AsyncWorkQueue queue = new AsyncWorkQueue(3);
 
         private Transfer post() throws Exception {
             queue.awaitSlot(SOON, "send queue");

@@ -13,8 +13,8 @@ import java.time.Duration;
 import java.util.List;
 import org.jrdma.examples.Fabric;
 import org.jrdma.examples.Peer;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Endpoint;
@@ -124,7 +124,7 @@ public final class Atomics {
     /** Adds to numbers in memory that may be another process's, one operation after the other. */
     private static final class Counter {
 
-        private final DispatchedQueuePair queuePair;
+        private final AsyncQueuePair queuePair;
         private final RemoteMemory numbers;
         private final MemoryRegion result;
         private final long name;
@@ -134,7 +134,7 @@ public final class Atomics {
          * @param name what says who has the lock
          */
         Counter(
-                DispatchedQueuePair queuePair,
+                AsyncQueuePair queuePair,
                 RemoteMemory numbers,
                 MemoryRegion result,
                 int name) {
@@ -186,7 +186,7 @@ public final class Atomics {
         return host.isEmpty();
     }
 
-    private QueuePairOptions<DispatchedQueuePair> options(CompletionDispatcher completions) {
+    private QueuePairOptions<AsyncQueuePair> options(CompletionDispatcher completions) {
         var options = reliable(completions);
         return gidIndex < 0 ? options : options.gidIndex(gidIndex);
     }

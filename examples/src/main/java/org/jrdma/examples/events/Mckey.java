@@ -10,9 +10,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.examples.Fabric;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedDatagramQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
@@ -170,7 +170,7 @@ public final class Mckey {
         private Device device;
         private ProtectionDomain domain;
         private MemoryRegion memory;
-        private DispatchedDatagramQueuePair queuePair;
+        private AsyncDatagramQueuePair queuePair;
         private Destination group;
 
         Member(Identifier identifier) {

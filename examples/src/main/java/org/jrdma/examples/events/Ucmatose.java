@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jrdma.examples.Fabric;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
@@ -261,14 +261,14 @@ public final class Ucmatose {
         private Identifier identifier;
         private Device device;
         private MemoryRegion memory;
-        private DispatchedQueuePair queuePair;
+        private AsyncQueuePair queuePair;
 
         Peer(Identifier identifier) {
             this.identifier = identifier;
         }
 
         /** As soon as it is known which device leads there. */
-        DispatchedQueuePair open() throws IOException {
+        AsyncQueuePair open() throws IOException {
             device = fabric.verbs().open(identifier.deviceName().orElseThrow());
             var depth = Math.max(1, options.messages());
             var domain = device.newProtectionDomain();

@@ -10,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jrdma.examples.Fabric;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedDatagramQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
@@ -211,7 +211,7 @@ public final class Udaddy {
         private Device device;
         private ProtectionDomain domain;
         private MemoryRegion memory;
-        private DispatchedDatagramQueuePair queuePair;
+        private AsyncDatagramQueuePair queuePair;
         private Destination destination;
 
         Peer(Identifier identifier) {
@@ -219,7 +219,7 @@ public final class Udaddy {
         }
 
         /** As soon as it is known which device leads there. */
-        DispatchedDatagramQueuePair open() throws IOException {
+        AsyncDatagramQueuePair open() throws IOException {
             device = fabric.verbs().open(identifier.deviceName().orElseThrow());
             domain = device.newProtectionDomain();
             var depth = Math.max(1, options.messages());

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.examples.Fabric;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Transfer;
@@ -158,7 +158,7 @@ public final class Rping {
 
     /** Reads the source and writes the sink. */
     private void answer(
-            DispatchedQueuePair queuePair, Buffers buffers, AtomicReference<Transfer> next)
+            AsyncQueuePair queuePair, Buffers buffers, AtomicReference<Transfer> next)
             throws IOException {
         var source = buffers.named();
         if (source.length() > size) {
@@ -230,7 +230,7 @@ public final class Rping {
 
     /** Names memory to the server, and waits until it has done its part. */
     private static void exchange(
-            DispatchedQueuePair queuePair, Buffers buffers, MemoryRegion memory)
+            AsyncQueuePair queuePair, Buffers buffers, MemoryRegion memory)
             throws IOException {
         var goAhead = queuePair.receive(buffers.received.slice());
         buffers.name(memory);
@@ -249,7 +249,7 @@ public final class Rping {
         }
     }
 
-    private static ConnectionOptions<DispatchedQueuePair> options(
+    private static ConnectionOptions<AsyncQueuePair> options(
             CompletionDispatcher completions) {
         return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
     }

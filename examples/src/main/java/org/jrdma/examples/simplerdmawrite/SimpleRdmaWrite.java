@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import org.jrdma.examples.Fabric;
 import org.jrdma.examples.Peer;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Endpoint;
@@ -98,7 +98,7 @@ public final class SimpleRdmaWrite {
     }
 
     private static void write(
-            DispatchedQueuePair queuePair, MemoryRegion buffer, RemoteMemory theirMemory)
+            AsyncQueuePair queuePair, MemoryRegion buffer, RemoteMemory theirMemory)
             throws IOException {
         buffer.segment().setString(0, TEXT);
         buffer.segment().set(JAVA_LONG, ARRIVED, 1);
@@ -126,7 +126,7 @@ public final class SimpleRdmaWrite {
         return host.isEmpty();
     }
 
-    private QueuePairOptions<DispatchedQueuePair> options(CompletionDispatcher completions) {
+    private QueuePairOptions<AsyncQueuePair> options(CompletionDispatcher completions) {
         var options = reliable(completions);
         return gidIndex < 0 ? options : options.gidIndex(gidIndex);
     }

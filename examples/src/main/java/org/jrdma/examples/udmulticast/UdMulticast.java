@@ -12,9 +12,9 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jrdma.examples.Fabric;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedDatagramQueuePair;
 import org.jrdma.verbs.RegisteredArena;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.GidEntry;
@@ -91,7 +91,7 @@ public final class UdMulticast {
     }
 
     private void send(
-            DispatchedDatagramQueuePair queuePair, RegisteredArena memory, Destination all)
+            AsyncDatagramQueuePair queuePair, RegisteredArena memory, Destination all)
             throws IOException {
         var message = memory.allocateFrom(text);
         queuePair.send(memory.slice(message), all).await(PATIENCE);
@@ -99,7 +99,7 @@ public final class UdMulticast {
     }
 
     private void receive(
-            DispatchedDatagramQueuePair queuePair, RegisteredArena memory, GidEntry source)
+            AsyncDatagramQueuePair queuePair, RegisteredArena memory, GidEntry source)
             throws IOException {
         // Each message comes behind a header that says where it came from.
         var bytes = GlobalRouteHeader.BYTES + queuePair.maxMessageBytes();

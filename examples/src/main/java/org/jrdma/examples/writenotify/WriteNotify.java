@@ -18,8 +18,8 @@ import java.util.Locale;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.examples.Fabric;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.Transfer;
@@ -198,7 +198,7 @@ public final class WriteNotify {
     }
 
     private static void writeWithImmediate(
-            DispatchedQueuePair queuePair,
+            AsyncQueuePair queuePair,
             MemoryRegion texts,
             MemoryRegion messages,
             RemoteMemory remote,
@@ -212,7 +212,7 @@ public final class WriteNotify {
     }
 
     private static void writeAndSend(
-            DispatchedQueuePair queuePair,
+            AsyncQueuePair queuePair,
             MemoryRegion texts,
             MemoryRegion messages,
             RemoteMemory remote,
@@ -236,7 +236,7 @@ public final class WriteNotify {
         return messages.slice(NOTICE_BYTES, NOTICE_BYTES);
     }
 
-    private static ConnectionOptions<DispatchedQueuePair> options(
+    private static ConnectionOptions<AsyncQueuePair> options(
             CompletionDispatcher completions) {
         return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
     }

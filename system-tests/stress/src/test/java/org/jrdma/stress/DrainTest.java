@@ -164,7 +164,7 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseToResetADispatchedQueuePairWithATransferUnderWayUntilDrained()
+    void shouldRefuseToResetAnAsyncQueuePairWithATransferUnderWayUntilDrained()
             throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
@@ -185,7 +185,7 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseTransfersWhileADispatchedQueuePairIsDrained() throws Exception {
+    void shouldRefuseTransfersWhileAnAsyncQueuePairIsDrained() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
         var flushing = new CountDownLatch(1);

@@ -230,7 +230,7 @@ final class Soaker implements Runnable {
                     "CompletionQueue", "completion queue",
                     "CompletionDispatcher", "dispatcher",
                     "PolledQueuePair", "queue pair",
-                    "DispatchedQueuePair", "queue pair");
+                    "AsyncQueuePair", "queue pair");
 
     /** So that the next wait ends at once. */
     private void interruptSometimes() {

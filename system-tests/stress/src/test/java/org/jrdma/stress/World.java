@@ -9,11 +9,11 @@ import java.util.random.RandomGenerator;
 import org.jrdma.benchmarks.NullProvider;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
@@ -47,7 +47,7 @@ final class World {
         volatile CompletionQueue completions;
         volatile CompletionDispatcher dispatcher;
         volatile PolledQueuePair polled;
-        volatile DispatchedQueuePair dispatched;
+        volatile AsyncQueuePair dispatched;
 
         Country(Device device) throws FabricException {
             this.device = device;
@@ -111,7 +111,7 @@ final class World {
             return pair;
         }
 
-        private static DispatchedQueuePair connected(
+        private static AsyncQueuePair connected(
                 ProtectionDomain domain, CompletionDispatcher dispatcher) throws FabricException {
             var pair =
                     domain.newQueuePair(

@@ -12,9 +12,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
 import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.ConnectOptions;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
@@ -42,9 +42,9 @@ class KilledPeerTest {
     private static final Duration SLACK = Duration.ofSeconds(1);
 
     /** A connection to a process of its own. */
-    private record Connection(ChildJvm child, DispatchedQueuePair queuePair, RemoteMemory memory) {
+    private record Connection(ChildJvm child, AsyncQueuePair queuePair, RemoteMemory memory) {
 
-        static Connection to(ChildJvm child, DispatchedQueuePair queuePair) throws IOException {
+        static Connection to(ChildJvm child, AsyncQueuePair queuePair) throws IOException {
             var where = child.line().split(" ", -1);
             child.tell(queuePair.endpoint().toString());
             child.line("connected");

@@ -22,9 +22,9 @@ import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.TracedPacket;
 import org.jrdma.soft.roce.Trouble;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
@@ -79,7 +79,7 @@ class SoftConnectionTest {
         device.close();
     }
 
-    private ConnectionOptions<DispatchedQueuePair> options() {
+    private ConnectionOptions<AsyncQueuePair> options() {
         return ConnectionOptions.of(QueuePairOptions.reliable(completions).sends(1).receives(1));
     }
 

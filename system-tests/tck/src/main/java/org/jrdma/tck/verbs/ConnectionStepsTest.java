@@ -17,11 +17,11 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedDatagramQueuePair;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressError;
@@ -116,14 +116,14 @@ class ConnectionStepsTest {
     }
 
     /** A queue pair that takes receives. */
-    private DispatchedQueuePair queuePair(Identifier identifier) throws VerbsException {
+    private AsyncQueuePair queuePair(Identifier identifier) throws VerbsException {
         var queuePair =
                 domain.newQueuePair(QueuePairOptions.reliable(completions).sends(4).receives(4));
         queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));
         return queuePair;
     }
 
-    private static void ready(Identifier identifier, DispatchedQueuePair queuePair)
+    private static void ready(Identifier identifier, AsyncQueuePair queuePair)
             throws VerbsException {
         for (var state :
                 List.of(
@@ -134,7 +134,7 @@ class ConnectionStepsTest {
         }
     }
 
-    private static ConnectionParameters parameters(DispatchedQueuePair queuePair) {
+    private static ConnectionParameters parameters(AsyncQueuePair queuePair) {
         return ConnectionParameters.of(queuePair, 1);
     }
 
@@ -273,7 +273,7 @@ class ConnectionStepsTest {
         listener.bind(new InetSocketAddress(address, 0));
         listener.listen(count);
         var service = listener.localAddress().orElseThrow();
-        var queuePairs = new HashMap<Identifier, DispatchedQueuePair>();
+        var queuePairs = new HashMap<Identifier, AsyncQueuePair>();
         for (var number = 0; number < count; number++) {
             here.newIdentifier(PortSpace.TCP).resolveAddress(service, PATIENCE);
         }
@@ -370,7 +370,7 @@ class ConnectionStepsTest {
         }
     }
 
-    private DispatchedDatagramQueuePair datagrams(Identifier identifier) throws VerbsException {
+    private AsyncDatagramQueuePair datagrams(Identifier identifier) throws VerbsException {
         var queuePair =
                 domain.newQueuePair(QueuePairOptions.datagrams(completions).sends(4).receives(4));
         queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));

@@ -23,9 +23,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
@@ -87,11 +87,11 @@ class ConnectionTest {
         return device.description().transportType() == TransportType.IWARP;
     }
 
-    private ConnectionOptions<DispatchedQueuePair> options() {
+    private ConnectionOptions<AsyncQueuePair> options() {
         return ConnectionOptions.of(QueuePairOptions.reliable(completions).sends(4).receives(4));
     }
 
-    private CompletableFuture<Connection<DispatchedQueuePair>> connecting() {
+    private CompletableFuture<Connection<AsyncQueuePair>> connecting() {
         return connections.connectAsync(listener.localAddress(), domain, options(), PATIENCE);
     }
 
@@ -314,7 +314,7 @@ class ConnectionTest {
     void shouldHearNoMoreRequestsThanTheBacklogHasRoomForUntilTheyAreTaken() throws Exception {
         try (var small = connections.listen(new InetSocketAddress(address, 0), 2)) {
             var before = connections.openIdentifiers().size();
-            var callers = new ArrayList<CompletableFuture<Connection<DispatchedQueuePair>>>();
+            var callers = new ArrayList<CompletableFuture<Connection<AsyncQueuePair>>>();
             for (var number = 0; number < 5; number++) {
                 callers.add(
                         connections.connectAsync(
@@ -331,7 +331,7 @@ class ConnectionTest {
             Thread.sleep(200);
             assertThat(connections.openIdentifiers()).as("of callers alone").hasSize(before + 5);
 
-            var accepted = new ArrayList<Connection<DispatchedQueuePair>>();
+            var accepted = new ArrayList<Connection<AsyncQueuePair>>();
             for (var number = 0; number < 5; number++) {
                 accepted.add(small.accept(domain, options(), PATIENCE));
             }

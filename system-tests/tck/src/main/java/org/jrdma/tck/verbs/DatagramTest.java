@@ -11,10 +11,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedDatagramQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
@@ -501,10 +501,10 @@ class DatagramTest {
     }
 
     private static void answer(
-            DispatchedDatagramQueuePair from,
+            AsyncDatagramQueuePair from,
             Completion received,
             MemoryRegion memory,
-            DispatchedDatagramQueuePair to)
+            AsyncDatagramQueuePair to)
             throws Exception {
         var answered = to.receive(memory.slice(1024, 200));
         try (var back =
@@ -516,7 +516,7 @@ class DatagramTest {
         }
     }
 
-    private void refuse(DispatchedDatagramQueuePair from, Destination to, MemoryRegion memory)
+    private void refuse(AsyncDatagramQueuePair from, Destination to, MemoryRegion memory)
             throws VerbsException {
         var foreign = left.to(right);
         assertThatThrownBy(() -> from.send(memory.slice(0, from.maxMessageBytes() + 1), to))
@@ -531,7 +531,7 @@ class DatagramTest {
                 .hasMessageContaining("address handle");
     }
 
-    private static DispatchedDatagramQueuePair dispatched(DispatchedDatagramQueuePair queuePair)
+    private static AsyncDatagramQueuePair dispatched(AsyncDatagramQueuePair queuePair)
             throws VerbsException {
         queuePair.activate(QUEUE_KEY);
         return queuePair;

@@ -1,37 +1,37 @@
 package org.jrdma.tck.verbs;
 
 import java.time.Duration;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Two queue pairs, connected to each other, whose operations are awaited. */
-record DispatchedPair(
+record AsyncPair(
         Device device,
         ProtectionDomain domain,
         CompletionDispatcher completions,
         MemoryRegion here,
         MemoryRegion there,
-        DispatchedQueuePair left,
-        DispatchedQueuePair right)
+        AsyncQueuePair left,
+        AsyncQueuePair right)
         implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    static DispatchedPair connected() throws VerbsException {
+    static AsyncPair connected() throws VerbsException {
         return connected(Pair.REQUESTS);
     }
 
-    static DispatchedPair connected(int requests) throws VerbsException {
+    static AsyncPair connected(int requests) throws VerbsException {
         return connected(requests, Duration.ofMillis(300));
     }
 
-    static DispatchedPair connected(int requests, Duration slotTimeout) throws VerbsException {
+    static AsyncPair connected(int requests, Duration slotTimeout) throws VerbsException {
         var fabric = Fabric.underTest();
         fabric.needs(Feature.MOVING_DATA);
         fabric.needs(Feature.COMPLETION_EVENTS);
@@ -49,7 +49,7 @@ record DispatchedPair(
         var right = domain.newQueuePair(options);
         left.connect(right.endpoint(), new ConnectOptions());
         right.connect(left.endpoint(), new ConnectOptions());
-        return new DispatchedPair(
+        return new AsyncPair(
                 device,
                 domain,
                 completions,

@@ -2,7 +2,7 @@ package org.jrdma.tck.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.tck.verbs.DispatchedPair.PATIENCE;
+import static org.jrdma.tck.verbs.AsyncPair.PATIENCE;
 
 import java.io.InterruptedIOException;
 import java.lang.foreign.ValueLayout;
@@ -27,11 +27,11 @@ import org.junit.jupiter.api.Test;
 /** Operations that are awaited. */
 class DispatcherTest {
 
-    private DispatchedPair pair;
+    private AsyncPair pair;
 
     @BeforeEach
     void open() throws VerbsException {
-        pair = DispatchedPair.connected();
+        pair = AsyncPair.connected();
         pair.here().segment().fill((byte) 1);
         pair.there().segment().fill((byte) 2);
     }

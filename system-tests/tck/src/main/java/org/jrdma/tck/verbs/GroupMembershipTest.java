@@ -7,10 +7,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedDatagramQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.cm.ConnectionEvent.MulticastJoined;
@@ -62,7 +62,7 @@ class GroupMembershipTest {
         return identifier;
     }
 
-    private DispatchedDatagramQueuePair queuePair(Identifier identifier) throws VerbsException {
+    private AsyncDatagramQueuePair queuePair(Identifier identifier) throws VerbsException {
         var queuePair =
                 domain.newQueuePair(QueuePairOptions.datagrams(completions).sends(4).receives(4));
         queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));

@@ -175,8 +175,8 @@ class LifetimeTest {
     }
 
     @Test
-    void shouldRefuseADispatchedQueuePairThatIsClosed() throws VerbsException {
-        try (var pair = DispatchedPair.connected()) {
+    void shouldRefuseAnAsyncQueuePairThatIsClosed() throws VerbsException {
+        try (var pair = AsyncPair.connected()) {
             pair.left().close();
             var piece = pair.here().slice(0, 8);
 

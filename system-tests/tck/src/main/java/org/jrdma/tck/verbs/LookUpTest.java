@@ -12,9 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
@@ -74,7 +74,7 @@ class LookUpTest {
                         .in(kind.portSpace()));
     }
 
-    private ConnectionOptions<DispatchedQueuePair> options(QueuePairType type) {
+    private ConnectionOptions<AsyncQueuePair> options(QueuePairType type) {
         var queuePair =
                 type == QueuePairType.RELIABLE_CONNECTION
                         ? QueuePairOptions.reliable(completions)
@@ -248,7 +248,7 @@ class LookUpTest {
         var memory = domain.newArena(Pair.ALL).region(256);
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, at), PATIENCE)) {
-            var connecting = new CompletableFuture<Connection<DispatchedQueuePair>>();
+            var connecting = new CompletableFuture<Connection<AsyncQueuePair>>();
             Thread.ofVirtual()
                     .start(() -> {
                         try {

@@ -568,7 +568,7 @@ class MemoryWindowTest {
     @ParameterizedTest
     @EnumSource
     void shouldBeBoundByAnAwaitedRequest(Type type) throws Exception {
-        try (var awaited = DispatchedPair.connected()) {
+        try (var awaited = AsyncPair.connected()) {
             var shown = awaited.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
             var window =
                     type == Type.ONE
@@ -579,12 +579,12 @@ class MemoryWindowTest {
             var bound =
                     awaited.right()
                             .bind(window, shown, 4096, 64, REMOTE_WRITE)
-                            .await(DispatchedPair.PATIENCE);
+                            .await(AsyncPair.PATIENCE);
 
             assertThat(bound.kind()).isEqualTo(CompletionKind.BIND);
             awaited.left()
                     .write(awaited.here().slice(0, 64), window.remote())
-                    .await(DispatchedPair.PATIENCE);
+                    .await(AsyncPair.PATIENCE);
             assertThat(shown.segment().asSlice(4096, 64).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(OWN);
         }
@@ -592,12 +592,12 @@ class MemoryWindowTest {
 
     @Test
     void shouldBeTakenAwayByAwaitedRequests() throws Exception {
-        try (var awaited = DispatchedPair.connected()) {
+        try (var awaited = AsyncPair.connected()) {
             var shown = awaited.domain().newArena(LOCAL_WRITE, MEMORY_WINDOW_BIND).region(BYTES);
             var window = awaited.domain().newType2Window();
-            awaited.right().bind(window, shown, REMOTE_WRITE).await(DispatchedPair.PATIENCE);
+            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.PATIENCE);
 
-            var taken = awaited.right().invalidate(window).await(DispatchedPair.PATIENCE);
+            var taken = awaited.right().invalidate(window).await(AsyncPair.PATIENCE);
 
             assertThat(taken.kind()).isEqualTo(CompletionKind.INVALIDATE);
             assertThatThrownBy(() -> awaited.right().invalidate(window))
@@ -606,16 +606,16 @@ class MemoryWindowTest {
             var received = awaited.right().receive(awaited.there().slice());
             // Its immediate data must not be left behind in the bind.
             awaited.right().sendWithImmediate(awaited.there().slice(0, 8), 7);
-            awaited.left().receive(awaited.here().slice()).await(DispatchedPair.PATIENCE);
-            awaited.right().bind(window, shown, REMOTE_WRITE).await(DispatchedPair.PATIENCE);
+            awaited.left().receive(awaited.here().slice()).await(AsyncPair.PATIENCE);
+            awaited.right().bind(window, shown, REMOTE_WRITE).await(AsyncPair.PATIENCE);
             awaited.left()
                     .sendInvalidating(awaited.here().slice(0, 8), window.remote())
-                    .await(DispatchedPair.PATIENCE);
-            received.await(DispatchedPair.PATIENCE);
+                    .await(AsyncPair.PATIENCE);
+            received.await(AsyncPair.PATIENCE);
             assertThat(
                             awaited.left()
                                     .write(awaited.here().slice(0, 8), window.remote())
-                                    .awaitCompletion(DispatchedPair.PATIENCE)
+                                    .awaitCompletion(AsyncPair.PATIENCE)
                                     .status())
                     .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         }

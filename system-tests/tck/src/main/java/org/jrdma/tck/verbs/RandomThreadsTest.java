@@ -15,13 +15,13 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.ConnectedQueuePair;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
@@ -70,8 +70,8 @@ class RandomThreadsTest {
             List<PolledQueuePair> lefts,
             List<PolledQueuePair> rights,
             @Nullable CompletionDispatcher dispatcher,
-            @Nullable DispatchedQueuePair first,
-            @Nullable DispatchedQueuePair second) {}
+            @Nullable AsyncQueuePair first,
+            @Nullable AsyncQueuePair second) {}
 
     @Test
     void shouldSurviveThreadsThatPostPollWaitAndCloseAtRandom() throws Exception {

@@ -40,7 +40,7 @@ class VirtualThreadTest {
 
     @Test
     void shouldLetThousandsWaitForCompletionsWhileOthersGoOn() throws Exception {
-        try (var pair = DispatchedPair.connected(WAITERS)) {
+        try (var pair = AsyncPair.connected(WAITERS)) {
             var waiting = new CountDownLatch(WAITERS);
             var received = new AtomicInteger();
             var transfers = new ArrayList<CompletableFuture<Completion>>();
@@ -96,7 +96,7 @@ class VirtualThreadTest {
 
     @Test
     void shouldWaitForSlotsWithoutACarrier() throws Exception {
-        try (var pair = DispatchedPair.connected(1, LONG)) {
+        try (var pair = AsyncPair.connected(1, LONG)) {
             pair.right().receive(pair.there().slice(0, 8));
             var waiting = new CountDownLatch(4);
             var received = new CountDownLatch(4);
@@ -124,7 +124,7 @@ class VirtualThreadTest {
         }
     }
 
-    private static void sendAll(DispatchedPair pair) throws Exception {
+    private static void sendAll(AsyncPair pair) throws Exception {
         var sent = new ArrayList<Transfer>();
         for (var number = 0; number < WAITERS; number++) {
             sent.add(pair.left().send(pair.here().slice(0, 8)));

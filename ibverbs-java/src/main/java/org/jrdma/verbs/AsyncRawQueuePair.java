@@ -15,12 +15,12 @@ import org.jrdma.verbs.model.VerbsException;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Frames that fit are
  * sent inline.
  */
-public final class DispatchedRawQueuePair extends DispatchedTwoWayEnd implements RawQueuePair {
+public final class AsyncRawQueuePair extends AsyncTwoWayEnd implements RawQueuePair {
 
-    DispatchedRawQueuePair(
+    AsyncRawQueuePair(
             ProtectionDomain domain,
             CompletionDispatcher completions,
-            QueuePairOptions<DispatchedRawQueuePair> options)
+            QueuePairOptions<AsyncRawQueuePair> options)
             throws VerbsException {
         super(domain, completions, options);
     }

@@ -17,24 +17,24 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any number of threads, virtual ones too, may use it.
  */
-public sealed class DispatchedSharedReceiveQueue extends SharedReceiveQueue
-        permits DispatchedXrcSharedReceiveQueue {
+public sealed class AsyncSharedReceiveQueue extends SharedReceiveQueue
+        permits AsyncXrcSharedReceiveQueue {
 
-    private final DispatchedSharedReceives receives;
-    private final DispatchedPoster<WorkRequest.Receive> poster;
+    private final AsyncSharedReceives receives;
+    private final AsyncPoster<WorkRequest.Receive> poster;
 
-    DispatchedSharedReceiveQueue(
+    AsyncSharedReceiveQueue(
             ProtectionDomain domain, int capacity, int elements, Duration slotTimeout)
             throws VerbsException {
-        this(domain, elements, slotTimeout, new DispatchedSharedReceives(capacity), null);
+        this(domain, elements, slotTimeout, new AsyncSharedReceives(capacity), null);
     }
 
-    DispatchedSharedReceiveQueue(
+    AsyncSharedReceiveQueue(
             ProtectionDomain domain,
             int elements,
             Duration slotTimeout,
-            DispatchedSharedReceives receives,
-            @Nullable Named<DispatchedWorkQueue> named)
+            AsyncSharedReceives receives,
+            @Nullable Named<AsyncWorkQueue> named)
             throws VerbsException {
         super(
                 domain,
@@ -42,19 +42,19 @@ public sealed class DispatchedSharedReceiveQueue extends SharedReceiveQueue
                 make(
                         domain,
                         elements,
-                        domain.device().sharedDispatched(),
+                        domain.device().sharedAsync(),
                         receives,
                         named,
                         receives::abandon));
         this.receives = receives;
         this.poster =
-                new DispatchedPoster<>(
-                        new DispatchedPoster.Target<>(
+                new AsyncPoster<>(
+                        new AsyncPoster.Target<>(
                                 ownLifetime(),
                                 nativeAddress(),
                                 domain.device().hotPath(),
                                 "ibv_post_srq_recv",
-                                DispatchedSharedReceiveQueue::post,
+                                AsyncSharedReceiveQueue::post,
                                 toString(),
                                 slotTimeout),
                         receives,
@@ -111,7 +111,7 @@ public sealed class DispatchedSharedReceiveQueue extends SharedReceiveQueue
     }
 
     @Override
-    final Sharing<DispatchedWorkQueue> sharing() {
+    final Sharing<AsyncWorkQueue> sharing() {
         return receives.sharing();
     }
 }

@@ -17,7 +17,7 @@ import org.jrdma.verbs.internal.WorkRequest;
  *
  * @param <R> the kind of request
  */
-final class DispatchedPoster<R extends WorkRequest> {
+final class AsyncPoster<R extends WorkRequest> {
 
     /** A function of the provider's, which returns the errno. */
     @FunctionalInterface
@@ -41,13 +41,13 @@ final class DispatchedPoster<R extends WorkRequest> {
             Duration slotTimeout) {}
 
     private final Target<R> target;
-    private final DispatchedWorkQueue queue;
+    private final AsyncWorkQueue queue;
     private final R request;
 
     /**
      * @param request is written under the queue's lock
      */
-    DispatchedPoster(Target<R> target, DispatchedWorkQueue queue, R request) {
+    AsyncPoster(Target<R> target, AsyncWorkQueue queue, R request) {
         this.target = target;
         this.queue = queue;
         this.request = request;

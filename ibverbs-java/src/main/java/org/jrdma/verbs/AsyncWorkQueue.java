@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A direction of a queue pair whose completions the SDK polls: slots hold who waits for them.
  * Whoever posts holds the lock.
  */
-sealed class DispatchedWorkQueue extends WorkQueue permits DispatchedSharedReceives {
+sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives {
 
     final ReentrantLock lock = new ReentrantLock();
 
@@ -23,16 +23,16 @@ sealed class DispatchedWorkQueue extends WorkQueue permits DispatchedSharedRecei
     private final Semaphore free;
     private volatile @Nullable Exception failure;
 
-    DispatchedWorkQueue(int capacity) {
+    AsyncWorkQueue(int capacity) {
         this(capacity, false);
     }
 
-    DispatchedWorkQueue(int capacity, boolean isOfDatagrams) {
+    AsyncWorkQueue(int capacity, boolean isOfDatagrams) {
         this(capacity, capacity, isOfDatagrams);
     }
 
     /** With so many slots here; others keep theirs themselves. */
-    DispatchedWorkQueue(int capacity, int slots, boolean isOfDatagrams) {
+    AsyncWorkQueue(int capacity, int slots, boolean isOfDatagrams) {
         super(capacity, isOfDatagrams);
         this.transfers = new Transfer[slots];
         this.free = new Semaphore(capacity);

@@ -20,15 +20,15 @@ import org.jrdma.verbs.model.VerbsException;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages and writes
  * that fit are sent inline.
  */
-public final class DispatchedQueuePair extends DispatchedTwoWayEnd implements ConnectedQueuePair {
+public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQueuePair {
 
     /** The peer has one, and no request says which. */
     private static final int NO_QUEUE = 0;
 
-    DispatchedQueuePair(
+    AsyncQueuePair(
             ProtectionDomain domain,
             CompletionDispatcher completions,
-            QueuePairOptions<DispatchedQueuePair> options)
+            QueuePairOptions<AsyncQueuePair> options)
             throws VerbsException {
         super(domain, completions, options);
     }

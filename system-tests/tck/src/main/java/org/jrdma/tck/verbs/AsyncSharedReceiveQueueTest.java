@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.verbs.AsyncQueuePair;
+import org.jrdma.verbs.AsyncSharedReceiveQueue;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.DispatchedQueuePair;
-import org.jrdma.verbs.DispatchedSharedReceiveQueue;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Receives that several queue pairs share and somebody awaits. */
-class DispatchedSharedReceiveQueueTest {
+class AsyncSharedReceiveQueueTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration SLOT_TIMEOUT = Duration.ofMillis(100);
@@ -41,9 +41,9 @@ class DispatchedSharedReceiveQueueTest {
     private CompletionDispatcher completions;
     private MemoryRegion incoming;
     private MemoryRegion outgoing;
-    private DispatchedSharedReceiveQueue shared;
-    private final List<DispatchedQueuePair> senders = new ArrayList<>();
-    private final List<DispatchedQueuePair> receivers = new ArrayList<>();
+    private AsyncSharedReceiveQueue shared;
+    private final List<AsyncQueuePair> senders = new ArrayList<>();
+    private final List<AsyncQueuePair> receivers = new ArrayList<>();
 
     private void open(int connections) throws VerbsException {
         var fabric = Fabric.underTest();
@@ -59,7 +59,7 @@ class DispatchedSharedReceiveQueueTest {
         var memory = domain.newArena(Pair.ALL);
         incoming = memory.region(64 * BYTES);
         outgoing = memory.region(64 * BYTES);
-        shared = domain.newDispatchedSharedReceiveQueue(CAPACITY, 2, SLOT_TIMEOUT);
+        shared = domain.newAsyncSharedReceiveQueue(CAPACITY, 2, SLOT_TIMEOUT);
         for (var i = 0; i < connections; i++) {
             var sender =
                     domain.newQueuePair(

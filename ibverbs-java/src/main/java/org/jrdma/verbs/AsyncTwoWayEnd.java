@@ -11,30 +11,30 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /** What queue pairs that send and receive and are awaited have in common, connected or not. */
-abstract sealed class DispatchedTwoWayEnd extends DispatchedEnd
-        permits DispatchedQueuePair, DispatchedDatagramQueuePair, DispatchedRawQueuePair {
+abstract sealed class AsyncTwoWayEnd extends AsyncEnd
+        permits AsyncQueuePair, AsyncDatagramQueuePair, AsyncRawQueuePair {
 
-    private final DispatchedWorkQueue receives;
-    private final DispatchedPoster<WorkRequest.Receive> receiver;
+    private final AsyncWorkQueue receives;
+    private final AsyncPoster<WorkRequest.Receive> receiver;
 
-    DispatchedTwoWayEnd(
+    AsyncTwoWayEnd(
             ProtectionDomain domain, CompletionDispatcher completions, QueuePairOptions<?> options)
             throws VerbsException {
         this(
                 domain,
                 completions,
                 options,
-                new DispatchedWorkQueue(options.sends()),
-                new DispatchedWorkQueue(
+                new AsyncWorkQueue(options.sends()),
+                new AsyncWorkQueue(
                         options.receives(), options.type() == QueuePairType.UNRELIABLE_DATAGRAM));
     }
 
-    private DispatchedTwoWayEnd(
+    private AsyncTwoWayEnd(
             ProtectionDomain domain,
             CompletionDispatcher completions,
             QueuePairOptions<?> options,
-            DispatchedWorkQueue sends,
-            DispatchedWorkQueue receives)
+            AsyncWorkQueue sends,
+            AsyncWorkQueue receives)
             throws VerbsException {
         super(
                 domain,
@@ -55,23 +55,23 @@ abstract sealed class DispatchedTwoWayEnd extends DispatchedEnd
                         }));
         this.receives = receives;
         this.receiver =
-                new DispatchedPoster<>(
+                new AsyncPoster<>(
                         target(
                                 "ibv_post_recv",
-                                DispatchedTwoWayEnd::postReceive,
+                                AsyncTwoWayEnd::postReceive,
                                 receiveQueue(),
                                 options),
                         receives,
                         new WorkRequest.Receive(options.receiveElements()));
     }
 
-    private static @Nullable Sharing<DispatchedWorkQueue> sharing(QueuePairOptions<?> options) {
+    private static @Nullable Sharing<AsyncWorkQueue> sharing(QueuePairOptions<?> options) {
         return switch (options.sharedReceives()) {
             case null -> null;
-            case DispatchedSharedReceiveQueue awaited -> awaited.sharing();
+            case AsyncSharedReceiveQueue awaited -> awaited.sharing();
             case PolledSharedReceiveQueue polled ->
                     throw new IllegalArgumentException(
-                            "The receives of the %s are polled for, and cannot be those of a queue pair with a dispatcher; newDispatchedSharedReceiveQueue() makes one for it"
+                            "The receives of the %s are polled for, and cannot be those of a queue pair with a dispatcher; newAsyncSharedReceiveQueue() makes one for it"
                                     .formatted(polled));
         };
     }

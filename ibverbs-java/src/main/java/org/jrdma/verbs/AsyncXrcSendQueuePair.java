@@ -19,21 +19,21 @@ import org.jrdma.verbs.model.VerbsException;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages and writes
  * that fit are sent inline. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_wr_set_xrc_srqn}.
  */
-public final class DispatchedXrcSendQueuePair extends DispatchedEnd implements ConnectedQueuePair {
+public final class AsyncXrcSendQueuePair extends AsyncEnd implements ConnectedQueuePair {
 
-    DispatchedXrcSendQueuePair(
+    AsyncXrcSendQueuePair(
             ProtectionDomain domain,
             CompletionDispatcher completions,
-            QueuePairOptions<DispatchedXrcSendQueuePair> options)
+            QueuePairOptions<AsyncXrcSendQueuePair> options)
             throws VerbsException {
-        this(domain, completions, options, new DispatchedWorkQueue(options.sends()));
+        this(domain, completions, options, new AsyncWorkQueue(options.sends()));
     }
 
-    private DispatchedXrcSendQueuePair(
+    private AsyncXrcSendQueuePair(
             ProtectionDomain domain,
             CompletionDispatcher completions,
-            QueuePairOptions<DispatchedXrcSendQueuePair> options,
-            DispatchedWorkQueue sends)
+            QueuePairOptions<AsyncXrcSendQueuePair> options,
+            AsyncWorkQueue sends)
             throws VerbsException {
         super(
                 domain,

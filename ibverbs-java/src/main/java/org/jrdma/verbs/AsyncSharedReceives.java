@@ -5,18 +5,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The receives of a shared queue that are awaited. They complete in any order. */
-final class DispatchedSharedReceives extends DispatchedWorkQueue {
+final class AsyncSharedReceives extends AsyncWorkQueue {
 
-    private final Sharing<DispatchedWorkQueue> sharing = new Sharing<>(this);
+    private final Sharing<AsyncWorkQueue> sharing = new Sharing<>(this);
 
     /** By the low half of their positions. */
     private final ConcurrentHashMap<Integer, Transfer> underWay = new ConcurrentHashMap<>();
 
-    DispatchedSharedReceives(int capacity) {
+    AsyncSharedReceives(int capacity) {
         super(capacity, 0, false);
     }
 
-    Sharing<DispatchedWorkQueue> sharing() {
+    Sharing<AsyncWorkQueue> sharing() {
         return sharing;
     }
 

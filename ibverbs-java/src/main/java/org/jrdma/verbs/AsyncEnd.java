@@ -18,11 +18,11 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 
 /** What queue pairs whose operations are awaited have in common: that they send. */
-abstract sealed class DispatchedEnd extends QueuePair
-        permits DispatchedTwoWayEnd, DispatchedXrcSendQueuePair {
+abstract sealed class AsyncEnd extends QueuePair
+        permits AsyncTwoWayEnd, AsyncXrcSendQueuePair {
 
-    private final DispatchedWorkQueue sends;
-    private final DispatchedPoster<WorkRequest.Send> sender;
+    private final AsyncWorkQueue sends;
+    private final AsyncPoster<WorkRequest.Send> sender;
 
     /** In use as long as this is. */
     @SuppressWarnings("unused")
@@ -31,17 +31,17 @@ abstract sealed class DispatchedEnd extends QueuePair
     /** How many threads drain it. */
     private final AtomicInteger draining = new AtomicInteger();
 
-    DispatchedEnd(
+    AsyncEnd(
             ProtectionDomain domain,
             CompletionDispatcher completions,
             QueuePairOptions<?> options,
-            DispatchedWorkQueue sends,
+            AsyncWorkQueue sends,
             Made made) {
         super(domain, made, options);
         this.sends = sends;
         this.sender =
-                new DispatchedPoster<>(
-                        target(postFunction(), DispatchedEnd::postSend, sendQueue(), options),
+                new AsyncPoster<>(
+                        target(postFunction(), AsyncEnd::postSend, sendQueue(), options),
                         sends,
                         new WorkRequest.Send(options.sendElements()));
         this.completions = completions;
@@ -52,12 +52,12 @@ abstract sealed class DispatchedEnd extends QueuePair
         return protection();
     }
 
-    final <R> DispatchedPoster.Target<R> target(
+    final <R> AsyncPoster.Target<R> target(
             String function,
-            DispatchedPoster.Call<R> call,
+            AsyncPoster.Call<R> call,
             String name,
             QueuePairOptions<?> options) {
-        return new DispatchedPoster.Target<>(
+        return new AsyncPoster.Target<>(
                 ownLifetime(),
                 nativeAddress(),
                 hotPath(),
@@ -110,18 +110,18 @@ abstract sealed class DispatchedEnd extends QueuePair
     final Transfer post(
             Operation operation,
             List<MemorySlice> local,
-            DispatchedPoster.Filler<WorkRequest.Send> filler,
+            AsyncPoster.Filler<WorkRequest.Send> filler,
             Lifetime... usedBeside)
             throws FabricException, InterruptedIOException {
-        return post(operation, DispatchedEnd::postSend, local, filler, usedBeside);
+        return post(operation, AsyncEnd::postSend, local, filler, usedBeside);
     }
 
     /** As the other, by another function. */
     final Transfer post(
             Operation operation,
-            DispatchedPoster.Call<? super WorkRequest.Send> call,
+            AsyncPoster.Call<? super WorkRequest.Send> call,
             List<MemorySlice> local,
-            DispatchedPoster.Filler<WorkRequest.Send> filler,
+            AsyncPoster.Filler<WorkRequest.Send> filler,
             Lifetime... usedBeside)
             throws FabricException, InterruptedIOException {
         if (!takesSends()) {

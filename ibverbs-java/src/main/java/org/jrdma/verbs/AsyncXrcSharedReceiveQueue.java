@@ -12,12 +12,12 @@ import org.jrdma.verbs.model.VerbsException;
  * <p>Owned by its protection domain, by its XRC domain and by its dispatcher, and closed with the
  * first of them. In C: {@code IBV_SRQT_XRC}.
  */
-public final class DispatchedXrcSharedReceiveQueue extends DispatchedSharedReceiveQueue {
+public final class AsyncXrcSharedReceiveQueue extends AsyncSharedReceiveQueue {
 
     private final XrcDomain xrcDomain;
     private final int number;
 
-    DispatchedXrcSharedReceiveQueue(
+    AsyncXrcSharedReceiveQueue(
             ProtectionDomain domain,
             XrcDomain xrcDomain,
             CompletionDispatcher completions,
@@ -31,16 +31,16 @@ public final class DispatchedXrcSharedReceiveQueue extends DispatchedSharedRecei
                 completions,
                 elements,
                 slotTimeout,
-                new DispatchedSharedReceives(capacity));
+                new AsyncSharedReceives(capacity));
     }
 
-    private DispatchedXrcSharedReceiveQueue(
+    private AsyncXrcSharedReceiveQueue(
             ProtectionDomain domain,
             XrcDomain xrcDomain,
             CompletionDispatcher completions,
             int elements,
             Duration slotTimeout,
-            DispatchedSharedReceives receives)
+            AsyncSharedReceives receives)
             throws VerbsException {
         super(
                 domain,

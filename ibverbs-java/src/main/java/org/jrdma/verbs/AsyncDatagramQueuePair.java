@@ -17,13 +17,13 @@ import org.jrdma.verbs.model.VerbsException;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages that fit
  * are sent inline.
  */
-public final class DispatchedDatagramQueuePair extends DispatchedTwoWayEnd
+public final class AsyncDatagramQueuePair extends AsyncTwoWayEnd
         implements DatagramQueuePair {
 
-    DispatchedDatagramQueuePair(
+    AsyncDatagramQueuePair(
             ProtectionDomain domain,
             CompletionDispatcher completions,
-            QueuePairOptions<DispatchedDatagramQueuePair> options)
+            QueuePairOptions<AsyncDatagramQueuePair> options)
             throws VerbsException {
         super(domain, completions, options);
     }
