@@ -4,9 +4,9 @@ import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 
