@@ -7,12 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The other side of a benchmark between two processes. It ends when its input does. */
-final class OtherProcess {
+public final class OtherProcess {
 
     private OtherProcess() {}
 
     /** Starts a program with an argument and with further JVM options. Its output is to be read. */
-    static Process start(Class<?> program, Object argument, String... options) throws IOException {
+    public static Process start(Class<?> program, Object argument, String... options)
+            throws IOException {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("--enable-native-access=ALL-UNNAMED");
