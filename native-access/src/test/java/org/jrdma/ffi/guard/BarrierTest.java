@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BarrierTest {
 
-    /** Prints the barrier, after closes while another thread is in and out of a guard. */
+    /** Makes a guard, runs a barrier, and prints which one the process uses. */
     static final class Program {
         private Program() {}
 
