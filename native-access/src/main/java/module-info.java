@@ -15,6 +15,10 @@ module org.jrdma.ffi {
     exports org.jrdma.ffi.doctor to
             org.jrdma.cli,
             org.jrdma.sockets;
+    exports org.jrdma.ffi.guard to
+            org.jrdma.verbs,
+            org.jrdma.sisci,
+            org.jrdma.cli;
     exports org.jrdma.ffi.linkage to
             org.jrdma.verbs,
             org.jrdma.soft.roce,

@@ -3,23 +3,24 @@ package org.jrdma.benchmarks;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The other side of a benchmark between two processes. It ends when its input does. */
-final class OtherProcess {
+public final class OtherProcess {
 
     private OtherProcess() {}
 
-    /** Starts the same program with a folder as its argument. What it prints is to be read. */
-    static Process start(Class<?> program, Path folder) throws IOException {
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        program.getName(),
-                        folder.toString())
-                .redirectError(Redirect.INHERIT)
-                .start();
+    /** Starts a program with an argument and with further JVM options. Its output is to be read. */
+    public static Process start(Class<?> program, Object argument, String... options)
+            throws IOException {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("--enable-native-access=ALL-UNNAMED");
+        command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+        command.addAll(List.of(options));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.addAll(List.of(program.getName(), argument.toString()));
+        return new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
     }
 }

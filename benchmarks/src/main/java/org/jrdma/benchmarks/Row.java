@@ -3,7 +3,7 @@ package org.jrdma.benchmarks;
 import java.util.Locale;
 
 /** A row of a table in which something stands beside another. */
-final class Row {
+public final class Row {
 
     private Row() {}
 
@@ -11,7 +11,7 @@ final class Row {
      * Prints both medians, their ratio, and its bound, as {@code benchmarks/run} judges it; empty
      * for none. Sorts the values.
      */
-    static void print(String what, double[] own, double[] others, String bound) {
+    public static void print(String what, double[] own, double[] others, String bound) {
         var median = Median.of(own);
         var beside = Median.of(others);
         System.out.printf(

@@ -56,6 +56,7 @@ class JrdmaTest {
         assertThat(output.toString())
                 .containsPattern("(?m)^fine      Java: ")
                 .containsPattern("(?m)^fine      native access: ")
+                .containsPattern("(?m)^\\w+ +close\\(\\): uses ")
                 .containsPattern("(?m)^\\w+ +RDMA devices: |(?m)^\\w+ +rdma_cm: ")
                 .containsPattern("(?m)^\\w+ +locked memory: ")
                 .containsPattern("(?m)^\\d+ broken, \\d+ doubtful\n\\z");

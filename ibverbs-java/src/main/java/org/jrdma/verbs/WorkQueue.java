@@ -32,11 +32,66 @@ abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
     /** What the number of each request begins with, from the completion queue's table. */
     private long tag;
 
+    // The thread that posts writes one counter, the thread that completes writes the other: padding
+    // keeps each out of the cache lines of the other, and of the fields that both threads read.
+    // HotSpot lays out fields of one size in the order of their declaration.
+
+    @SuppressWarnings("unused")
+    private long pad1,
+            pad2,
+            pad3,
+            pad4,
+            pad5,
+            pad6,
+            pad7,
+            pad8,
+            pad9,
+            pad10,
+            pad11,
+            pad12,
+            pad13,
+            pad14,
+            pad15;
+
     @SuppressWarnings("unused") // through POSTED
     private long posted;
 
+    @SuppressWarnings("unused")
+    private long pad16,
+            pad17,
+            pad18,
+            pad19,
+            pad20,
+            pad21,
+            pad22,
+            pad23,
+            pad24,
+            pad25,
+            pad26,
+            pad27,
+            pad28,
+            pad29,
+            pad30;
+
     @SuppressWarnings("unused") // through RELEASED
     private long released;
+
+    @SuppressWarnings("unused")
+    private long pad31,
+            pad32,
+            pad33,
+            pad34,
+            pad35,
+            pad36,
+            pad37,
+            pad38,
+            pad39,
+            pad40,
+            pad41,
+            pad42,
+            pad43,
+            pad44,
+            pad45;
 
     WorkQueue(int capacity, boolean isOfDatagrams) {
         this.capacity = capacity;

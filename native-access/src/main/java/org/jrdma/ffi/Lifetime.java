@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jrdma.ffi.guard.CallGuard;
+import org.jrdma.ffi.guard.ShortWait;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -94,7 +96,10 @@ public final class Lifetime {
         }
     }
 
-    /** Whether close() has begun. For a thread inside its {@link CallGuard}. */
+    /**
+     * Returns whether close() has begun. For a thread inside its {@code CallGuard}, or holding
+     * this.
+     */
     public boolean isClosed() {
         return (int) STATE.getOpaque(this) < 0;
     }

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.guard.CallGuard;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

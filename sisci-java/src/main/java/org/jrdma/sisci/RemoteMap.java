@@ -3,7 +3,7 @@ package org.jrdma.sisci;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
-import org.jrdma.ffi.CallGuard;
+import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.Constant;
 
 /**

@@ -6,11 +6,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
-import org.jrdma.ffi.CallGuard;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.StoreFunctions;
 

@@ -1,6 +1,8 @@
 package org.jrdma.stress;
 
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrdma.ffi.guard.Barrier;
 import org.openjdk.jcstress.JCStress;
 import org.openjdk.jcstress.Options;
 import org.openjdk.jcstress.infra.Status;
@@ -8,13 +10,40 @@ import org.openjdk.jcstress.infra.collectors.DiskReadCollector;
 import org.openjdk.jcstress.infra.collectors.InProcessCollector;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 
-/** Runs jcstress, which by itself counts tests that could not be loaded as no failure. */
+/**
+ * Runs jcstress, which by itself counts tests that could not be loaded as no failure. The tests run
+ * with membarrier(2), and those of the guard with thread handshakes too.
+ */
 final class Run {
+
+    private static final String TESTS_OF_THE_GUARD =
+            CloseDuringGuardedCall.class.getSimpleName()
+                    + "|"
+                    + CloseDuringDelayedMark.class.getSimpleName();
 
     private Run() {}
 
     public static void main(String... arguments) throws Exception {
-        var options = new Options(arguments);
+        if (Barrier.ofThisProcess() == Barrier.MEMBARRIER) {
+            run(arguments, "-jvmArgsPrepend", jvmArguments("membarrier"));
+            run(arguments, "-jvmArgsPrepend", jvmArguments("handshake"), "-t", TESTS_OF_THE_GUARD);
+        } else if (Boolean.parseBoolean(System.getenv("CI"))) {
+            throw new AssertionError("membarrier(2) cannot be tested on this kernel");
+        } else {
+            System.out.println("This kernel does not offer membarrier(2): testing handshakes only");
+            run(arguments, "-jvmArgsPrepend", jvmArguments("handshake"));
+        }
+    }
+
+    private static String jvmArguments(String barrier) {
+        return "--enable-native-access=ALL-UNNAMED -Djrdma.guard=" + barrier;
+    }
+
+    private static void run(String[] arguments, String... more) throws Exception {
+        var options =
+                new Options(
+                        Stream.concat(Stream.of(arguments), Stream.of(more))
+                                .toArray(String[]::new));
         if (!options.parse()) {
             System.exit(1);
         }

@@ -1,21 +1,22 @@
-package org.jrdma.ffi;
+package org.jrdma.ffi.guard;
 
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Waiting for what another thread is about to do, which takes microseconds. An interrupt does not
- * end it, and is kept for whoever comes next; left pending, it would turn every park into a spin,
- * and a virtual thread that spins keeps the other one from its carrier.
+ * Waits for a condition that another thread is about to make true within microseconds. An interrupt
+ * does not end the wait, and is set again afterwards: left pending, it would turn every park into a
+ * spin, and a virtual thread that spins keeps other virtual threads from its carrier.
  */
-final class ShortWait {
+public final class ShortWait {
 
     private static final int SPINS = 1_000;
     private static final long PARK_NANOS = 20_000;
 
     private ShortWait() {}
 
-    static void until(BooleanSupplier done) {
+    /** Returns when the condition holds: spins at first, then parks between two checks. */
+    public static void until(BooleanSupplier done) {
         var interrupted = false;
         for (var spins = 0; !done.getAsBoolean(); spins++) {
             if (spins < SPINS) {

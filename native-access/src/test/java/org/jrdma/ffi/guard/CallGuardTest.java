@@ -1,4 +1,4 @@
-package org.jrdma.ffi;
+package org.jrdma.ffi.guard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrdma.ffi.Threads;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -1,0 +1,188 @@
+package org.jrdma.ffi.guard;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Marks that the current thread is inside a short native call, at no cost to that thread.
+ *
+ * <p>The calling thread runs
+ *
+ * <pre>{@code
+ * guard.enter();                       // calls = calls + 1, now odd
+ * try {
+ *     if (lifetime.isClosed()) throw ...;
+ *     // the native call
+ * } finally {
+ *     guard.exit();                    // calls = calls + 1, now even
+ * }
+ * }</pre>
+ *
+ * and close() sets the closed flag, calls {@link #awaitCallsInFlight()}, and destroys the native
+ * object. {@code awaitCallsInFlight()} runs a {@link Barrier} in every thread of the process, and
+ * then waits for each guard that it finds odd.
+ *
+ * <p><b>Why this is safe.</b> The calling thread stores {@code calls} and then loads the flag; the
+ * closing thread stores the flag and then loads {@code calls}. One of the two must see the store of
+ * the other. That takes a full barrier between store and load on both sides, and the calling thread
+ * has none: the closing thread executes it on its behalf. Let B be the point in the instructions of
+ * the calling thread at which that barrier took effect. If the store of {@code calls} is before B,
+ * the closing thread sees it after the barrier, and waits. If it is after B, so is the load of the
+ * flag, which sees that the object is closed. A thread that was not running passed a full barrier
+ * when the kernel switched to another thread.
+ *
+ * <p><b>What the compilers must guarantee.</b> The argument needs the store before the load in the
+ * machine code: {@link Barrier#MEMBARRIER} may interrupt a thread between any two instructions.
+ * ({@link Barrier#HANDSHAKE} stops compiled code at safepoint polls only, so it would survive that
+ * the two are exchanged.) The Java memory model does not guarantee it: opaque accesses to different
+ * variables have no order, an acquire or release fence orders everything but a store and a later
+ * load, and a full fence costs as much as the native call. HotSpot guarantees it:
+ *
+ * <ul>
+ *   <li>C2 puts a {@code MemBarCPUOrder} node before and after each opaque access, as {@code
+ *       C2Access::needs_cpu_membar} requires for every {@code Unsafe} access that is not plain. The
+ *       node takes the whole memory state and produces a new one, so no access to memory passes it;
+ *       it is "not matched in the AD file", so it is no instruction. The fences of {@link
+ *       VarHandle} are nodes of the same kind and would add nothing, except an instruction on
+ *       AArch64.
+ *   <li>Graal wraps opaque accesses in the same way.
+ *   <li>C1 and the interpreter have no opaque accesses: they run {@code Unsafe.putLongOpaque},
+ *       which is a volatile store.
+ * </ul>
+ *
+ * Plain accesses have no such nodes, so neither {@code calls} nor the flag may be accessed plainly
+ * here. {@link #exit()} is a release: what the call read and wrote comes before it, in the memory
+ * model and in the machine code, and {@code awaitCallsInFlight()} loads with acquire.
+ *
+ * <p>For calls that last microseconds, such as post and poll, because every close() in the process
+ * waits for them. Longer calls use {@code Lifetime.hold()}.
+ */
+public final class CallGuard {
+
+    private static final VarHandle CALLS;
+
+    static {
+        try {
+            CALLS = MethodHandles.lookup().findVarHandle(CallGuard.class, "calls", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final List<CallGuard> ALL = new ArrayList<>();
+    private static final ThreadLocal<CallGuard> CURRENT =
+            ThreadLocal.withInitial(CallGuard::register);
+
+    /** Held by the thread that runs a barrier. */
+    private static final ReentrantLock BARRIER_LOCK = new ReentrantLock();
+
+    private static final AtomicLong BARRIERS_BEGUN = new AtomicLong();
+
+    /** The number of the last barrier that has ended. Guarded by {@code BARRIER_LOCK}. */
+    private static long barriersEnded;
+
+    private final WeakReference<Thread> thread = new WeakReference<>(Thread.currentThread());
+
+    /** Odd while the thread is inside a call. Written by that thread only. */
+    private long calls;
+
+    // Keep the counters of two threads in different cache lines.
+    @SuppressWarnings("unused")
+    private long pad1,
+            pad2,
+            pad3,
+            pad4,
+            pad5,
+            pad6,
+            pad7,
+            pad8,
+            pad9,
+            pad10,
+            pad11,
+            pad12,
+            pad13,
+            pad14,
+            pad15;
+
+    private CallGuard() {}
+
+    /** The current thread's guard. Look it up once and keep it where calls are prepared. */
+    public static CallGuard ofCurrentThread() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Marks the start of a call. The caller then checks {@code Lifetime.isClosed()} of everything
+     * that the call uses, makes the call, and calls {@link #exit()} in any case.
+     */
+    public void enter() {
+        CALLS.setOpaque(this, calls + 1); // opaque: stays before the load of isClosed(), see above
+    }
+
+    /** Marks the end of a call. */
+    public void exit() {
+        CALLS.setRelease(this, calls + 1);
+    }
+
+    /**
+     * Returns when every call has ended that began before the caller's last volatile store was
+     * visible to it. Costs a few microseconds with {@link Barrier#MEMBARRIER}. Threads that call
+     * this while a barrier runs wait for its end, and share the next barrier.
+     */
+    public static void awaitCallsInFlight() {
+        var next = BARRIERS_BEGUN.get() + 1; // one that has begun may have passed a thread already
+        BARRIER_LOCK.lock();
+        try {
+            if (barriersEnded < next) {
+                var number = BARRIERS_BEGUN.incrementAndGet();
+                passThroughAllThreads();
+                barriersEnded = number;
+            }
+        } finally {
+            BARRIER_LOCK.unlock();
+        }
+    }
+
+    private static void passThroughAllThreads() {
+        List<CallGuard> guards;
+        synchronized (ALL) {
+            ALL.removeIf(CallGuard::isAbandoned);
+            if (ALL.isEmpty()) {
+                return;
+            }
+            guards = List.copyOf(ALL);
+        }
+        Barrier.ofThisProcess().run();
+        for (var guard : guards) {
+            guard.awaitEnd();
+        }
+    }
+
+    private void awaitEnd() {
+        var seen = (long) CALLS.getAcquire(this);
+        if ((seen & 1) == 1) {
+            ShortWait.until(() -> (long) CALLS.getAcquire(this) != seen);
+        }
+    }
+
+    private boolean isAbandoned() {
+        var owner = thread.get();
+        return owner == null || !owner.isAlive();
+    }
+
+    private static CallGuard register() {
+        var guard = new CallGuard();
+        guard.enter(); // initializes what both need, because an exit must not fail
+        guard.exit();
+        Barrier.ofThisProcess(); // checks the kernel now, because that may take milliseconds
+        synchronized (ALL) {
+            ALL.add(guard);
+        }
+        return guard;
+    }
+}

@@ -1,0 +1,57 @@
+package org.jrdma.ffi.guard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.jrdma.ffi.ChildJvm;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class BarrierTest {
+
+    /** Makes a guard, runs a barrier, and prints which one the process uses. */
+    static final class Program {
+        private Program() {}
+
+        public static void main(String... arguments) {
+            CallGuard.ofCurrentThread();
+            CallGuard.awaitCallsInFlight();
+            System.out.println(Barrier.ofThisProcess());
+        }
+    }
+
+    @Test
+    void shouldUseMembarrierWhereTheKernelHasIt() {
+        assumeTrue(Membarrier.register(), "this kernel has no membarrier(2)");
+
+        assertThat(Barrier.ofThisProcess()).isEqualTo(Barrier.MEMBARRIER);
+        assertThat(Membarrier.run()).isTrue();
+    }
+
+    @Test
+    void shouldUseHandshakesWhereTheUserAsksForThem() throws Exception {
+        var result =
+                ChildJvm.onModulePath(
+                        Program.class,
+                        "--enable-native-access=org.jrdma.ffi",
+                        "-Djrdma.guard=handshake",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=debug");
+
+        assertThat(result.output())
+                .contains("close() uses thread handshakes, as -Djrdma.guard=handshake asks for")
+                .endsWith("HANDSHAKE\n");
+        assertThat(result.exitCode()).isZero();
+    }
+
+    @Test
+    void shouldSayOnceWhichBarrierItUses() throws Exception {
+        var result =
+                ChildJvm.onModulePath(
+                        Program.class,
+                        "--enable-native-access=org.jrdma.ffi",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=debug");
+
+        assertThat(result.output()).containsOnlyOnce("close() uses ");
+    }
+}

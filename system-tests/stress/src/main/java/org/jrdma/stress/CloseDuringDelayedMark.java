@@ -1,0 +1,76 @@
+package org.jrdma.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jrdma.ffi.guard.CallGuard;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * A thread makes a guarded call whose mark becomes visible late, because the store waits in the
+ * store buffer behind stores to cache lines that the closing thread owns. The closing thread does
+ * nothing but what the guard needs. Without a barrier this test fails within seconds.
+ */
+@JCStressTest
+@State
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "The call used live memory.")
+@Outcome(id = "2", expect = ACCEPTABLE, desc = "The call was refused.")
+@Outcome(expect = FORBIDDEN, desc = "The call used freed memory.")
+public class CloseDuringDelayedMark {
+
+    private static final int LINES = 48;
+    private static final int LINE = 64 / Long.BYTES;
+    private static final long[] SHARED_LINES = new long[(LINES + 1) * LINE];
+    private static final VarHandle LINE_START = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private static final VarHandle CLOSED;
+    private static final VarHandle CONTENT;
+
+    static {
+        try {
+            var lookup = MethodHandles.lookup();
+            CLOSED = lookup.findVarHandle(CloseDuringDelayedMark.class, "closed", int.class);
+            CONTENT = lookup.findVarHandle(CloseDuringDelayedMark.class, "content", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    @SuppressWarnings("unused") // by CLOSED
+    private volatile int closed;
+
+    @SuppressWarnings("unused") // by CONTENT
+    private int content = NativeMemory.ALIVE;
+
+    @Actor
+    public void call(I_Result result) {
+        var guard = CallGuard.ofCurrentThread();
+        storeIntoSharedLines();
+        guard.enter();
+        result.r1 =
+                (int) CLOSED.getOpaque(this) != 0
+                        ? NativeMemory.NOT_USED
+                        : (int) CONTENT.getOpaque(this);
+        guard.exit();
+    }
+
+    @Actor
+    public void close() {
+        storeIntoSharedLines();
+        CLOSED.setVolatile(this, 1);
+        CallGuard.awaitCallsInFlight();
+        CONTENT.setOpaque(this, NativeMemory.FREED);
+    }
+
+    private static void storeIntoSharedLines() {
+        for (var line = 1; line <= LINES; line++) {
+            LINE_START.setOpaque(SHARED_LINES, line * LINE, 1L);
+        }
+    }
+}
