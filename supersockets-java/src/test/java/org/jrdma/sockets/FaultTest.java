@@ -37,11 +37,12 @@ class FaultTest {
 
     private static final long SEED = Long.getLong("jrdma.sockets.seed", System.nanoTime());
 
-    private static final int HALF_CLOSES = 120;
-    private static final int RESETS = 120;
-    private static final int SLOW_READERS = 100;
-    private static final int LOST_READERS = 80;
-    private static final int KILLS = 4;
+    private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");
+    private static final int HALF_CLOSES = QUICK ? 30 : 120;
+    private static final int RESETS = QUICK ? 30 : 120;
+    private static final int SLOW_READERS = QUICK ? 25 : 100;
+    private static final int LOST_READERS = QUICK ? 20 : 80;
+    private static final int KILLS = QUICK ? 2 : 4;
     private static final int STREAMS_OF_A_KILL = 25;
 
     private static final int MOST_BYTES = 512 * 1024;

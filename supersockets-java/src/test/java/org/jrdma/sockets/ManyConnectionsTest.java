@@ -30,11 +30,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(180)
 class ManyConnectionsTest {
 
-    private static final int CHURNED = 10_000;
-    private static final int AT_ONCE = 1_000;
+    private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");
+    private static final int CHURNED = QUICK ? 1_000 : 10_000;
+    private static final int AT_ONCE = QUICK ? 250 : 1_000;
 
     /** Of rsockets, each of which has rings of its own that the device must know. */
-    private static final int CHURNED_RSOCKETS = 1_000;
+    private static final int CHURNED_RSOCKETS = QUICK ? 200 : 1_000;
 
     private static final int RSOCKETS_AT_ONCE = 200;
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -47,7 +48,7 @@ class ManyConnectionsTest {
     }
 
     @Test
-    void shouldOpenAndCloseTenThousandWithinTwoMinutes() throws Exception {
+    void shouldOpenAndCloseManyWithinTwoMinutes() throws Exception {
         exchange(50, 64, 50); // whatever is made once is made
         var before = descriptors();
         var start = System.nanoTime();
@@ -59,7 +60,7 @@ class ManyConnectionsTest {
     }
 
     @Test
-    void shouldKeepAThousandOpenAtOnceAndTheirBytesApart() throws Exception {
+    void shouldKeepManyOpenAtOnceAndTheirBytesApart() throws Exception {
         exchange(50, 64, 50);
         var before = descriptors();
 

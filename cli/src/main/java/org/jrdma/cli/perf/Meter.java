@@ -20,8 +20,10 @@ final class Meter implements AutoCloseable {
 
     private static final int MOST_SAMPLES = 1_000_000;
 
-    /** Until the compiler has seen it all. */
-    private static final Duration FIRST_WARM_UP = Duration.ofSeconds(1);
+    /** The first warm-up, in which the JVM compiles the code, takes this many times as long. */
+    private static final int FIRST_WARM_UP = 5;
+
+    private static final Duration LONGEST_FIRST_WARM_UP = Duration.ofSeconds(1);
 
     private static final int FIRST_BATCH = 8;
 
@@ -32,7 +34,7 @@ final class Meter implements AutoCloseable {
     private final Path path;
     private final Link link;
     private final Samples samples = new Samples();
-    private Duration leastWarmUp = FIRST_WARM_UP;
+    private boolean isWarm;
 
     /** As many exchanges as took about the time of a batch. */
     private int exchanges = FIRST_BATCH;
@@ -76,8 +78,17 @@ final class Meter implements AutoCloseable {
     /** Exchanges messages of a size that do not count. The first time of all takes longer. */
     void warmUp(int bytes, Duration time) throws IOException {
         exchanges = FIRST_BATCH;
-        exchange(bytes, time.compareTo(leastWarmUp) < 0 ? leastWarmUp : time);
-        leastWarmUp = Duration.ZERO;
+        exchange(bytes, isWarm ? time : firstWarmUp(time));
+        isWarm = true;
+    }
+
+    /**
+     * Returns one second for the default time, less for a shorter time, and never less than the
+     * time.
+     */
+    private static Duration firstWarmUp(Duration time) {
+        var longer = Math.min(FIRST_WARM_UP * time.toNanos(), LONGEST_FIRST_WARM_UP.toNanos());
+        return Duration.ofNanos(Math.max(longer, time.toNanos()));
     }
 
     /** Latency alone, of what has warmed up. */
@@ -180,9 +191,10 @@ final class Meter implements AutoCloseable {
     @Override
     public void close() throws IOException {
         try (link) {
+            // Both sides close at once: closing a SISCI segment waits until its user has left it.
             peer.say(CLOSE);
-            expectDone(peer);
         }
+        expectDone(peer);
     }
 
     private static final class Samples {

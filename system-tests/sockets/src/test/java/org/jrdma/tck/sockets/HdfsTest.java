@@ -18,6 +18,7 @@ import org.jrdma.sockets.Connection;
 import org.jrdma.sockets.Connections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Hadoop's file system: a NameNode and three DataNodes, each in a process, of which one is killed
  * while a file is written. Their streams are on NIO, with time-outs by selectors of their own.
  */
+@Tag("slow")
 @Timeout(300)
 class HdfsTest {
 

@@ -27,6 +27,7 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Two Kafka servers without ZooKeeper, each in a process: one that also leads the cluster, and one
  * that is killed and comes back. All of it is on NIO, what the servers say to each other too.
  */
+@Tag("slow")
 @Timeout(240)
 class KafkaTest {
 

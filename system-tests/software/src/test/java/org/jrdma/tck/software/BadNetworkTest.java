@@ -19,7 +19,11 @@ import org.junit.jupiter.api.Timeout;
  */
 class BadNetworkTest {
 
-    private static final int OPERATIONS = Integer.getInteger("jrdma.test.operations", 10_000);
+    private static final int OPERATIONS =
+            Integer.getInteger(
+                    "jrdma.test.operations",
+                    Boolean.getBoolean("jrdma.test.quick") ? 2_000 : 10_000);
+
     private static final Pattern REPEATED = Pattern.compile("done, with (\\d+) requests repeated");
 
     /** How probable each trouble is. */

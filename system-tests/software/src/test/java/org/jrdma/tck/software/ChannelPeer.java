@@ -23,8 +23,7 @@ final class ChannelPeer {
         try (var listener =
                 ConnectionManager.software().listen(new InetSocketAddress(address, 0))) {
             IO.println(address.getHostAddress() + " " + listener.localAddress().getPort());
-            try (var _ = accept(listener.next(PATIENCE), domain);
-                    var _ = accept(listener.next(PATIENCE), domain)) {
+            try (var _ = accept(listener.next(PATIENCE), domain)) {
                 IO.println("accepted");
                 IO.readln();
             }

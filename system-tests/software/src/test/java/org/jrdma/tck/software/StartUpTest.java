@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the first use of the fabric costs a program. */
+@Tag("slow")
 class StartUpTest {
 
     private static final Duration MOST = Duration.ofMillis(1_500);

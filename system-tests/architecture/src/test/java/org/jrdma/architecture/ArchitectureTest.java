@@ -1,0 +1,35 @@
+package org.jrdma.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import org.jrdma.architecture.ArchitectureRules.Violation;
+import org.junit.jupiter.api.Test;
+
+/** Checks the {@link ArchitectureRules} in all modules, except for the {@link KnownViolations}. */
+class ArchitectureTest {
+
+    private static final Path REPOSITORY = Path.of("../..").toAbsolutePath().normalize();
+
+    @Test
+    void shouldFindTheKnownViolationsAndNoOthers() throws IOException {
+        var found = new ArrayList<Violation>();
+        for (var folder : CompiledModule.folders(REPOSITORY)) {
+            found.addAll(ArchitectureRules.violations(CompiledModule.read(REPOSITORY, folder)));
+        }
+
+        assertThat(KnownViolations.read().differences(found)).isEmpty();
+    }
+
+    @Test
+    void shouldFindTheModules() throws IOException {
+        assertThat(CompiledModule.folders(REPOSITORY))
+                .contains(
+                        REPOSITORY.resolve("ibverbs-java"),
+                        REPOSITORY.resolve("softfabric/roce-soft"))
+                .doesNotContain(
+                        REPOSITORY.resolve("headers/rdma"), REPOSITORY.resolve("softfabric"));
+    }
+}
