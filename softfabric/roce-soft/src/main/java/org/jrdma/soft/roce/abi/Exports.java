@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.abi;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -11,29 +11,33 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.FunctionStubs;
 import org.jspecify.annotations.Nullable;
 
-/** Methods marked as {@link Exported}, as symbols. */
-final class Exports implements SymbolLookup {
+/**
+ * Methods marked as {@link Exported}, as symbols. The callers pass a lookup that can access the
+ * methods.
+ */
+public final class Exports implements SymbolLookup {
 
     private final FunctionStubs stubs;
 
-    private Exports(Stream<Class<?>> classes, @Nullable Object receiver) {
+    private Exports(Lookup lookup, Stream<Class<?>> classes, @Nullable Object receiver) {
         stubs =
                 new FunctionStubs(
                         marked(classes)
                                 .collect(
                                         Collectors.toMap(
                                                 Exports::name,
-                                                method -> () -> function(method, receiver))));
+                                                method ->
+                                                        () -> function(lookup, method, receiver))));
     }
 
-    /** The static methods of classes of this package. */
-    static Exports of(Class<?>... classes) {
-        return new Exports(Stream.of(classes), null);
+    /** The static methods of classes. */
+    public static Exports of(Lookup lookup, Class<?>... classes) {
+        return new Exports(lookup, Stream.of(classes), null);
     }
 
-    /** The methods of an object of this package. */
-    static Exports of(Object receiver) {
-        return new Exports(Stream.of(receiver.getClass()), receiver);
+    /** The methods of an object. */
+    public static Exports of(Lookup lookup, Object receiver) {
+        return new Exports(lookup, Stream.of(receiver.getClass()), receiver);
     }
 
     private static Stream<Method> marked(Stream<Class<?>> classes) {
@@ -45,9 +49,9 @@ final class Exports implements SymbolLookup {
         return method.getAnnotation(Exported.class).value();
     }
 
-    private static MethodHandle function(Method method, @Nullable Object receiver) {
+    private static MethodHandle function(Lookup lookup, Method method, @Nullable Object receiver) {
         try {
-            var handle = MethodHandles.lookup().unreflect(method);
+            var handle = lookup.unreflect(method);
             return method.getAnnotation(Exported.class)
                     .failure()
                     .guard(receiver == null ? handle : handle.bindTo(receiver));

@@ -6,23 +6,23 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /** Memory that C passes by its address. */
-final class Memory {
+public final class Memory {
 
     private Memory() {}
 
     /**
      * A structure of the caller's.
      *
-     * @throws Refusal if there is none
+     * @throws ErrnoException if there is none
      */
-    static MemorySegment at(long address, GroupLayout layout) {
+    public static MemorySegment at(long address, GroupLayout layout) {
         return at(address, layout.byteSize());
     }
 
     /** Bytes of the caller's. */
-    static MemorySegment at(long address, long bytes) {
+    public static MemorySegment at(long address, long bytes) {
         if (address == 0) {
-            throw new Refusal(Errno.EINVAL);
+            throw new ErrnoException(Errno.EINVAL);
         }
         return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
     }

@@ -31,10 +31,10 @@ final class DatagramRequester implements Requester {
     public void change(SendParameters parameters) {}
 
     @Override
-    public Transmission send() {
+    public TransmitResult send() {
         var head = queue.head();
         if (head == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         var work = queue.slot(head);
         if (work.operation != SendOperation.SEND) {
@@ -45,7 +45,7 @@ final class DatagramRequester implements Requester {
         }
         var packet = engine.claim();
         if (packet == null) {
-            return Transmission.LINK_FULL;
+            return TransmitResult.LINK_FULL;
         }
         var opCode = work.hasImmediate ? OpCode.UD_SEND_ONLY_IMMEDIATE : OpCode.UD_SEND_ONLY;
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
@@ -76,14 +76,14 @@ final class DatagramRequester implements Requester {
         sequence = PacketSequence.plus(sequence, 1);
         queuePair.completeSend(work, CompletionStatus.SUCCESS);
         queue.release(head + 1);
-        return Transmission.SENT;
+        return TransmitResult.SENT;
     }
 
-    private Transmission fail(SendWork work, CompletionStatus status) {
+    private TransmitResult fail(SendWork work, CompletionStatus status) {
         queuePair.completeSend(work, status);
         queue.release(queue.head() + 1);
         queuePair.failSending();
-        return Transmission.IDLE;
+        return TransmitResult.IDLE;
     }
 
     @Override

@@ -23,8 +23,8 @@ final class DatagramResponder implements Responder {
     public void start(ReceiveParameters parameters) {}
 
     @Override
-    public Transmission send() {
-        return Transmission.IDLE;
+    public TransmitResult send() {
+        return TransmitResult.IDLE;
     }
 
     @Override

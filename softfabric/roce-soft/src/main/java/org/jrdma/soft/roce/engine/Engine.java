@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.random.RandomGenerator;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
@@ -33,17 +34,17 @@ public final class Engine {
     /** Numbers 0 and 1 are those of management. */
     private static final int FIRST_INDEX = 2;
 
-    private final Link link;
+    private final PacketLink link;
     private final MemoryRegistry memory;
     private final EngineOptions options;
-    private final FaultSink faults;
+    private final FailureListener faults;
     private final InvariantCrc checksum = new InvariantCrc();
     private final IncomingPacket incoming = new IncomingPacket();
     private final Completion completion = new Completion();
     private final TimerQueue timers = new TimerQueue();
 
     private final NumberTable<QueuePair> queuePairs;
-    private final NumberTable<ExtendedReceives> extendedReceives;
+    private final NumberTable<ExtendedReceiveQueue> extendedReceives;
 
     /** Those that may have something to send, in the order of their turns. */
     private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
@@ -71,17 +72,18 @@ public final class Engine {
     /**
      * @param random where the high bits of numbers come from
      */
-    public Engine(Link link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
+    public Engine(
+            PacketLink link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
         this(link, memory, options, random, Engine::log);
     }
 
     /** As the other, and tells {@code faults} instead of the log. */
     Engine(
-            Link link,
+            PacketLink link,
             MemoryRegistry memory,
             EngineOptions options,
             RandomGenerator random,
-            FaultSink faults) {
+            FailureListener faults) {
         this.link = link;
         this.memory = memory;
         this.options = options;
@@ -116,7 +118,7 @@ public final class Engine {
     }
 
     /** Gives datagrams of management that come for {@code address} to {@code wanted}. */
-    public void management(Address address, Management wanted) {
+    public void management(Address address, ManagementAgent wanted) {
         management = new ManagementQueuePair(this, address, wanted);
     }
 
@@ -138,13 +140,13 @@ public final class Engine {
      *
      * @return null if there are 65,535 already
      */
-    public @Nullable ExtendedReceives newExtendedReceives(
+    public @Nullable ExtendedReceiveQueue newExtendedReceives(
             ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
         var number = extendedReceives.claim();
         if (number == NumberTable.NONE) {
             return null;
         }
-        var made = new ExtendedReceives(number, domain, queue, completions);
+        var made = new ExtendedReceiveQueue(number, domain, queue, completions);
         extendedReceives.put(number, made);
         return made;
     }
@@ -153,12 +155,12 @@ public final class Engine {
      * Removes a receive queue, with no further completions. A message that comes to it meanwhile
      * fails.
      */
-    public void destroy(ExtendedReceives receives) {
+    public void destroy(ExtendedReceiveQueue receives) {
         extendedReceives.remove(receives.number());
         receives.destroy();
     }
 
-    @Nullable ExtendedReceives extendedReceives(int number) {
+    @Nullable ExtendedReceiveQueue extendedReceives(int number) {
         return extendedReceives.find(number);
     }
 
@@ -186,7 +188,7 @@ public final class Engine {
             receiveForGroup(packet);
             return;
         }
-        if (incoming.destinationQueuePair() == Management.QUEUE_PAIR) {
+        if (incoming.destinationQueuePair() == ManagementAgent.QUEUE_PAIR) {
             receiveForManagement(packet);
             return;
         }
@@ -300,7 +302,7 @@ public final class Engine {
         alarms.add(new Alarm(now + nanos, action));
     }
 
-    private void expire(Management due) {
+    private void expire(ManagementAgent due) {
         try {
             due.expire(now);
         } catch (Throwable e) {
@@ -370,16 +372,16 @@ public final class Engine {
     }
 
     /** Lets a queue pair send until its turn is over. */
-    private Transmission turn(QueuePair queuePair) {
-        var outcome = Transmission.SENT;
+    private TransmitResult turn(QueuePair queuePair) {
+        var outcome = TransmitResult.SENT;
         try {
-            for (var i = 0; i < options.burst() && outcome == Transmission.SENT; i++) {
+            for (var i = 0; i < options.burst() && outcome == TransmitResult.SENT; i++) {
                 outcome = queuePair.send();
             }
             return outcome;
         } catch (Throwable e) {
             failed(queuePair, e);
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
     }
 

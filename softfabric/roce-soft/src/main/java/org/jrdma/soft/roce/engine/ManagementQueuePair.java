@@ -23,19 +23,19 @@ final class ManagementQueuePair {
 
     private final Engine engine;
     private final Address local;
-    private final Management management;
+    private final ManagementAgent management;
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
     private int sequence;
 
     private record Outgoing(Address remote, MemorySegment datagram) {}
 
-    ManagementQueuePair(Engine engine, Address local, Management management) {
+    ManagementQueuePair(Engine engine, Address local, ManagementAgent management) {
         this.engine = engine;
         this.local = local;
         this.management = management;
     }
 
-    Management management() {
+    ManagementAgent management() {
         return management;
     }
 
@@ -44,7 +44,9 @@ final class ManagementQueuePair {
         return packet.opCode() == OpCode.UD_SEND_ONLY
                 && (packet.partitionKey() & PARTITION) == PARTITION
                 && packet.datagram()
-                        .equals(new DatagramHeader(Management.QUEUE_KEY, Management.QUEUE_PAIR));
+                        .equals(
+                                new DatagramHeader(
+                                        ManagementAgent.QUEUE_KEY, ManagementAgent.QUEUE_PAIR));
     }
 
     void receive(IncomingPacket packet) {
@@ -84,12 +86,13 @@ final class ManagementQueuePair {
                 false,
                 0,
                 PARTITION_KEY,
-                Management.QUEUE_PAIR,
+                ManagementAgent.QUEUE_PAIR,
                 false,
                 sequence);
         sequence = PacketSequence.plus(sequence, 1);
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
-        new DatagramHeader(Management.QUEUE_KEY, Management.QUEUE_PAIR).encode(memory, headers);
+        new DatagramHeader(ManagementAgent.QUEUE_KEY, ManagementAgent.QUEUE_PAIR)
+                .encode(memory, headers);
         var bytes = next.datagram.byteSize();
         MemorySegment.copy(next.datagram, 0, memory, headers + DatagramHeader.BYTES, bytes);
         packet.length(BaseTransportHeader.BYTES + DatagramHeader.BYTES + (int) bytes);

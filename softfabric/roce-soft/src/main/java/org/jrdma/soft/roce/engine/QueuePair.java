@@ -1,6 +1,8 @@
 package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.ValueLayout;
+import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.ExtendedHeader;
 import org.jrdma.soft.roce.packet.ImmediateHeader;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Engine#newQueuePair}. All but posting belongs to the engine's thread; whether a change of state
  * is allowed is for the caller to know.
  */
-public final class QueuePair implements Accessor {
+public final class QueuePair implements MemoryAccessor {
 
     private static final int FULL_MEMBER = 0x8000;
 
@@ -323,25 +325,25 @@ public final class QueuePair implements Accessor {
     }
 
     /** Sends one packet, if there is one to send. */
-    Transmission send() {
+    TransmitResult send() {
         var outcome = sendInTurn();
         failIfOverrun();
         return outcome;
     }
 
     /** Sends one packet of either half. They take turns, so that neither starves. */
-    private Transmission sendInTurn() {
+    private TransmitResult sendInTurn() {
         responderFirst = !responderFirst;
         var outcome = responderFirst ? responder.send() : sendRequest();
-        if (outcome != Transmission.IDLE) {
+        if (outcome != TransmitResult.IDLE) {
             return outcome;
         }
         return responderFirst ? sendRequest() : responder.send();
     }
 
-    private Transmission sendRequest() {
-        var outcome = state.sends() ? requester.send() : Transmission.IDLE;
-        if (outcome == Transmission.SENT && !transport.isReliable()) {
+    private TransmitResult sendRequest() {
+        var outcome = state.sends() ? requester.send() : TransmitResult.IDLE;
+        if (outcome == TransmitResult.SENT && !transport.isReliable()) {
             reportIfDrained();
         }
         return outcome;

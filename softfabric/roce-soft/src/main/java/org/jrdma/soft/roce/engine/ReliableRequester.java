@@ -121,30 +121,30 @@ final class ReliableRequester implements Requester {
     }
 
     @Override
-    public Transmission send() {
+    public TransmitResult send() {
         if (waiting || !findWork()) {
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         var work = queue.slot(cursor);
         if (work.failure != null
                 || distance(unacknowledged, next) >= engine.options().window()
                 || (work.operation.needsResponse() && readsUnderWay >= parameters.maxReads())) {
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         var charge = charge(work);
         if (!obtainsRoom(work, charge)) {
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         var packet = engine.claim();
         if (packet == null) {
-            return Transmission.LINK_FULL;
+            return TransmitResult.LINK_FULL;
         }
         int sequenceNumbers;
         switch (work.operation) {
             case SEND, WRITE -> {
                 if (!sendMessagePacket(work, packet, charge)) {
                     fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
-                    return Transmission.IDLE;
+                    return TransmitResult.IDLE;
                 }
                 sequenceNumbers = 1;
             }
@@ -156,7 +156,7 @@ final class ReliableRequester implements Requester {
             case ATOMIC_WRITE -> {
                 if (!sendAtomicWrite(work, packet)) {
                     fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
-                    return Transmission.IDLE;
+                    return TransmitResult.IDLE;
                 }
                 sequenceNumbers = 1;
             }
@@ -172,7 +172,7 @@ final class ReliableRequester implements Requester {
         }
         moveCursor(work, sequenceNumbers);
         queuePair.path().sent(charged, charge);
-        return Transmission.SENT;
+        return TransmitResult.SENT;
     }
 
     private boolean obtainsRoom(SendWork work, long charge) {

@@ -4,6 +4,9 @@ import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 
 import java.lang.invoke.VarHandle;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.AtomicResultHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
@@ -36,10 +39,10 @@ final class ReliableResponder implements Responder {
     private ReceiveQueue receives;
 
     private CompletionSink completions;
-    private Accessor accessor;
+    private MemoryAccessor accessor;
 
     /** What the last request over an extended connection named; null before, and without. */
-    private @Nullable ExtendedReceives named;
+    private @Nullable ExtendedReceiveQueue named;
 
     private ResponseQueue responses = new ResponseQueue(0);
 
@@ -531,14 +534,14 @@ final class ReliableResponder implements Responder {
     }
 
     @Override
-    public Transmission send() {
+    public TransmitResult send() {
         var response = responses.first();
         if (response == null) {
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         var packet = engine.claim();
         if (packet == null) {
-            return Transmission.LINK_FULL;
+            return TransmitResult.LINK_FULL;
         }
         if (response.isRead()) {
             sendReadResponse(response, packet);
@@ -553,7 +556,7 @@ final class ReliableResponder implements Responder {
             queuePair.send(packet, acknowledge, false, 0, false, response.sequence());
             responses.removeFirst();
         }
-        return Transmission.SENT;
+        return TransmitResult.SENT;
     }
 
     private void sendReadResponse(ResponseQueue.Response response, PacketBuffer packet) {

@@ -12,7 +12,7 @@ interface Requester {
     void change(SendParameters parameters);
 
     /** Sends one packet, if there is one to send. */
-    Transmission send();
+    TransmitResult send();
 
     /** Takes an answer of the peer. */
     void receive(IncomingPacket packet);

@@ -9,7 +9,7 @@ interface Responder {
     void start(ReceiveParameters parameters);
 
     /** Sends one packet, if there is one to send. */
-    Transmission send();
+    TransmitResult send();
 
     /** Takes a request of the peer. */
     void receive(IncomingPacket packet);

@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.engine;
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
 import java.util.Objects;
+import org.jrdma.soft.roce.memory.MemoryAccessor;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class ResponseQueue {
         private int messages;
         private int packets;
         private int nextPacket;
-        private @Nullable Accessor accessor;
+        private @Nullable MemoryAccessor accessor;
         private long address;
         private int key;
         private long bytes;
@@ -48,7 +49,7 @@ final class ResponseQueue {
         void read(
                 int sequence,
                 int packets,
-                @Nullable Accessor accessor,
+                @Nullable MemoryAccessor accessor,
                 long address,
                 int key,
                 long bytes,
@@ -138,7 +139,7 @@ final class ResponseQueue {
         }
 
         /** In whose name a READ reads. */
-        Accessor accessor() {
+        MemoryAccessor accessor() {
             return Objects.requireNonNull(accessor, "no READ");
         }
 

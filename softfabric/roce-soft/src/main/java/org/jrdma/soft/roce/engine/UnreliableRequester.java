@@ -32,13 +32,13 @@ final class UnreliableRequester implements Requester {
     public void change(SendParameters parameters) {}
 
     @Override
-    public Transmission send() {
+    public TransmitResult send() {
         SendWork work;
         while (true) {
             var head = queue.head();
             if (head == queue.tail()
                     || (packet == 0 && queuePair.state() != QueuePairState.READY_TO_SEND)) {
-                return Transmission.IDLE;
+                return TransmitResult.IDLE;
             }
             work = queue.slot(head);
             if (packet > 0) {
@@ -48,7 +48,7 @@ final class UnreliableRequester implements Requester {
             var failure = isLocal ? work.execute(engine.memory(), queuePair) : check(work);
             if (failure != null) {
                 fail(failure);
-                return Transmission.IDLE;
+                return TransmitResult.IDLE;
             }
             if (!isLocal) {
                 work.packets = queuePair.packets(work.bytes());
@@ -58,11 +58,11 @@ final class UnreliableRequester implements Requester {
         }
         var buffer = engine.claim();
         if (buffer == null) {
-            return Transmission.LINK_FULL;
+            return TransmitResult.LINK_FULL;
         }
         if (!queuePair.sendMessagePacket(buffer, work, packet, false, sequence)) {
             fail(CompletionStatus.LOCAL_PROTECTION_ERROR);
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         sequence = PacketSequence.plus(sequence, 1);
         packet++;
@@ -70,7 +70,7 @@ final class UnreliableRequester implements Requester {
             packet = 0;
             complete(work);
         }
-        return Transmission.SENT;
+        return TransmitResult.SENT;
     }
 
     private void complete(SendWork work) {

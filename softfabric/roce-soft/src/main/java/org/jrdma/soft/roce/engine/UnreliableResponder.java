@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
+import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Operation;
 import org.jrdma.soft.roce.packet.PacketSequence;
@@ -41,8 +42,8 @@ final class UnreliableResponder implements Responder {
     }
 
     @Override
-    public Transmission send() {
-        return Transmission.IDLE;
+    public TransmitResult send() {
+        return TransmitResult.IDLE;
     }
 
     @Override

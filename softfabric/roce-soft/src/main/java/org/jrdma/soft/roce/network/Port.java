@@ -10,13 +10,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.PacketListener;
-import org.jrdma.soft.roce.Trouble;
-import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
-import org.jrdma.soft.roce.engine.MemoryRegistry;
 import org.jrdma.soft.roce.engine.QueuePair;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.model.NetworkFaultCounts;
+import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.model.PacketListener;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,8 +67,8 @@ public final class Port implements AutoCloseable {
     private final Engine engine;
     private final SystemCalls calls = new SystemCalls();
     private final UdpSocket socket;
-    private final Outgoing outgoing;
-    private final Incoming incoming;
+    private final PacketTransmitter outgoing;
+    private final PacketReceiver incoming;
     private final Readiness readiness;
     private final Thread thread;
     private final ReentrantLock lock = new ReentrantLock();
@@ -115,8 +115,9 @@ public final class Port implements AutoCloseable {
             throw e;
         }
         sockets = new UdpSocket[] {socket};
-        outgoing = new Outgoing(socket, on.isLoopback(), on.index(), calls, Arena.ofAuto());
-        incoming = new Incoming(on.index(), Arena.ofAuto());
+        outgoing =
+                new PacketTransmitter(socket, on.isLoopback(), on.index(), calls, Arena.ofAuto());
+        incoming = new PacketReceiver(on.index(), Arena.ofAuto());
         engine =
                 new Engine(
                         outgoing,
@@ -271,19 +272,19 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** From now on, does to packets sent what {@code trouble} says. */
-    public void trouble(Trouble trouble) {
+    /** Injects network faults into the packets sent from now on. */
+    public void faults(NetworkFaults faults) {
         control(_ -> {
-            outgoing.trouble(trouble);
+            outgoing.faults(faults);
             return true;
         });
     }
 
     /** What was done to packets until now, also after {@link #close}. */
-    public TroubleCounts troubles() {
+    public NetworkFaultCounts faultCounts() {
         lock.lock();
         try {
-            return outgoing.troubles();
+            return outgoing.faultCounts();
         } finally {
             lock.unlock();
             answer();
@@ -293,7 +294,7 @@ public final class Port implements AutoCloseable {
     /** Shows all packets to {@code listener}; null for none. */
     public void listen(@Nullable PacketListener listener) {
         control(_ -> {
-            var tracer = listener == null ? null : new Tracer(listener);
+            var tracer = listener == null ? null : new PacketTracer(listener);
             outgoing.tracer(tracer);
             incoming.tracer(tracer);
             return true;

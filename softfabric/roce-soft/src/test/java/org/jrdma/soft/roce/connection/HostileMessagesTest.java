@@ -50,7 +50,7 @@ class HostileMessagesTest {
         }
         callers.forEach(party -> party.conversation().close());
         ear.requests.forEach(party -> party.conversation().close());
-        ear.inquiries.forEach(Inquiry::close);
+        ear.inquiries.forEach(SidrServer::close);
         world.pass(2_000_000); // half an hour, though peers ask for days
         assertThat(world.here.engine.size()).isZero();
         assertThat(world.there.engine.size()).isZero();

@@ -1,0 +1,74 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.engine.Address;
+
+/** Where datagrams for a service of a peer's go, as the side asks that sends them. */
+public final class SidrClient extends TimedExchange {
+
+    private static final int RESPONSE_TIMEOUT = 20;
+    private static final int REPEATS = 15;
+
+    private final Address remote;
+    private final SidrRequest request;
+    private final Receiver receiver;
+
+    /** Who is told. On the thread that drives the engine: must neither wait nor call back. */
+    public interface Receiver {
+
+        /** The peer answers, with whatever status. */
+        void answered(SidrReply reply);
+
+        /** The peer does not answer. */
+        void unreachable();
+    }
+
+    SidrClient(
+            ConnectionManager engine,
+            int localId,
+            Address remote,
+            long serviceId,
+            int partitionKey,
+            MemorySegment privateData,
+            Receiver receiver) {
+        super(engine, localId);
+        this.remote = remote;
+        this.receiver = receiver;
+        this.request =
+                new SidrRequest(
+                        Integer.toUnsignedLong(localId),
+                        localId,
+                        partitionKey,
+                        serviceId,
+                        privateData);
+    }
+
+    Address remote() {
+        return remote;
+    }
+
+    void ask() {
+        engine.send(remote, request);
+        repeat(REPEATS, nanos(RESPONSE_TIMEOUT) + 2 * nanos(Connection.PACKET_LIFETIME));
+    }
+
+    void answered(SidrReply reply) {
+        engine.forget(this);
+        receiver.answered(reply);
+    }
+
+    /** The program wants no answer any more. */
+    public void close() {
+        engine.forget(this);
+    }
+
+    @Override
+    void expired() {
+        if (repeatsAgain()) {
+            engine.send(remote, request);
+        } else {
+            engine.forget(this);
+            receiver.unreachable();
+        }
+    }
+}
