@@ -40,10 +40,10 @@ final class DatagramRequester implements Requester {
         if (work.operation != SendOperation.SEND) {
             return fail(work, CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
         }
-        if (work.bytes() > queuePair.pathMtu()) {
+        if (work.bytes() > queuePair.link().pathMtu()) {
             return fail(work, CompletionStatus.LOCAL_LENGTH_ERROR);
         }
-        var packet = engine.claim();
+        var packet = queuePair.link().claim();
         if (packet == null) {
             return TransmitResult.LINK_FULL;
         }
@@ -64,23 +64,25 @@ final class DatagramRequester implements Requester {
             new ImmediateHeader(work.immediate)
                     .encode(packet.memory(), body - ImmediateHeader.BYTES);
         }
-        queuePair.send(
-                packet,
-                work.remote,
-                work.remoteQueuePair,
-                opCode,
-                work.solicited,
-                bytes,
-                false,
-                sequence);
+        queuePair
+                .link()
+                .send(
+                        packet,
+                        work.remote,
+                        work.remoteQueuePair,
+                        opCode,
+                        work.solicited,
+                        bytes,
+                        false,
+                        sequence);
         sequence = PacketSequence.plus(sequence, 1);
-        queuePair.completeSend(work, CompletionStatus.SUCCESS);
+        queuePair.completions().completeSend(work, CompletionStatus.SUCCESS);
         queue.release(head + 1);
         return TransmitResult.SENT;
     }
 
     private TransmitResult fail(SendWork work, CompletionStatus status) {
-        queuePair.completeSend(work, status);
+        queuePair.completions().completeSend(work, status);
         queue.release(queue.head() + 1);
         queuePair.failSending();
         return TransmitResult.IDLE;
@@ -99,7 +101,7 @@ final class DatagramRequester implements Requester {
     @Override
     public void flush() {
         for (var head = queue.head(); head < queue.tail(); head++) {
-            queuePair.completeSend(queue.slot(head), CompletionStatus.FLUSHED);
+            queuePair.completions().completeSend(queue.slot(head), CompletionStatus.FLUSHED);
             queue.release(head + 1);
         }
     }

@@ -34,10 +34,10 @@ public final class Engine {
     /** Numbers 0 and 1 are those of management. */
     private static final int FIRST_INDEX = 2;
 
-    private final PacketLink link;
+    private final Transmitter transmitter;
     private final MemoryRegistry memory;
     private final EngineOptions options;
-    private final FailureListener faults;
+    private final FailureListener failures;
     private final InvariantCrc checksum = new InvariantCrc();
     private final IncomingPacket incoming = new IncomingPacket();
     private final Completion completion = new Completion();
@@ -47,25 +47,16 @@ public final class Engine {
     private final NumberTable<ExtendedReceiveQueue> extendedReceives;
 
     /** Those that may have something to send, in the order of their turns. */
-    private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
+    private final ArrayDeque<Schedulable> active = new ArrayDeque<>();
 
-    /** Those in use; there are few. */
-    private final List<Path> paths = new ArrayList<>();
+    private final PathTable paths;
 
     private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
 
-    /** Those of them that somebody waits for. */
-    private final List<Path> crowded = new ArrayList<>();
-
-    /** The one that lets a queue pair have its turn now. */
-    private @Nullable Path serving;
-
-    private long pathsAgeAt = TimerQueue.NEVER;
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
     private @Nullable ManagementQueuePair management;
     private long now;
-    private long completions;
 
     private record GroupMember(Address group, QueuePair queuePair) {}
 
@@ -77,17 +68,18 @@ public final class Engine {
         this(link, memory, options, random, Engine::log);
     }
 
-    /** As the other, and tells {@code faults} instead of the log. */
+    /** As the other, and notifies {@code failures} instead of writing to the log. */
     Engine(
             PacketLink link,
             MemoryRegistry memory,
             EngineOptions options,
             RandomGenerator random,
-            FailureListener faults) {
-        this.link = link;
+            FailureListener failures) {
+        this.transmitter = new Transmitter(link, checksum);
+        this.paths = new PathTable(options.pathBytes());
         this.memory = memory;
         this.options = options;
-        this.faults = faults;
+        this.failures = failures;
         this.queuePairs = new NumberTable<>(random, FIRST_INDEX);
         this.extendedReceives = new NumberTable<>(random, 1);
     }
@@ -119,7 +111,7 @@ public final class Engine {
 
     /** Gives datagrams of management that come for {@code address} to {@code wanted}. */
     public void management(Address address, ManagementAgent wanted) {
-        management = new ManagementQueuePair(this, address, wanted);
+        management = new ManagementQueuePair(transmitter, address, wanted);
     }
 
     /**
@@ -270,8 +262,8 @@ public final class Engine {
      * what is late for the thread is not late for the peer.
      */
     public void expireTimers() {
-        if (now >= pathsAgeAt) {
-            agePaths();
+        if (now >= paths.deadline()) {
+            paths.age(now);
         }
         while (nextAlarm() <= now) {
             alarms.remove().action.run();
@@ -320,7 +312,7 @@ public final class Engine {
 
     /** How many completions there were so far. */
     public long completions() {
-        return completions;
+        return completion.count();
     }
 
     /**
@@ -328,24 +320,13 @@ public final class Engine {
      */
     public long nextDeadline() {
         return Math.min(
-                Math.min(nextAlarm(), managementDeadline()), Math.min(timers.next(), pathsAgeAt));
+                Math.min(nextAlarm(), managementDeadline()),
+                Math.min(timers.next(), paths.deadline()));
     }
 
-    /** Someone waits for room on a path. */
+    /** Notes that a queue pair waits for room on a path. */
     void awaitRoom(Path path) {
-        if (!path.crowded) {
-            path.crowded = true;
-            crowded.add(path);
-        }
-        pathsAgeAt = Math.min(pathsAgeAt, path.deadline());
-    }
-
-    private void agePaths() {
-        pathsAgeAt = TimerQueue.NEVER;
-        for (var path : crowded) {
-            path.age(now);
-            awaitRoom(path);
-        }
+        paths.awaitRoom(path);
     }
 
     /**
@@ -372,7 +353,7 @@ public final class Engine {
     }
 
     /** Lets a queue pair send until its turn is over. */
-    private TransmitResult turn(QueuePair queuePair) {
+    private TransmitResult turn(Schedulable queuePair) {
         var outcome = TransmitResult.SENT;
         try {
             for (var i = 0; i < options.burst() && outcome == TransmitResult.SENT; i++) {
@@ -389,41 +370,29 @@ public final class Engine {
      * Something went wrong at a queue pair that nobody foresaw: here, in who is told of completions
      * and events, or for want of memory. It fails, and the others go on.
      */
-    private void failed(QueuePair queuePair, Throwable cause) {
+    private void failed(Schedulable queuePair, Throwable cause) {
         try {
-            if (queuePair.state() != QueuePairState.ERROR) { // else in failing, perhaps
-                queuePair.fail();
-            }
+            queuePair.failOnce();
         } catch (Throwable again) {
-            faults.failed(queuePair, again);
+            failures.failed(queuePair.number(), again);
         }
-        faults.failed(queuePair, cause);
+        failures.failed(queuePair.number(), cause);
     }
 
-    private static void log(QueuePair queuePair, Throwable cause) {
+    private static void log(int queuePair, Throwable cause) {
         try {
-            LOG.error("Queue pair {} failed", queuePair.number(), cause);
+            LOG.error("Queue pair {} failed", queuePair, cause);
         } catch (OutOfMemoryError untold) {
             // The others go on all the same.
         }
     }
 
-    /** One with a turn coming; else one that has waited for its path and finds room there. */
-    private @Nullable QueuePair nextActive() {
-        if (serving != null) {
-            serving.serveNobody();
-            serving = null;
-        }
+    /** The next queue pair with a turn; otherwise one that waited for its path and finds room. */
+    private @Nullable Schedulable nextActive() {
+        paths.endTurn();
         var next = active.pollFirst();
-        for (var i = crowded.size() - 1; i >= 0 && next == null; i--) {
-            var path = crowded.get(i);
-            if (path.isCrowded()) {
-                next = path.next();
-                serving = path;
-            } else {
-                path.crowded = false;
-                crowded.remove(i);
-            }
+        if (next == null) {
+            next = paths.next();
         }
         if (next != null) {
             next.active = true;
@@ -431,28 +400,16 @@ public final class Engine {
         return next;
     }
 
-    /** The path to an address, for one user more. */
+    /** Adds a user to the path to an address. */
     Path enterPath(Address remote) {
-        for (var i = 0; i < paths.size(); i++) {
-            if (paths.get(i).remote().equals(remote)) {
-                paths.get(i).enter();
-                return paths.get(i);
-            }
-        }
-        var path = new Path(remote, options.pathBytes(), now);
-        path.enter();
-        paths.add(path);
-        return path;
+        return paths.enter(remote, now);
     }
 
     void leavePath(QueuePair queuePair, Path path) {
-        if (path.leave(queuePair)) {
-            paths.remove(path);
-            crowded.remove(path);
-        }
+        paths.leave(queuePair, path);
     }
 
-    void activate(QueuePair queuePair) {
+    void activate(Schedulable queuePair) {
         if (!queuePair.active) {
             active.addLast(queuePair);
             queuePair.active = true; // after what may find no memory
@@ -467,18 +424,11 @@ public final class Engine {
         timers.remove(queuePair);
     }
 
-    @Nullable PacketBuffer claim() {
-        return link.claim();
-    }
-
-    void send(PacketBuffer packet) {
-        packet.sourcePort(PacketBuffer.UDP_PORT);
-        checksum.seal(packet);
-        link.send(packet);
+    Transmitter transmitter() {
+        return transmitter;
     }
 
     Completion completion() {
-        completions++;
         return completion;
     }
 

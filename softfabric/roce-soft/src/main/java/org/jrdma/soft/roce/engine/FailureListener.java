@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
-/** Who is told of what nobody foresaw, and which queue pair it ended. */
+/** A listener for unexpected exceptions, each of which ended a queue pair. */
 @FunctionalInterface
 interface FailureListener {
 
     /** Must neither block nor throw. */
-    void failed(QueuePair queuePair, Throwable cause);
+    void failed(int queuePair, Throwable cause);
 }

@@ -21,7 +21,7 @@ final class ManagementQueuePair {
     private static final int PARTITION_KEY = 0xffff;
     private static final int PARTITION = 0x7fff;
 
-    private final Engine engine;
+    private final Transmitter transmitter;
     private final Address local;
     private final ManagementAgent management;
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
@@ -29,8 +29,8 @@ final class ManagementQueuePair {
 
     private record Outgoing(Address remote, MemorySegment datagram) {}
 
-    ManagementQueuePair(Engine engine, Address local, ManagementAgent management) {
-        this.engine = engine;
+    ManagementQueuePair(Transmitter transmitter, Address local, ManagementAgent management) {
+        this.transmitter = transmitter;
         this.local = local;
         this.management = management;
     }
@@ -66,13 +66,13 @@ final class ManagementQueuePair {
     /** Sends what waits. False if the link had no buffer for some of it. */
     boolean send() {
         for (var next = waiting.peekFirst(); next != null; next = waiting.peekFirst()) {
-            var packet = engine.claim();
+            var packet = transmitter.claim();
             if (packet == null) {
                 return false;
             }
             waiting.removeFirst();
             write(packet, next);
-            engine.send(packet);
+            transmitter.send(packet);
         }
         return true;
     }

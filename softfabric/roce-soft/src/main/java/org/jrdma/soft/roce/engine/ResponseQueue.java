@@ -8,11 +8,11 @@ import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers that wait for their turn on the link, in order.
+ * The responses that wait for their turn on the link, in order.
  *
- * <p>Never overflows. No two acknowledgements follow each other, for the later stands for the
- * earlier; READs and atomics answered for the first time are as many as the peer may have
- * outstanding; and nothing is repeated while more than half is in use.
+ * <p>The queue never overflows: consecutive acknowledgements merge, first responses to READs and
+ * atomics are limited to what the peer may have outstanding, and no response is repeated while more
+ * than half of the queue is in use.
  */
 final class ResponseQueue {
 
@@ -72,6 +72,7 @@ final class ResponseQueue {
             this.sequence = sequence;
             this.syndrome = AcknowledgeHeader.ACKNOWLEDGED;
             this.messages = messages;
+            this.packets = 1;
             this.original = original;
             this.repeated = false;
         }
@@ -226,10 +227,11 @@ final class ResponseQueue {
         }
     }
 
-    /** Answers a READ or atomic. */
-    void add(Response answer) {
+    /** Adds the response to a READ or atomic. Returns how many sequence numbers it takes. */
+    int add(Response answer) {
         append().copyFrom(answer);
         firstAnswers++;
+        return answer.packets;
     }
 
     /** Answers an atomic again. */

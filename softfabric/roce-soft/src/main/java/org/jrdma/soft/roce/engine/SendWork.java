@@ -179,6 +179,11 @@ public final class SendWork {
         return this;
     }
 
+    /** The end of the part, exclusive, that packet {@code index} of a READ belongs to. */
+    int endOfPart(int index, int partPackets) {
+        return Math.min(packets, (index / partPackets + 1) * partPackets);
+    }
+
     long bytes() {
         return inlineBytes >= 0 ? inlineBytes : buffers.bytes();
     }

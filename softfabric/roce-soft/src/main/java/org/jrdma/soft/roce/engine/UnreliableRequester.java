@@ -10,6 +10,7 @@ final class UnreliableRequester implements Requester {
     private final Engine engine;
     private final QueuePair queuePair;
     private final SendQueue queue;
+    private final RequestWriter writer;
 
     /** The next packet of the oldest work. */
     private int packet;
@@ -20,6 +21,7 @@ final class UnreliableRequester implements Requester {
         this.engine = engine;
         this.queuePair = queuePair;
         this.queue = queuePair.sends();
+        this.writer = queuePair.newRequestWriter();
     }
 
     @Override
@@ -51,16 +53,16 @@ final class UnreliableRequester implements Requester {
                 return TransmitResult.IDLE;
             }
             if (!isLocal) {
-                work.packets = queuePair.packets(work.bytes());
+                work.packets = queuePair.link().packets(work.bytes());
                 break;
             }
             complete(work);
         }
-        var buffer = engine.claim();
+        var buffer = queuePair.link().claim();
         if (buffer == null) {
             return TransmitResult.LINK_FULL;
         }
-        if (!queuePair.sendMessagePacket(buffer, work, packet, false, sequence)) {
+        if (!writer.sendMessage(buffer, work, packet, false, sequence)) {
             fail(CompletionStatus.LOCAL_PROTECTION_ERROR);
             return TransmitResult.IDLE;
         }
@@ -74,7 +76,7 @@ final class UnreliableRequester implements Requester {
     }
 
     private void complete(SendWork work) {
-        queuePair.completeSend(work, CompletionStatus.SUCCESS);
+        queuePair.completions().completeSend(work, CompletionStatus.SUCCESS);
         queue.release(queue.head() + 1);
     }
 
@@ -91,7 +93,7 @@ final class UnreliableRequester implements Requester {
     }
 
     private void fail(CompletionStatus status) {
-        queuePair.completeSend(queue.slot(queue.head()), status);
+        queuePair.completions().completeSend(queue.slot(queue.head()), status);
         queue.release(queue.head() + 1);
         queuePair.failSending();
     }
@@ -110,7 +112,7 @@ final class UnreliableRequester implements Requester {
     public void flush() {
         packet = 0;
         for (var head = queue.head(); head < queue.tail(); head++) {
-            queuePair.completeSend(queue.slot(head), CompletionStatus.FLUSHED);
+            queuePair.completions().completeSend(queue.slot(head), CompletionStatus.FLUSHED);
             queue.release(head + 1);
         }
     }
