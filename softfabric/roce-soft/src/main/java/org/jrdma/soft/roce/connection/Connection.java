@@ -5,43 +5,37 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, from its request to the end of its time-wait, as one side sees it. For the thread
- * that drives the engine.
+ * One side of a connection, from the request to the end of the time-wait state. For the thread that
+ * drives the engine.
  *
- * <p>Steps answer false in a state that has no such step, and change nothing then.
+ * <p>Methods that are not valid in the current state return false and change nothing.
  */
 public final class Connection extends TimedExchange {
 
-    /** How long packets live: 4.096 us times 2 to this, as for the kernel where IP routes. */
+    /** The lifetime of packets, as the kernel assumes for IP: 4.096 us times 2 to this. */
     public static final int PACKET_LIFETIME = 16;
 
-    /** How long the connection managers of both sides have for an answer, likewise. */
+    /** How long both connection managers have for an answer: 4.096 us times 2 to this. */
     private static final int RESPONSE_TIMEOUT = 20;
 
     private static final int REPEATS = 15;
-
-    /**
-     * How much more time a program has for its answer each time that the peer asks, likewise. A
-     * confirmation that is lost after that costs as much.
-     */
-    private static final int SERVICE_TIMEOUT = 22;
 
     private static final int HOP_LIMIT = 64;
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
     private enum State {
-        /** Has asked, and waits for the reply. */
-        ASKING,
-        /** Was asked; the program is to answer. */
-        ASKED,
-        /** Has replied, and waits for the confirmation. */
+        /** The request was sent; the reply is awaited. */
+        REQUESTING,
+        /** A request was received; the program is to answer. */
+        REQUESTED,
+        /** The reply was sent; the confirmation is awaited. */
         REPLYING,
-        /** The reply has come; the program is to confirm. */
+        /** The reply was received; the program is to confirm. */
         REPLIED,
         ESTABLISHED,
-        /** Wants to disconnect, and waits for the answer. */
+        /** A disconnect request was sent; its reply is awaited. */
         DISCONNECTING,
-        /** The peer has disconnected; the program is to answer. */
+        /** A disconnect request was received; the program is to answer. */
         DISCONNECT_REQUESTED,
         TIME_WAIT,
         ENDED
@@ -51,40 +45,37 @@ public final class Connection extends TimedExchange {
     private final ConnectRequest request;
     private final boolean active;
     private final int sequence;
-    private int remoteId;
+    private final ConnectionMessages messages;
+    private final NegotiatedParameters negotiated;
     private State state;
     private ConnectionEvent.@Nullable Receiver receiver;
-    private @Nullable EndpointParameters own;
-    private @Nullable EndpointParameters peers;
     private @Nullable ConnectReply reply;
-    private int acknowledgeTimeout;
-    private boolean toldOfEnd;
+    private boolean endReported;
 
     private Connection(
-            ConnectionManager engine,
+            ConnectionManager manager,
             int localId,
             int sequence,
             Address remote,
             ConnectRequest request,
             boolean active) {
-        super(engine, localId);
+        super(manager, localId);
         this.remote = remote;
         this.request = request;
         this.active = active;
         this.sequence = sequence;
-        this.acknowledgeTimeout = request.path().acknowledgeTimeout();
+        this.messages = new ConnectionMessages(manager, remote, request, localId);
+        this.negotiated = new NegotiatedParameters(request, active);
         if (active) {
-            state = State.ASKING;
-            own = request.offer();
+            state = State.REQUESTING;
         } else {
-            state = State.ASKED;
-            peers = request.offer();
-            remoteId = request.localId();
+            state = State.REQUESTED;
+            messages.remoteId(request.localId());
         }
     }
 
     static Connection toAsk(
-            ConnectionManager engine,
+            ConnectionManager manager,
             int localId,
             int sequence,
             Address remote,
@@ -95,7 +86,7 @@ public final class Connection extends TimedExchange {
                         Integer.toUnsignedLong(localId),
                         localId,
                         wanted.serviceId(),
-                        engine.adapter(),
+                        manager.adapter(),
                         wanted.offer().from(sequence),
                         wanted.transport(),
                         wanted.retries(),
@@ -104,27 +95,27 @@ public final class Connection extends TimedExchange {
                         RESPONSE_TIMEOUT,
                         REPEATS,
                         new RequestedPath(
-                                engine.address(),
+                                manager.address(),
                                 remote,
-                                engine.mtu(),
+                                manager.mtu(),
                                 0,
                                 wanted.trafficClass(),
                                 HOP_LIMIT,
                                 0,
                                 wanted.acknowledgeTimeout()),
                         wanted.privateData());
-        var conversation = new Connection(engine, localId, sequence, remote, request, true);
-        conversation.receiver(receiver);
-        return conversation;
+        var connection = new Connection(manager, localId, sequence, remote, request, true);
+        connection.receiver(receiver);
+        return connection;
     }
 
     static Connection toAnswer(
-            ConnectionManager engine,
+            ConnectionManager manager,
             int localId,
             int sequence,
             Address remote,
             ConnectRequest request) {
-        return new Connection(engine, localId, sequence, remote, request, false);
+        return new Connection(manager, localId, sequence, remote, request, false);
     }
 
     void receiver(ConnectionEvent.Receiver next) {
@@ -136,12 +127,12 @@ public final class Connection extends TimedExchange {
         return remote;
     }
 
-    /** The peer's number for it; 0 while it is not known. */
+    /** The peer's ID of the connection; 0 until it is known. */
     int remoteId() {
-        return remoteId;
+        return messages.remoteId();
     }
 
-    /** What was asked for, by whichever side. */
+    /** The request, of either side. */
     public ConnectRequest request() {
         return request;
     }
@@ -151,55 +142,29 @@ public final class Connection extends TimedExchange {
         return sequence;
     }
 
-    /** What the peer says of its queue pair; null while it has not. */
-    public @Nullable EndpointParameters peers() {
-        return peers;
+    /** The parameters as far as both sides have stated them. */
+    public NegotiatedParameters negotiated() {
+        return negotiated;
     }
 
-    /** How many READs and atomics this side's queue pair answers at a time. */
-    public int responderResources() {
-        if (own != null && (peers == null || !active)) {
-            return own.responderResources();
-        }
-        return peers == null ? 0 : peers.initiatorDepth();
-    }
-
-    /** How many READs and atomics this side's queue pair may have under way. */
-    public int initiatorDepth() {
-        if (own != null && (peers == null || !active)) {
-            return own.initiatorDepth();
-        }
-        return peers == null ? 0 : peers.responderResources();
-    }
-
-    /** How often this side's queue pair is to come again where there is no receive. */
-    public int notReadyRetries() {
-        return peers == null ? request.offer().notReadyRetries() : peers.notReadyRetries();
-    }
-
-    /** How long queue pairs wait for an acknowledgement: 4.096 us times 2 to this. */
-    public int acknowledgeTimeout() {
-        return acknowledgeTimeout;
-    }
-
-    /** Whether the peer's queue pair is in a connection that has not ended. */
+    /** Whether the queue pair of the peer is still in use by this connection. */
     boolean holdsQueuePair() {
         return state != State.TIME_WAIT && state != State.ENDED;
     }
 
-    /** Whether this side has asked. */
+    /** Whether this side sent the request. */
     public boolean isActive() {
         return active;
     }
 
-    boolean asks() {
-        return state == State.ASKING;
+    boolean isRequesting() {
+        return state == State.REQUESTING;
     }
 
-    // ---- what this side's program does
+    // ---- actions of the program
 
-    void ask() {
-        engine.send(remote, request);
+    void sendRequest() {
+        messages.request();
         repeat(REPEATS, responseWait(request.peerResponseTimeout()));
     }
 
@@ -214,62 +179,48 @@ public final class Connection extends TimedExchange {
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reply(EndpointParameters offer, MemorySegment privateData) {
-        if (state != State.ASKED) {
+        if (state != State.REQUESTED) {
             return false;
         }
-        var message =
-                new ConnectReply(
-                        request.transaction(),
-                        localId,
-                        remoteId,
-                        engine.adapter(),
-                        offer.from(sequence),
-                        isExtended(),
-                        0,
-                        0,
-                        privateData);
-        own = message.offer();
+        var message = messages.newReply(offer.from(sequence), privateData);
+        negotiated.own(message.offer());
         reply = message;
         state = State.REPLYING;
-        engine.send(remote, message);
+        messages.reply(message);
         repeat(request.repeats(), responseWait(request.ownResponseTimeout()));
         return true;
     }
 
-    /** Tells the peer that its reply has come, and the queue pair is ready. */
+    /** Confirms the reply of the peer: the queue pair is ready. */
     public boolean confirm() {
         if (state != State.REPLIED) {
             return false;
         }
         state = State.ESTABLISHED;
-        sendReady();
+        messages.readyToUse();
         return true;
     }
 
-    private void sendReady() {
-        engine.send(remote, new ReadyToUse(request.transaction(), localId, remoteId));
-    }
-
-    /** Takes a packet of the peer's queue pair for its confirmation, which may be lost. */
+    /** Takes a packet from the queue pair of the peer for its confirmation, which may be lost. */
     public boolean establish() {
         ready();
         return state == State.ESTABLISHED;
     }
 
-    /** Refuses since the program does. */
+    /** Rejects the connection on behalf of the program. */
     public boolean reject(MemorySegment privateData) {
         return reject(RejectionReason.CONSUMER, privateData);
     }
 
     /**
-     * Refuses.
+     * Rejects the connection.
      *
      * @param reason a code of the specification, see {@link RejectionReason}
      * @throws IllegalArgumentException if the private data is too long
      */
     public boolean reject(int reason, MemorySegment privateData) {
         return switch (state) {
-            case ASKED, REPLIED, REPLYING -> {
+            case REQUESTED, REPLIED, REPLYING -> {
                 sendRejection(reason, privateData);
                 end();
                 yield true;
@@ -281,23 +232,14 @@ public final class Connection extends TimedExchange {
     private void sendRejection(int reason, MemorySegment privateData) {
         var answered =
                 switch (state) {
-                    case ASKED -> AnsweredMessage.REQUEST;
+                    case REQUESTED -> AnsweredMessage.REQUEST;
                     case REPLIED -> AnsweredMessage.REPLY;
                     default -> AnsweredMessage.OTHER;
                 };
-        engine.send(
-                remote,
-                new Rejection(
-                        request.transaction(),
-                        localId,
-                        remoteId,
-                        answered,
-                        reason,
-                        reason == RejectionReason.TIMEOUT ? engine.adapter() : 0,
-                        privateData));
+        messages.reject(answered, reason, privateData);
     }
 
-    /** Ends the connection, or answers the peer that has. */
+    /** Disconnects, or answers the disconnect request of the peer. */
     public boolean disconnect() {
         return switch (state) {
             case ESTABLISHED -> {
@@ -307,131 +249,95 @@ public final class Connection extends TimedExchange {
                 yield true;
             }
             case DISCONNECT_REQUESTED -> {
-                sendDisconnected();
-                waitOut();
+                messages.disconnected();
+                enterTimeWait();
                 yield true;
             }
             default -> false;
         };
     }
 
-    /** The one that the peer has for its answers. */
+    /** The response timeout that applies to the peer. */
     private int ownTimeout() {
         return active ? request.peerResponseTimeout() : request.ownResponseTimeout();
     }
 
     private void sendDisconnect() {
-        engine.send(
-                remote,
-                new DisconnectRequest(
-                        request.transaction(),
-                        localId,
-                        remoteId,
-                        peers == null ? 0 : peers.queuePair()));
-    }
-
-    private void sendDisconnected() {
-        engine.send(remote, new DisconnectReply(request.transaction(), localId, remoteId));
+        var peers = negotiated.peers();
+        messages.disconnect(peers == null ? 0 : peers.queuePair());
     }
 
     /**
-     * The program is done with it, and told of nothing more. What the peer is to know it is told,
-     * again and again if need be.
+     * Closes this side: the program receives no more events. The peer is notified, repeatedly if
+     * necessary.
      */
     public void close() {
         receiver = null;
         switch (state) {
-            case ASKING -> {
+            case REQUESTING -> {
                 sendRejection(RejectionReason.TIMEOUT, NOTHING);
                 end();
             }
-            case ASKED, REPLIED, REPLYING -> reject(NOTHING);
+            case REQUESTED, REPLIED, REPLYING -> reject(NOTHING);
             case ESTABLISHED, DISCONNECT_REQUESTED -> disconnect();
             case DISCONNECTING, TIME_WAIT, ENDED -> {}
         }
     }
 
-    // ---- what comes from the peer
+    // ---- messages of the peer
 
     void requestedAgain(ConnectRequest again) {
         switch (state) {
-            case ASKED -> sendReceipt(AnsweredMessage.REQUEST);
+            case REQUESTED -> messages.acknowledgeReceipt(AnsweredMessage.REQUEST);
             case REPLYING -> {
                 if (reply != null) {
-                    engine.send(remote, reply);
+                    messages.reply(reply);
                 }
             }
-            case TIME_WAIT ->
-                    engine.send(
-                            remote,
-                            new Rejection(
-                                    again.transaction(),
-                                    localId,
-                                    again.localId(),
-                                    AnsweredMessage.REQUEST,
-                                    RejectionReason.STALE_CONNECTION,
-                                    NOTHING));
+            case TIME_WAIT -> messages.rejectStale(again);
             default -> {}
         }
     }
 
-    private void sendReceipt(AnsweredMessage answered) {
-        engine.send(
-                remote,
-                new ReceiptAcknowledgement(
-                        request.transaction(), localId, remoteId, answered, SERVICE_TIMEOUT));
-    }
-
-    private boolean isExtended() {
-        return request.transport() == ConnectRequest.EXTENDED;
-    }
-
     void replied(ConnectReply told) {
-        var message = told.to(isExtended());
-        if (state == State.ASKING) {
-            remoteId = message.localId();
+        var message = told.to(request.transport() == ConnectRequest.EXTENDED);
+        if (state == State.REQUESTING) {
+            messages.remoteId(message.localId());
             if (message.offer().queuePair() == 0) {
                 refuseReply();
                 return;
             }
-            peers = message.offer();
-            acknowledgeTimeout = delayed(acknowledgeTimeout, message.acknowledgeDelay());
+            negotiated.replied(message);
             state = State.REPLIED;
-            engine.know(this);
+            manager.know(this);
             wakeNoMore();
-            tell(new ConnectionEvent.Replied(message));
-        } else if (active && message.localId() == remoteId) {
+            report(new ConnectionEvent.Replied(message));
+        } else if (active && message.localId() == messages.remoteId()) {
             if (state == State.REPLIED) {
-                sendReceipt(AnsweredMessage.REPLY);
+                messages.acknowledgeReceipt(AnsweredMessage.REPLY);
             } else if (state == State.ESTABLISHED) {
-                sendReady(); // that of before is lost
+                messages.readyToUse(); // the first one was lost
             }
         }
     }
 
-    /** Its queue pair is of another kind, or there is none. */
+    /** Rejects a reply without a queue pair of the requested transport. */
     private void refuseReply() {
         state = State.REPLIED;
         reject(RejectionReason.INVALID_TRANSPORT, NOTHING);
-        tell(new ConnectionEvent.Rejected(RejectionReason.INVALID_TRANSPORT, NOTHING));
-    }
-
-    /** With a peer's delay added, as far as powers of two can tell. */
-    private static int delayed(int timeout, int delay) {
-        var sum = Math.max(timeout, delay) + (Math.abs(timeout - delay) <= 1 ? 1 : 0);
-        return Math.min(sum, 31);
+        report(new ConnectionEvent.Rejected(RejectionReason.INVALID_TRANSPORT, NOTHING));
     }
 
     void ready() {
         if (state == State.REPLYING) {
             state = State.ESTABLISHED;
             wakeNoMore();
-            tell(new ConnectionEvent.Established());
+            report(new ConnectionEvent.Established());
         }
     }
 
     void receipt(ReceiptAcknowledgement receipt) {
-        if (state == State.ASKING || state == State.REPLYING) {
+        if (state == State.REQUESTING || state == State.REPLYING) {
             putOff(nanosAtMost(receipt.serviceTimeout()));
         }
     }
@@ -439,25 +345,26 @@ public final class Connection extends TimedExchange {
     void rejected(Rejection rejection) {
         var told = new ConnectionEvent.Rejected(rejection.reason(), rejection.privateData());
         switch (state) {
-            case ASKING, ASKED, REPLYING, REPLIED -> {
+            case REQUESTING, REQUESTED, REPLYING, REPLIED -> {
                 end();
-                tell(told);
+                report(told);
             }
-            // The peer knows no such connection, whatever was agreed upon.
+            // The peer does not know the connection any more.
             case ESTABLISHED, DISCONNECTING -> {
-                waitOut();
-                toldOfEnd = true;
-                tell(told);
+                enterTimeWait();
+                endReported = true;
+                report(told);
             }
             case DISCONNECT_REQUESTED, TIME_WAIT, ENDED -> {}
         }
     }
 
     void disconnectRequested(DisconnectRequest message) {
+        var own = negotiated.own();
         if (own == null || message.remoteQueuePair() != own.queuePair()) {
             return;
         }
-        ready(); // whoever ends a connection has confirmed it: that is lost, or comes late
+        ready(); // a peer that disconnects has confirmed: its confirmation is lost or late
         switch (state) {
             case ESTABLISHED, DISCONNECTING -> {
                 wakeNoMore();
@@ -465,79 +372,79 @@ public final class Connection extends TimedExchange {
                 if (receiver == null) {
                     disconnect();
                 } else {
-                    tellOfEnd();
+                    reportEnd();
                 }
             }
-            case TIME_WAIT -> sendDisconnected();
+            case TIME_WAIT -> messages.disconnected();
             default -> {}
         }
     }
 
     void disconnectReplied() {
         if (state == State.DISCONNECTING || state == State.DISCONNECT_REQUESTED) {
-            ended();
+            disconnected();
         }
     }
 
-    // ---- time, and the end
+    // ---- timeouts and the end
 
     @Override
     void expired() {
         switch (state) {
-            case ASKING -> {
+            case REQUESTING -> {
                 if (repeatsAgain()) {
-                    engine.send(remote, request);
+                    messages.request();
                 } else {
                     end();
-                    tell(new ConnectionEvent.Unreachable());
+                    report(new ConnectionEvent.Unreachable());
                 }
             }
             case REPLYING -> {
                 if (reply != null && repeatsAgain()) {
-                    engine.send(remote, reply);
+                    messages.reply(reply);
                 } else {
                     end();
-                    tell(new ConnectionEvent.Unreachable());
+                    report(new ConnectionEvent.Unreachable());
                 }
             }
             case DISCONNECTING -> {
                 if (repeatsAgain()) {
                     sendDisconnect();
                 } else {
-                    ended();
+                    disconnected();
                 }
             }
             case TIME_WAIT -> {
                 end();
-                tell(new ConnectionEvent.TimeWaitExited());
+                report(new ConnectionEvent.TimeWaitExited());
             }
-            default -> throw new IllegalStateException("nothing is timed in " + state);
+            default -> throw new IllegalStateException("no timer runs in " + state);
         }
     }
 
-    private void ended() {
-        waitOut();
-        tellOfEnd();
+    private void disconnected() {
+        enterTimeWait();
+        reportEnd();
     }
 
-    private void waitOut() {
+    private void enterTimeWait() {
         state = State.TIME_WAIT;
         wakeIn(nanos(PACKET_LIFETIME + 1));
     }
 
-    private void tellOfEnd() {
-        if (!toldOfEnd) {
-            toldOfEnd = true;
-            tell(new ConnectionEvent.Disconnected());
+    private void reportEnd() {
+        if (!endReported) {
+            endReported = true;
+            report(new ConnectionEvent.Disconnected());
         }
     }
 
     private void end() {
         state = State.ENDED;
-        engine.forget(this);
+        manager.forget(this);
     }
 
-    private void tell(ConnectionEvent event) {
+    private void report(ConnectionEvent event) {
         if (receiver != null) {
             receiver.happened(event);
         }

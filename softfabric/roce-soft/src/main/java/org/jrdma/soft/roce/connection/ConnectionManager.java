@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connection manager of one device. For one thread at a time, the one that drives the device's
- * engine.
+ * manager.
  *
  * <p>A message counts only if it comes from the address of the peer that it speaks for: numbers can
  * be guessed or remembered, and a stray message ends nobody's connection.
@@ -100,10 +100,10 @@ public final class ConnectionManager implements ManagementAgent {
      */
     public Connection connect(
             Address remote, ConnectOptions wanted, ConnectionEvent.Receiver receiver) {
-        var conversation = Connection.toAsk(this, newId(), newSequence(), remote, wanted, receiver);
-        byId.put(conversation.localId, conversation);
-        conversation.ask();
-        return conversation;
+        var connection = Connection.toAsk(this, newId(), newSequence(), remote, wanted, receiver);
+        byId.put(connection.localId, connection);
+        connection.sendRequest();
+        return connection;
     }
 
     /**
@@ -137,7 +137,7 @@ public final class ConnectionManager implements ManagementAgent {
         return random.nextInt() & LOW_24_BITS;
     }
 
-    /** How many conversations and questions there are, those included that nobody waits for. */
+    /** How many connections and questions there are, those included that nobody waits for. */
     int size() {
         return byId.size();
     }
@@ -159,22 +159,21 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     /** The peer's number is known. */
-    void know(Connection conversation) {
-        byPeer.put(new PeerId(conversation.remote(), conversation.remoteId(), false), conversation);
-        var peers = conversation.peers();
+    void know(Connection connection) {
+        byPeer.put(new PeerId(connection.remote(), connection.remoteId(), false), connection);
+        var peers = connection.negotiated().peers();
         if (peers != null) {
-            byQueuePair.put(
-                    new PeerQueuePair(conversation.remote(), peers.queuePair()), conversation);
+            byQueuePair.put(new PeerQueuePair(connection.remote(), peers.queuePair()), connection);
         }
     }
 
-    void forget(Connection conversation) {
-        var peers = conversation.peers();
+    void forget(Connection connection) {
+        var peers = connection.negotiated().peers();
         if (peers != null) {
             byQueuePair.remove(
-                    new PeerQueuePair(conversation.remote(), peers.queuePair()), conversation);
+                    new PeerQueuePair(connection.remote(), peers.queuePair()), connection);
         }
-        forget(conversation, new PeerId(conversation.remote(), conversation.remoteId(), false));
+        forget(connection, new PeerId(connection.remote(), connection.remoteId(), false));
     }
 
     void forget(SidrClient question) {
@@ -308,16 +307,14 @@ public final class ConnectionManager implements ManagementAgent {
             reject(source, request, RejectionReason.INVALID_GID);
             return;
         }
-        var conversation = Connection.toAnswer(this, newId(), newSequence(), source, request);
+        var connection = Connection.toAnswer(this, newId(), newSequence(), source, request);
         var receiver =
                 service.requested(
-                        conversation,
-                        header,
-                        request.privateData().asSlice(PrivateDataHeader.BYTES));
+                        connection, header, request.privateData().asSlice(PrivateDataHeader.BYTES));
         if (receiver != null) {
-            byId.put(conversation.localId, conversation);
-            know(conversation);
-            conversation.receiver(receiver);
+            byId.put(connection.localId, connection);
+            know(connection);
+            connection.receiver(receiver);
         }
     }
 
@@ -367,7 +364,8 @@ public final class ConnectionManager implements ManagementAgent {
                             NOTHING));
             return;
         }
-        var former = found.asks() ? findByQueuePair(source, reply.offer().queuePair()) : null;
+        var former =
+                found.isRequesting() ? findByQueuePair(source, reply.offer().queuePair()) : null;
         if (former != null) {
             // As for a request. The peer, told that, is asked again after a while.
             send(
@@ -396,7 +394,7 @@ public final class ConnectionManager implements ManagementAgent {
                             : null;
         } else if (rejection.answered() == AnsweredMessage.REQUEST) {
             found = find(source, rejection.remoteId());
-            if (found != null && !found.asks()) {
+            if (found != null && !found.isRequesting()) {
                 return; // old: the request has been granted since
             }
         } else if (rejection.localId() == 0) {

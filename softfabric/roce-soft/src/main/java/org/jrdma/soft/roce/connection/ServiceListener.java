@@ -18,7 +18,7 @@ public interface ServiceListener {
      * @return who is told what becomes of it; null for no room, when the peer may come again
      */
     ConnectionEvent.@Nullable Receiver requested(
-            Connection conversation, PrivateDataHeader header, MemorySegment data);
+            Connection connection, PrivateDataHeader header, MemorySegment data);
 
     /**
      * A peer asks where datagrams go.

@@ -24,14 +24,14 @@ public final class SidrClient extends TimedExchange {
     }
 
     SidrClient(
-            ConnectionManager engine,
+            ConnectionManager manager,
             int localId,
             Address remote,
             long serviceId,
             int partitionKey,
             MemorySegment privateData,
             Receiver receiver) {
-        super(engine, localId);
+        super(manager, localId);
         this.remote = remote;
         this.receiver = receiver;
         this.request =
@@ -48,26 +48,26 @@ public final class SidrClient extends TimedExchange {
     }
 
     void ask() {
-        engine.send(remote, request);
+        manager.send(remote, request);
         repeat(REPEATS, nanos(RESPONSE_TIMEOUT) + 2 * nanos(Connection.PACKET_LIFETIME));
     }
 
     void answered(SidrReply reply) {
-        engine.forget(this);
+        manager.forget(this);
         receiver.answered(reply);
     }
 
     /** The program wants no answer any more. */
     public void close() {
-        engine.forget(this);
+        manager.forget(this);
     }
 
     @Override
     void expired() {
         if (repeatsAgain()) {
-            engine.send(remote, request);
+            manager.send(remote, request);
         } else {
-            engine.forget(this);
+            manager.forget(this);
             receiver.unreachable();
         }
     }

@@ -16,8 +16,8 @@ public final class SidrServer extends TimedExchange {
     private final SidrRequest request;
     private @Nullable SidrReply reply;
 
-    SidrServer(ConnectionManager engine, int localId, Address remote, SidrRequest request) {
-        super(engine, localId);
+    SidrServer(ConnectionManager manager, int localId, Address remote, SidrRequest request) {
+        super(manager, localId);
         this.remote = remote;
         this.request = request;
     }
@@ -54,7 +54,7 @@ public final class SidrServer extends TimedExchange {
             return false;
         }
         reply = message;
-        engine.send(remote, message);
+        manager.send(remote, message);
         wakeIn(nanos(KEPT));
         return true;
     }
@@ -81,12 +81,12 @@ public final class SidrServer extends TimedExchange {
 
     void askedAgain() {
         if (reply != null) {
-            engine.send(remote, reply);
+            manager.send(remote, reply);
         }
     }
 
     @Override
     void expired() {
-        engine.forget(this);
+        manager.forget(this);
     }
 }

@@ -14,7 +14,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     /** How often a wait is halved at first: what gets lost does so at once, not after seconds. */
     private static final int HALVINGS = 4;
 
-    final ConnectionManager engine;
+    final ConnectionManager manager;
 
     /** Its number here: unlike all others of the engine, and hard to guess. */
     final int localId;
@@ -24,8 +24,8 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     private int halvings;
     private long fullWait;
 
-    TimedExchange(ConnectionManager engine, int localId) {
-        this.engine = engine;
+    TimedExchange(ConnectionManager manager, int localId) {
+        this.manager = manager;
         this.localId = localId;
     }
 
@@ -67,11 +67,11 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     }
 
     void wakeIn(long nanos) {
-        engine.schedule(this, engine.now() + nanos);
+        manager.schedule(this, manager.now() + nanos);
     }
 
     void wakeNoMore() {
-        engine.schedule(this, NEVER);
+        manager.schedule(this, NEVER);
     }
 
     /** Only the engine's, which keeps them in this order. */

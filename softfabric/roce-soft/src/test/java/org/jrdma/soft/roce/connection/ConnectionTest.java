@@ -27,8 +27,8 @@ class ConnectionTest {
     @AfterEach
     void shouldHaveForgottenEverything() {
         world.lose(_ -> false);
-        ear.requests.forEach(party -> party.conversation().close());
-        callers.forEach(party -> party.conversation().close());
+        ear.requests.forEach(party -> party.connection().close());
+        callers.forEach(party -> party.connection().close());
         world.pass(FOR_EVER);
         assertThat(world.here.engine.size()).isZero();
         assertThat(world.there.engine.size()).isZero();
@@ -48,7 +48,7 @@ class ConnectionTest {
         world.passUntil(() -> !ear.requests.isEmpty());
         request().reply(34, "");
         world.passUntil(() -> !caller.events.isEmpty());
-        caller.conversation().confirm();
+        caller.connection().confirm();
         world.passUntil(() -> !request().events.isEmpty());
         return caller;
     }
@@ -61,13 +61,13 @@ class ConnectionTest {
         assertThat(called.data).isEqualTo("who are you?");
         assertThat(called.header)
                 .isEqualTo(new PrivateDataHeader(4711, world.here.address, world.there.address));
-        var asked = called.conversation();
-        assertThat(asked.peers())
+        var asked = called.connection();
+        assertThat(asked.negotiated().peers())
                 .isEqualTo(
                         new EndpointParameters(
-                                17, caller.conversation().sequence(), 4, 3, true, false, 6));
-        assertThat(asked.responderResources()).isEqualTo(3);
-        assertThat(asked.initiatorDepth()).isEqualTo(4);
+                                17, caller.connection().sequence(), 4, 3, true, false, 6));
+        assertThat(asked.negotiated().responderResources()).isEqualTo(3);
+        assertThat(asked.negotiated().initiatorDepth()).isEqualTo(4);
 
         assertThat(called.reply(34, "guess")).isTrue();
         world.deliver();
@@ -75,12 +75,12 @@ class ConnectionTest {
         assertThat(caller.events).hasSize(1);
         var reply = ((ConnectionEvent.Replied) caller.events.getFirst()).reply();
         assertThat(World.text(reply.privateData())).isEqualTo("guess");
-        assertThat(caller.conversation().peers())
+        assertThat(caller.connection().negotiated().peers())
                 .isEqualTo(new EndpointParameters(34, asked.sequence(), 2, 1, true, true, 7));
-        assertThat(caller.conversation().responderResources()).isEqualTo(1);
-        assertThat(caller.conversation().initiatorDepth()).isEqualTo(2);
-        assertThat(asked.responderResources()).isEqualTo(2);
-        assertThat(caller.conversation().confirm()).isTrue();
+        assertThat(caller.connection().negotiated().responderResources()).isEqualTo(1);
+        assertThat(caller.connection().negotiated().initiatorDepth()).isEqualTo(2);
+        assertThat(asked.negotiated().responderResources()).isEqualTo(2);
+        assertThat(caller.connection().confirm()).isTrue();
         world.deliver();
         assertThat(called.told()).containsExactly("Established");
         assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "RTU");
@@ -112,9 +112,9 @@ class ConnectionTest {
         world.lose(World.first(name));
 
         var caller = connected();
-        caller.conversation().disconnect();
+        caller.connection().disconnect();
         world.pass(A_WHILE);
-        request().conversation().disconnect();
+        request().connection().disconnect();
         world.pass(A_WHILE);
 
         assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
@@ -129,9 +129,9 @@ class ConnectionTest {
         world.duplicate(message -> message.name().equals(name));
 
         var caller = connected();
-        caller.conversation().disconnect();
+        caller.connection().disconnect();
         world.pass(100);
-        request().conversation().disconnect();
+        request().connection().disconnect();
         world.pass(A_WHILE);
 
         assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
@@ -169,7 +169,7 @@ class ConnectionTest {
     void shouldGiveUpOnAPeerThatDoesNotAgreeToTheEnd() {
         var caller = connected();
         world.lose(message -> message.from().equals(world.there.address));
-        caller.conversation().disconnect();
+        caller.connection().disconnect();
 
         world.pass(FOR_EVER);
 
@@ -189,7 +189,7 @@ class ConnectionTest {
         world.pass(120_000);
         assertThat(request().events).isEmpty();
 
-        assertThat(caller.conversation().confirm()).isTrue();
+        assertThat(caller.connection().confirm()).isTrue();
 
         world.deliver();
         assertThat(request().told()).containsExactly("Established");
@@ -199,11 +199,11 @@ class ConnectionTest {
     void shouldEndWhereBothDisconnectAtTheSameTime() {
         var caller = connected();
 
-        caller.conversation().disconnect();
-        request().conversation().disconnect();
+        caller.connection().disconnect();
+        request().connection().disconnect();
         world.pass(100);
-        caller.conversation().disconnect();
-        request().conversation().disconnect();
+        caller.connection().disconnect();
+        request().connection().disconnect();
         world.pass(A_WHILE);
 
         assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
@@ -218,8 +218,8 @@ class ConnectionTest {
         world.deliver();
         request().reply(34, "");
         world.deliver();
-        caller.conversation().confirm();
-        caller.conversation().disconnect();
+        caller.connection().confirm();
+        caller.connection().disconnect();
 
         world.deliver();
 
@@ -231,13 +231,13 @@ class ConnectionTest {
         world.lose(message -> message.name().equals("RTU"));
         var caller = call(17, "");
         world.deliver();
-        assertThat(request().conversation().establish()).isFalse();
+        assertThat(request().connection().establish()).isFalse();
         request().reply(34, "");
         world.deliver();
-        caller.conversation().confirm();
+        caller.connection().confirm();
 
-        assertThat(request().conversation().establish()).isTrue();
-        assertThat(request().conversation().establish()).isTrue();
+        assertThat(request().connection().establish()).isTrue();
+        assertThat(request().connection().establish()).isTrue();
 
         assertThat(request().told()).containsExactly("Established");
     }
@@ -247,7 +247,7 @@ class ConnectionTest {
         var caller = call(17, "");
         world.deliver();
 
-        assertThat(request().conversation().reject(World.bytes("full"))).isTrue();
+        assertThat(request().connection().reject(World.bytes("full"))).isTrue();
 
         world.deliver();
         var rejected = (ConnectionEvent.Rejected) caller.events.getFirst();
@@ -255,7 +255,7 @@ class ConnectionTest {
         assertThat(World.text(rejected.privateData())).isEqualTo("full");
         assertThat(caller.events).hasSize(1);
         assertThat(request().reply(34, "")).isFalse();
-        assertThat(request().conversation().reject(World.bytes(""))).isFalse();
+        assertThat(request().connection().reject(World.bytes(""))).isFalse();
     }
 
     @Test
@@ -265,7 +265,7 @@ class ConnectionTest {
         request().reply(34, "");
         world.deliver();
 
-        caller.conversation().reject(World.bytes("on second thoughts"));
+        caller.connection().reject(World.bytes("on second thoughts"));
 
         world.deliver();
         assertThat(request().told()).containsExactly("Rejected");
@@ -309,21 +309,21 @@ class ConnectionTest {
     void shouldTellThePeerWhenItIsClosedInWhateverState() {
         var asking = call(1, "");
         world.deliver();
-        asking.conversation().close();
+        asking.connection().close();
         assertThat(world.sent.getLast().message())
                 .isInstanceOfSatisfying(
                         Rejection.class,
                         rejection -> {
                             assertThat(rejection.reason()).isEqualTo(RejectionReason.TIMEOUT);
                             assertThat(rejection.adapter())
-                                    .isEqualTo(asking.conversation().request().adapter());
+                                    .isEqualTo(asking.connection().request().adapter());
                         });
         world.deliver();
         assertThat(ear.requests.get(0).told()).containsExactly("Rejected");
 
         var refused = call(2, "");
         world.deliver();
-        ear.requests.get(1).conversation().close();
+        ear.requests.get(1).connection().close();
         world.deliver();
         assertThat(refused.told()).containsExactly("Rejected");
 
@@ -331,7 +331,7 @@ class ConnectionTest {
         world.deliver();
         ear.requests.get(2).reply(34, "");
         world.deliver();
-        replied.conversation().close();
+        replied.connection().close();
         world.deliver();
         assertThat(ear.requests.get(2).told()).containsExactly("Rejected");
 
@@ -339,7 +339,7 @@ class ConnectionTest {
         world.deliver();
         ear.requests.get(3).reply(35, "");
         world.deliver();
-        ear.requests.get(3).conversation().close();
+        ear.requests.get(3).connection().close();
         world.deliver();
         assertThat(abandoned.told()).containsExactly("Replied", "Rejected");
 
@@ -347,12 +347,12 @@ class ConnectionTest {
         world.deliver();
         ear.requests.get(4).reply(36, "");
         world.deliver();
-        ended.conversation().confirm();
+        ended.connection().confirm();
         world.deliver();
-        ended.conversation().close();
+        ended.connection().close();
         world.deliver();
         assertThat(ear.requests.get(4).told()).containsExactly("Established", "Disconnected");
-        ear.requests.get(4).conversation().close();
+        ear.requests.get(4).connection().close();
         world.pass(A_WHILE);
         assertThat(ended.told()).containsExactly("Replied");
     }
@@ -365,9 +365,9 @@ class ConnectionTest {
         request().reply(34, "");
         world.deliver();
         world.lose(message -> message.name().equals("RTU"));
-        caller.conversation().confirm();
+        caller.connection().confirm();
 
-        request().conversation().close();
+        request().connection().close();
         world.pass(A_WHILE);
 
         assertThat(caller.told()).containsExactly("Replied", "Rejected", "TimeWaitExited");
@@ -378,7 +378,7 @@ class ConnectionTest {
         var caller = connected();
         world.lose(World.first("DREQ"));
 
-        caller.conversation().close();
+        caller.connection().close();
         world.pass(A_WHILE);
 
         assertThat(request().told()).containsExactly("Established", "Disconnected");
@@ -388,7 +388,7 @@ class ConnectionTest {
     void shouldEndAConnectionWhoseQueuePairThePeerUsesAnew() {
         var former = connected();
         world.lose(message -> message.from().equals(world.here.address)); // as if it were killed
-        former.conversation().close();
+        former.connection().close();
         world.lose(_ -> false);
 
         var again = call(17, "");
@@ -419,7 +419,7 @@ class ConnectionTest {
                 .isEqualTo(RejectionReason.STALE_CONNECTION);
         assertThat(again.events).isEmpty();
         assertThat(request().told()).containsExactly("Established", "Disconnected");
-        request().conversation().disconnect();
+        request().connection().disconnect();
         world.passUntil(() -> ear.requests.size() == 3);
         ear.requests.get(2).reply(34, "");
         world.deliver();
@@ -475,8 +475,8 @@ class ConnectionTest {
     @Test
     void shouldTakeNoMessageOfOthers() {
         var caller = connected();
-        var request = caller.conversation().request();
-        var there = request().conversation();
+        var request = caller.connection().request();
+        var there = request().connection();
         var stranger = Address.ipv4(0x0a00_0003);
 
         for (var message :
@@ -502,7 +502,7 @@ class ConnectionTest {
 
     @Test
     void shouldRefuseARequestThatNamesOthers() {
-        var request = call(17, "").conversation().request();
+        var request = call(17, "").connection().request();
         world.lose(_ -> true);
         var stranger = Address.ipv4(0x0a00_0003);
 
@@ -514,7 +514,7 @@ class ConnectionTest {
 
     @Test
     void shouldRefusePacketsThatItsNetworkCannotCarryAndOtherTransports() {
-        var request = call(17, "").conversation().request();
+        var request = call(17, "").connection().request();
         world.lose(_ -> true);
         var datagram = request.encode();
 
@@ -535,13 +535,13 @@ class ConnectionTest {
     @Test
     void shouldRefuseStepsOutOfTheirTurn() {
         var caller = call(17, "");
-        assertThat(caller.conversation().confirm()).isFalse();
-        assertThat(caller.conversation().disconnect()).isFalse();
+        assertThat(caller.connection().confirm()).isFalse();
+        assertThat(caller.connection().disconnect()).isFalse();
         assertThat(caller.reply(1, "")).isFalse();
-        assertThat(caller.conversation().reject(World.bytes(""))).isFalse();
+        assertThat(caller.connection().reject(World.bytes(""))).isFalse();
         world.deliver();
-        assertThat(request().conversation().confirm()).isFalse();
-        assertThat(request().conversation().disconnect()).isFalse();
+        assertThat(request().connection().confirm()).isFalse();
+        assertThat(request().connection().disconnect()).isFalse();
         assertThatThrownBy(() -> request().reply(34, "x".repeat(197)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("197")

@@ -80,7 +80,7 @@ final class World {
         /** Asks the other side for a connection. */
         Party connect(Machine other, int queuePair, String data) {
             var party = new Party();
-            party.conversation =
+            party.connection =
                     engine.connect(
                             other.address, options(other, queuePair, data), party.events::add);
             return party;
@@ -109,19 +109,19 @@ final class World {
     /** One side of a connection, with what it was told. */
     static final class Party {
         final List<ConnectionEvent> events = new ArrayList<>();
-        @Nullable Connection conversation;
+        @Nullable Connection connection;
         @Nullable PrivateDataHeader header;
         @Nullable String data;
 
-        Connection conversation() {
-            if (conversation == null) {
+        Connection connection() {
+            if (connection == null) {
                 throw new AssertionError("there is none");
             }
-            return conversation;
+            return connection;
         }
 
         boolean reply(int queuePair, String text) {
-            return conversation()
+            return connection()
                     .reply(new EndpointParameters(queuePair, 0, 2, 1, true, true, 7), bytes(text));
         }
 
@@ -147,13 +147,13 @@ final class World {
 
         @Override
         public ConnectionEvent.@Nullable Receiver requested(
-                Connection conversation, PrivateDataHeader header, MemorySegment data) {
+                Connection connection, PrivateDataHeader header, MemorySegment data) {
             if (room == 0) {
                 return null;
             }
             room--;
             var party = new Party();
-            party.conversation = conversation;
+            party.connection = connection;
             party.header = header;
             party.data = text(data);
             requests.add(party);

@@ -13,20 +13,19 @@ import org.jrdma.soft.roce.connection.Rejection;
 final class ConnectionExchange implements PeerExchange {
 
     private final ConnectionDevice device;
-    private final Connection conversation;
+    private final Connection connection;
     private final IdentifierOptions options;
 
-    ConnectionExchange(
-            ConnectionDevice device, Connection conversation, IdentifierOptions options) {
+    ConnectionExchange(ConnectionDevice device, Connection connection, IdentifierOptions options) {
         this.device = device;
-        this.conversation = conversation;
+        this.connection = connection;
         this.options = options;
     }
 
     @Override
     public void accept(long parameters) {
         if (parameters == 0) {
-            PeerExchange.refuseUnless(device.control(_ -> conversation.confirm()));
+            PeerExchange.refuseUnless(device.control(_ -> connection.confirm()));
             return;
         }
         var wanted = ConnectionParameterCodec.at(parameters);
@@ -37,14 +36,14 @@ final class ConnectionExchange implements PeerExchange {
                     // The peer's vendor, whoever this side's is: that is how it knows an answer.
                     var vendor = peersEnhancement().vendor();
                     var added = new EceOptions(vendor, options.enhancement.options());
-                    return conversation.reply(offer.with(added), data);
+                    return connection.reply(offer.with(added), data);
                 }));
     }
 
     @Override
     public EceOptions peersEnhancement() {
         return device.control(_ -> {
-            var peers = conversation.peers();
+            var peers = connection.negotiated().peers();
             return peers == null ? EceOptions.NONE : peers.enhancement();
         });
     }
@@ -53,30 +52,30 @@ final class ConnectionExchange implements PeerExchange {
     public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(privateData, length, Rejection.PRIVATE_BYTES);
-        PeerExchange.refuseUnless(device.control(_ -> conversation.reject(reason, data)));
+        PeerExchange.refuseUnless(device.control(_ -> connection.reject(reason, data)));
     }
 
     /** Without an error where there is nothing to end any more, as the kernel does. */
     @Override
     public void disconnect() {
-        device.control(_ -> conversation.disconnect());
+        device.control(_ -> connection.disconnect());
     }
 
     @Override
     public void establish() {
-        PeerExchange.refuseUnless(device.control(_ -> conversation.establish()));
+        PeerExchange.refuseUnless(device.control(_ -> connection.establish()));
     }
 
     @Override
     public int initialize(MemorySegment attributes, int state) {
         return device.control(
-                _ -> QueuePairInitialization.of(conversation, options, attributes, state));
+                _ -> QueuePairInitialization.of(connection, options, attributes, state));
     }
 
     @Override
     public void close() {
         device.control(_ -> {
-            conversation.close();
+            connection.close();
             return true;
         });
     }

@@ -90,8 +90,9 @@ public final class ConnectionExports {
                 IdentifierObject.ofType(
                         devices,
                         ports,
-                        rdma_addrinfo.ai_port_space(wanted),
-                        rdma_addrinfo.ai_qp_type(wanted));
+                        IdentifierType.of(
+                                rdma_addrinfo.ai_port_space(wanted),
+                                rdma_addrinfo.ai_qp_type(wanted)));
         try {
             made.bind(name);
         } catch (ErrnoException e) {
@@ -145,7 +146,7 @@ public final class ConnectionExports {
         var found = IdentifierObject.of(identifier);
         var wanted = AddressInfoQuery.read(host, service, hints);
         synchronized (this) {
-            found.lookingUp();
+            found.addressInfo().begin();
         }
         if (wanted.isNumeric()) {
             lookUp(found, wanted);
@@ -160,15 +161,15 @@ public final class ConnectionExports {
         try {
             var info = wanted.answer();
             synchronized (this) {
-                identifier.found(info);
+                identifier.addressInfo().found(info);
             }
             answered = true;
         } catch (UnknownHostException e) {
-            // told below
+            // reported below
         } finally {
             if (!answered) {
                 synchronized (this) {
-                    identifier.notFound();
+                    identifier.addressInfo().notFound();
                 }
             }
         }
@@ -177,7 +178,7 @@ public final class ConnectionExports {
     @Exported(value = "rdma_query_addrinfo", failure = Failure.MINUS_ONE)
     synchronized int takeAddressInfo(long identifier, long target) {
         Memory.at(target, ValueLayout.ADDRESS.byteSize())
-                .set(ValueLayout.ADDRESS, 0, IdentifierObject.of(identifier).takeAddressInfo());
+                .set(ValueLayout.ADDRESS, 0, IdentifierObject.of(identifier).addressInfo().take());
         return 0;
     }
 
@@ -287,8 +288,8 @@ public final class ConnectionExports {
     }
 
     @Exported(value = "rdma_notify", failure = Failure.MINUS_ONE)
-    synchronized int tellOfEvent(long identifier, int event) {
-        IdentifierObject.of(identifier).heardOf(event);
+    synchronized int notifyEvent(long identifier, int event) {
+        IdentifierObject.of(identifier).notifyEvent(event);
         return 0;
     }
 

@@ -2,7 +2,6 @@ package org.jrdma.soft.roce.abi.cm;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Set;
 import org.jrdma.abi.rdma.rdma_cm_event;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
@@ -19,10 +18,11 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Behind an {@code rdma_cm_id}: a connection, or what may become one, or listens for them.
+ * The object behind an {@code rdma_cm_id}: a connection, a listener, or what may become either.
  *
- * <p>Steps are taken under the connection manager's lock, within which a port's may be taken.
- * Whoever drives a port makes those that peers ask for, and takes no lock but that of the events.
+ * <p>Methods that C calls hold the connection manager's lock, within which the lock of a port may
+ * be taken. The thread that drives a port creates the identifiers of incoming requests, and takes
+ * no lock but that of the events.
  */
 final class IdentifierObject {
 
@@ -32,23 +32,13 @@ final class IdentifierObject {
         ADDRESS_RESOLVED,
         ROUTE_RESOLVED,
         LISTENING,
-        /** Something is under way with a peer, was, or a peer has asked. */
+        /** An exchange with a peer has begun, by either side. */
         CONNECTING
     }
 
-    /** What the port space of InfiniBand has. */
-    private static final Set<Integer> TYPES =
-            Set.of(
-                    rdma_h.IBV_QPT_RC(),
-                    rdma_h.IBV_QPT_UC(),
-                    rdma_h.IBV_QPT_UD(),
-                    rdma_h.IBV_QPT_XRC_SEND(),
-                    rdma_h.IBV_QPT_XRC_RECV());
-
     private final ConnectionDevices devices;
     private final PortNumbers ports;
-    private final int portSpace;
-    private final int queuePairType;
+    private final IdentifierType type;
     private final IdentifierEvents events;
     private final IdentifierOptions options = new IdentifierOptions();
     private final MulticastMemberships groups = new MulticastMemberships();
@@ -59,77 +49,50 @@ final class IdentifierObject {
     private @Nullable SocketName peer;
     private @Nullable ConnectionDevice device;
     private @Nullable Listener listening;
-    private @Nullable PeerExchange dialogue;
-    private boolean lookingUp;
-    private @Nullable MemorySegment addressInfo;
+    private @Nullable PeerExchange exchange;
+    private final AddressInfoResult addressInfo;
 
-    /** Of the path, in C's code. */
+    /** The path MTU, as C numbers it. */
     private int mtu;
 
     private IdentifierObject(
             ConnectionDevices devices,
             PortNumbers ports,
             EventChannelObject channel,
-            int portSpace,
-            int queuePairType,
+            IdentifierType type,
             State state) {
         this.devices = devices;
         this.ports = ports;
-        this.portSpace = portSpace;
-        this.queuePairType = queuePairType;
+        this.type = type;
         this.state = state;
         this.events = new IdentifierEvents(this, channel);
+        this.addressInfo = new AddressInfoResult(events);
     }
 
-    /** One that C asks for, of the type of queue pair that its port space has. */
+    /** Creates an identifier for C, of the default type of its port space. */
     IdentifierObject(
             ConnectionDevices devices,
             PortNumbers ports,
             EventChannelObject channel,
             long context,
             int portSpace) {
-        this(devices, ports, channel, portSpace, typeIn(portSpace), State.IDLE);
+        this(devices, ports, channel, IdentifierType.of(portSpace), State.IDLE);
         show().context(context);
     }
 
-    /**
-     * One that C asks for, of a type of queue pair, with a channel of its own until it migrates.
-     *
-     * @throws ErrnoException if the port space has none of that type
-     */
+    /** Creates an identifier for C, with a channel of its own until it migrates. */
     static IdentifierObject ofType(
-            ConnectionDevices devices, PortNumbers ports, int portSpace, int type) {
-        if (type != typeIn(portSpace)
-                && (portSpace != rdma_h.RDMA_PS_IB() || !TYPES.contains(type))) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+            ConnectionDevices devices, PortNumbers ports, IdentifierType type) {
         var channel = new EventChannelObject();
-        var made = new IdentifierObject(devices, ports, channel, portSpace, type, State.IDLE);
+        var made = new IdentifierObject(devices, ports, channel, type, State.IDLE);
         made.ownChannel = channel;
         made.show();
         return made;
     }
 
-    private static int typeIn(int portSpace) {
-        if (portSpace == rdma_h.RDMA_PS_TCP() || portSpace == rdma_h.RDMA_PS_IB()) {
-            return rdma_h.IBV_QPT_RC();
-        }
-        if (portSpace == rdma_h.RDMA_PS_UDP() || portSpace == rdma_h.RDMA_PS_IPOIB()) {
-            return rdma_h.IBV_QPT_UD();
-        }
-        throw new ErrnoException(Errno.EPROTONOSUPPORT);
-    }
-
-    /** One that a peer asks for, of this one that listens. On the thread that drives the port. */
-    IdentifierObject asked(ConnectionDevice on, PrivateDataHeader header, int pathMtu) {
-        var made =
-                new IdentifierObject(
-                        devices,
-                        ports,
-                        events.channel(),
-                        portSpace,
-                        queuePairType,
-                        State.CONNECTING);
+    /** Creates the identifier of an incoming request. Called by the thread that drives the port. */
+    IdentifierObject incoming(ConnectionDevice on, PrivateDataHeader header, int pathMtu) {
+        var made = new IdentifierObject(devices, ports, events.channel(), type, State.CONNECTING);
         made.device = on;
         made.name = on.name(name().port());
         made.peer = on.peer(header.source(), header.sourcePort());
@@ -137,31 +100,31 @@ final class IdentifierObject {
         return made;
     }
 
-    void dialogue(PeerExchange begun) {
-        dialogue = begun;
+    void exchange(PeerExchange begun) {
+        exchange = begun;
     }
 
     static IdentifierObject of(long address) {
         return Structures.object(address, IdentifierObject.class);
     }
 
-    /** What C sees. Only for those that were shown. */
+    /** The structure that C sees. Only for identifiers that were shown to C. */
     MemorySegment structure() {
         if (structure == null) {
-            throw new IllegalStateException("C has not seen it");
+            throw new IllegalStateException("The identifier has no structure yet");
         }
         return structure.memory();
     }
 
-    /** Lets C see it. */
+    /** Creates the structure that C sees. */
     private IdentifierStructure show() {
-        var made = new IdentifierStructure(this, portSpace, queuePairType);
+        var made = new IdentifierStructure(this, type);
         made.channel(events.channel());
         structure = made;
         return made;
     }
 
-    /** Lets C see one that a peer's request has made, with all that is known. */
+    /** Creates the structure of the identifier of an incoming request. */
     void showRequested() {
         if (structure != null || device == null || name == null || peer == null) {
             return;
@@ -174,28 +137,12 @@ final class IdentifierObject {
         made.route(device, peer.address(), mtu, options.trafficClass);
     }
 
-    boolean isOfDatagrams() {
-        return queuePairType == rdma_h.IBV_QPT_UD();
+    IdentifierType type() {
+        return type;
     }
 
-    /** The kind of its connections, as in a request. */
-    int transport() {
-        if (queuePairType == rdma_h.IBV_QPT_UC()) {
-            return ConnectRequest.UNRELIABLE;
-        }
-        return queuePairType == rdma_h.IBV_QPT_XRC_SEND()
-                        || queuePairType == rdma_h.IBV_QPT_XRC_RECV()
-                ? ConnectRequest.EXTENDED
-                : ConnectRequest.RELIABLE;
-    }
-
-    /** Whether peers can connect to it: of XRC, to what receives. */
-    boolean canBeAsked() {
-        return queuePairType != rdma_h.IBV_QPT_XRC_SEND();
-    }
-
-    int portSpace() {
-        return portSpace;
+    AddressInfoResult addressInfo() {
+        return addressInfo;
     }
 
     IdentifierEvents events() {
@@ -206,24 +153,24 @@ final class IdentifierObject {
         return options;
     }
 
-    /** Its own address; only for those that have one. */
+    /** The local address. Only for bound identifiers. */
     SocketName name() {
-        return there(name);
+        return present(name);
     }
 
     private ConnectionDevice device() {
-        return there(device);
+        return present(device);
     }
 
-    private PeerExchange dialogue() {
-        return there(dialogue);
+    private PeerExchange exchange() {
+        return present(exchange);
     }
 
-    private static <T> T there(@Nullable T thing) {
-        if (thing == null) {
+    private static <T> T present(@Nullable T value) {
+        if (value == null) {
             throw new ErrnoException(Errno.EINVAL);
         }
-        return thing;
+        return value;
     }
 
     boolean isListening() {
@@ -253,9 +200,10 @@ final class IdentifierObject {
     }
 
     void acknowledgeTimeout(int exponent) {
-        if (queuePairType != rdma_h.IBV_QPT_RC() && queuePairType != rdma_h.IBV_QPT_XRC_SEND()) {
+        if (!type.hasAcknowledgeTimeout()) {
             throw new ErrnoException(
-                    Errno.EINVAL, "It does not wait for acknowledgements: that is for who sends.");
+                    Errno.EINVAL,
+                    "An acknowledge timeout can be set only for a queue pair that sends reliably.");
         }
         options.acknowledgeTimeout = exponent;
     }
@@ -264,48 +212,7 @@ final class IdentifierObject {
         options.enhancement = added;
     }
 
-    // ---- addresses by name
-
-    /**
-     * Somebody begins to look an address up.
-     *
-     * @throws ErrnoException if what was looked up before is not taken yet
-     */
-    void lookingUp() {
-        if (lookingUp) {
-            throw new ErrnoException(Errno.EBUSY);
-        }
-        lookingUp = true;
-    }
-
-    /** It is not known. */
-    void notFound() {
-        lookingUp = false;
-        events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(), -Errno.ENOENT);
-    }
-
-    /** It is here, and belongs to this until it is taken, unless this was stopped meanwhile. */
-    void found(MemorySegment info) {
-        if (events.isStopped()) {
-            AddressExports.free(info.address());
-            return;
-        }
-        addressInfo = info;
-        events.report(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED());
-    }
-
-    /** Takes what was looked up. */
-    MemorySegment takeAddressInfo() {
-        if (addressInfo == null) {
-            throw new ErrnoException(Errno.ENOENT);
-        }
-        var taken = addressInfo;
-        addressInfo = null;
-        lookingUp = false;
-        return taken;
-    }
-
-    /** Tells what the program itself has to say. */
+    /** Reports an event that the program has written. */
     void written(int status, long argument) {
         events.report(
                 rdma_h.RDMA_CM_EVENT_USER(),
@@ -374,7 +281,7 @@ final class IdentifierObject {
         need(State.ADDRESS_RESOLVED);
         state = State.ROUTE_RESOLVED;
         if (structure != null) {
-            structure.route(device(), there(peer).address(), mtu, options.trafficClass);
+            structure.route(device(), present(peer).address(), mtu, options.trafficClass);
         }
         events.report(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED());
     }
@@ -391,35 +298,36 @@ final class IdentifierObject {
                         ? devices.all(ipv4 || !options.familyOnly, !ipv4)
                         : List.of(devices.again(device));
         state = State.LISTENING;
-        listening = new Listener(this, serviceId(name().port()), backlog, on);
-    }
-
-    private long serviceId(int port) {
-        return (long) portSpace << 16 | port;
+        listening = new Listener(this, type.serviceId(name().port()), backlog, on);
     }
 
     /** The program has taken a request. */
     void requestTaken() {
-        there(listening).requestTaken();
+        present(listening).requestTaken();
     }
 
     void connect(long wanted) {
         need(State.ROUTE_RESOLVED);
-        if (queuePairType == rdma_h.IBV_QPT_XRC_RECV()) {
-            throw new ErrnoException(Errno.EINVAL); // which has nothing to send
+        if (!type.canConnect()) {
+            throw new ErrnoException(Errno.EINVAL);
         }
         var parameters = ConnectionParameterCodec.at(wanted);
-        var to = there(peer);
+        var to = present(peer);
         var room =
-                (isOfDatagrams() ? SidrRequest.PRIVATE_BYTES : ConnectRequest.PRIVATE_BYTES)
+                (type.isDatagram() ? SidrRequest.PRIVATE_BYTES : ConnectRequest.PRIVATE_BYTES)
                         - PrivateDataHeader.BYTES;
         var data =
                 new PrivateDataHeader(name().port(), name().address(), to.address())
                         .followedBy(ConnectionParameterCodec.privateData(parameters, room));
-        dialogue =
-                isOfDatagrams()
+        exchange =
+                type.isDatagram()
                         ? new SidrClientExchange(
-                                device(), to.address(), serviceId(to.port()), data, events, options)
+                                device(),
+                                to.address(),
+                                type.serviceId(to.port()),
+                                data,
+                                events,
+                                options)
                         : ask(to, parameters, data);
         state = State.CONNECTING;
     }
@@ -427,8 +335,8 @@ final class IdentifierObject {
     private PeerExchange ask(SocketName to, MemorySegment parameters, MemorySegment data) {
         var wanted =
                 new ConnectOptions(
-                        serviceId(to.port()),
-                        transport(),
+                        type.serviceId(to.port()),
+                        type.transport(),
                         ConnectionParameterCodec.offer(parameters).with(options.enhancement),
                         ConnectionParameterCodec.retries(parameters),
                         DeviceLimits.DEFAULT_PARTITION_KEY,
@@ -438,55 +346,55 @@ final class IdentifierObject {
                                 : options.acknowledgeTimeout,
                         data);
         var begun =
-                device().control(engine ->
-                        engine.connect(to.address(), wanted, ConnectionExchange.telling(events)));
+                device().control(manager ->
+                        manager.connect(to.address(), wanted, ConnectionExchange.telling(events)));
         return new ConnectionExchange(device(), begun, options);
     }
 
     void accept(long parameters) {
         need(State.CONNECTING);
-        dialogue().accept(parameters);
+        exchange().accept(parameters);
     }
 
     void reject(int reason, long privateData, byte length) {
         need(State.CONNECTING);
-        dialogue().reject(reason, privateData, length);
+        exchange().reject(reason, privateData, length);
     }
 
-    /** What the peer's driver would add; nothing as long as it has not said so. */
+    /** The ECE options of the peer, if they are known. */
     EceOptions peersEnhancement() {
-        return dialogue == null ? EceOptions.NONE : dialogue.peersEnhancement();
+        return exchange == null ? EceOptions.NONE : exchange.peersEnhancement();
     }
 
     void disconnect() {
-        dialogue().disconnect();
+        exchange().disconnect();
     }
 
-    /** Tells of an event of the queue pair. */
-    void heardOf(int event) {
-        var established = dialogue();
+    /** Handles an event of the queue pair that the program has received. */
+    void notifyEvent(int event) {
+        var established = exchange();
         if (event != rdma_h.IBV_EVENT_COMM_EST()) {
             throw new ErrnoException(Errno.EINVAL);
         }
         established.establish();
     }
 
-    /** Fills in how a queue pair gets to a state. Returns the mask. */
+    /** Fills in the attributes that move the queue pair to a state. Returns the mask. */
     int initialize(MemorySegment attributes, int next) {
         device();
-        if (dialogue != null) {
-            return dialogue.initialize(attributes, next);
+        if (exchange != null) {
+            return exchange.initialize(attributes, next);
         }
-        return isOfDatagrams()
+        return type.isDatagram()
                 ? QueuePairInitialization.ofDatagrams(attributes, next)
-                : QueuePairInitialization.beforeConversation(attributes, next);
+                : QueuePairInitialization.beforeConnection(attributes, next);
     }
 
     // ---- groups
 
-    /** Joins a multicast group. What C gives as the context comes back with the event. */
+    /** Joins a multicast group. The event returns the context. */
     void join(Address group, boolean receives, long context) {
-        if (!isOfDatagrams()) {
+        if (!type.isDatagram()) {
             throw new ErrnoException(Errno.EINVAL);
         }
         groups.join(device(), group, receives);
@@ -505,7 +413,7 @@ final class IdentifierObject {
 
     // ---- the end
 
-    /** Has its events come to another channel, with those that nobody has taken. */
+    /** Moves the events, including those not taken, to another channel. */
     void migrate(EventChannelObject other) {
         events.migrate(other);
         endOwnChannel();
@@ -515,10 +423,10 @@ final class IdentifierObject {
     }
 
     /**
-     * Ends what it does, and drops its events that nobody has taken; the requests among them are
-     * refused. Those given out may still be acknowledged.
+     * Ends all activity and drops the events that were not taken; requests among them are rejected.
+     * Events that were taken may still be acknowledged.
      *
-     * @throws ErrnoException if that was done before
+     * @throws ErrnoException if this was stopped before
      */
     void stop() {
         for (var event : events.stop()) {
@@ -529,8 +437,8 @@ final class IdentifierObject {
         if (listening != null) {
             listening.stop();
         }
-        if (dialogue != null) {
-            dialogue.close();
+        if (exchange != null) {
+            exchange.close();
         }
         if (device != null) {
             groups.leaveAll(device);
@@ -540,7 +448,7 @@ final class IdentifierObject {
         }
     }
 
-    /** Takes back what C sees, after {@link #stop}. */
+    /** Releases the devices and the structure, after {@link #stop}. */
     void destroy() {
         if (device != null) {
             devices.release(device);
@@ -551,9 +459,7 @@ final class IdentifierObject {
         if (structure != null) {
             structure.release();
         }
-        if (addressInfo != null) {
-            AddressExports.free(addressInfo.address());
-        }
+        addressInfo.free();
         endOwnChannel();
     }
 

@@ -21,11 +21,11 @@ final class IdentifierStructure {
     private final MemorySegment memory;
     private final MemorySegment path;
 
-    IdentifierStructure(IdentifierObject object, int portSpace, int queuePairType) {
+    IdentifierStructure(IdentifierObject object, IdentifierType type) {
         memory = Structures.allocate(rdma_cm_id.layout(), object);
         path = Structures.allocate(ibv_sa_path_rec.layout(), this);
-        rdma_cm_id.ps(memory, portSpace);
-        rdma_cm_id.qp_type(memory, queuePairType);
+        rdma_cm_id.ps(memory, type.portSpace());
+        rdma_cm_id.qp_type(memory, type.queuePairType());
     }
 
     MemorySegment memory() {

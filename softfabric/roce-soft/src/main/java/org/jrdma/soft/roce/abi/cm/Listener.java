@@ -42,8 +42,8 @@ final class Listener {
         this.room =
                 new AtomicInteger(backlog > 0 && backlog < MOST_BACKLOG ? backlog : MOST_BACKLOG);
         for (var device : devices) {
-            device.control(engine -> {
-                engine.listen(serviceId, new Ear(device));
+            device.control(manager -> {
+                manager.listen(serviceId, new DeviceListener(device));
                 return true;
             });
         }
@@ -56,8 +56,8 @@ final class Listener {
 
     void stop() {
         for (var device : devices) {
-            device.control(engine -> {
-                engine.stopListening(serviceId);
+            device.control(manager -> {
+                manager.stopListening(serviceId);
                 return true;
             });
         }
@@ -67,28 +67,28 @@ final class Listener {
         return devices;
     }
 
-    private final class Ear implements ServiceListener {
+    private final class DeviceListener implements ServiceListener {
 
         private final ConnectionDevice device;
 
-        Ear(ConnectionDevice device) {
+        DeviceListener(ConnectionDevice device) {
             this.device = device;
         }
 
         @Override
         public int transport() {
-            return listener.canBeAsked() ? listener.transport() : -1;
+            return listener.type().canAccept() ? listener.type().transport() : -1;
         }
 
         @Override
         public ConnectionEvent.@Nullable Receiver requested(
-                Connection conversation, PrivateDataHeader header, MemorySegment data) {
-            if (listener.isOfDatagrams()) {
+                Connection connection, PrivateDataHeader header, MemorySegment data) {
+            if (listener.type().isDatagram()) {
                 return null;
             }
-            var request = conversation.request();
-            var made = listener.asked(device, header, request.path().mtu());
-            made.dialogue(new ConnectionExchange(device, conversation, made.options()));
+            var request = connection.request();
+            var made = listener.incoming(device, header, request.path().mtu());
+            made.exchange(new ConnectionExchange(device, connection, made.options()));
             return report(
                             made,
                             parameters -> ConnectionParameterCodec.write(request, parameters),
@@ -99,11 +99,11 @@ final class Listener {
 
         @Override
         public boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data) {
-            if (!listener.isOfDatagrams()) {
+            if (!listener.type().isDatagram()) {
                 return false;
             }
-            var made = listener.asked(device, header, device.mtu());
-            made.dialogue(new SidrServerExchange(device, inquiry));
+            var made = listener.incoming(device, header, device.mtu());
+            made.exchange(new SidrServerExchange(device, inquiry));
             return report(made, IdentifierEvents::withoutParameters, data);
         }
 

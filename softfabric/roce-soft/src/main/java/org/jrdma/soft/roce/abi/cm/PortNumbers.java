@@ -30,7 +30,7 @@ final class PortNumbers {
      */
     SocketName take(IdentifierObject identifier, SocketName wanted) {
         if (wanted.port() != 0) {
-            for (var other : holders(identifier.portSpace(), wanted.port())) {
+            for (var other : holders(identifier.type().portSpace(), wanted.port())) {
                 if (other.name().overlaps(wanted)
                         && !(identifier.options().reusesAddress
                                 && other.options().reusesAddress
@@ -44,7 +44,7 @@ final class PortNumbers {
         var start = random.nextInt(count);
         for (var i = 0; i < count; i++) {
             var port = FIRST_FREE + (start + i) % count;
-            if (holders(identifier.portSpace(), port).isEmpty()) {
+            if (holders(identifier.type().portSpace(), port).isEmpty()) {
                 return hold(identifier, wanted.withPort(port));
             }
         }
@@ -57,7 +57,7 @@ final class PortNumbers {
 
     private SocketName hold(IdentifierObject identifier, SocketName name) {
         holders.computeIfAbsent(
-                        new Key(identifier.portSpace(), name.port()), _ -> new ArrayList<>())
+                        new Key(identifier.type().portSpace(), name.port()), _ -> new ArrayList<>())
                 .add(identifier);
         return name;
     }
@@ -68,7 +68,7 @@ final class PortNumbers {
      * @throws ErrnoException if there are
      */
     void refuseUnlessAlone(IdentifierObject identifier) {
-        for (var other : holders(identifier.portSpace(), identifier.name().port())) {
+        for (var other : holders(identifier.type().portSpace(), identifier.name().port())) {
             if (other != identifier && other.name().overlaps(identifier.name())) {
                 throw new ErrnoException(Errno.EADDRINUSE);
             }
@@ -77,7 +77,7 @@ final class PortNumbers {
 
     /** Takes it back, if it has one. */
     void giveBack(IdentifierObject identifier, SocketName name) {
-        var key = new Key(identifier.portSpace(), name.port());
+        var key = new Key(identifier.type().portSpace(), name.port());
         var those = holders.get(key);
         if (those != null && those.remove(identifier) && those.isEmpty()) {
             holders.remove(key);

@@ -25,7 +25,7 @@ final class QueuePairInitialization {
      *
      * @throws ErrnoException if it is another state
      */
-    static int beforeConversation(MemorySegment attributes, int state) {
+    static int beforeConnection(MemorySegment attributes, int state) {
         needInit(state);
         toInit(attributes, 0);
         return TO_INIT | rdma_h.IBV_QP_ACCESS_FLAGS();
@@ -61,32 +61,30 @@ final class QueuePairInitialization {
      * @throws ErrnoException if it is too early, or there is no such step
      */
     static int of(
-            Connection conversation,
-            IdentifierOptions options,
-            MemorySegment attributes,
-            int state) {
-        var transport = conversation.request().transport();
+            Connection connection, IdentifierOptions options, MemorySegment attributes, int state) {
+        var negotiated = connection.negotiated();
+        var transport = connection.request().transport();
         var unreliable = transport == ConnectRequest.UNRELIABLE;
-        var receives = transport != ConnectRequest.EXTENDED || !conversation.isActive();
-        var sends = transport != ConnectRequest.EXTENDED || conversation.isActive();
+        var receives = transport != ConnectRequest.EXTENDED || !connection.isActive();
+        var sends = transport != ConnectRequest.EXTENDED || connection.isActive();
         if (state == rdma_h.IBV_QPS_INIT()) {
             var access = rdma_h.IBV_ACCESS_REMOTE_WRITE();
-            if (conversation.responderResources() > 0) {
+            if (negotiated.responderResources() > 0) {
                 access |= rdma_h.IBV_ACCESS_REMOTE_READ() | rdma_h.IBV_ACCESS_REMOTE_ATOMIC();
             }
             toInit(attributes, access);
             return TO_INIT | rdma_h.IBV_QP_ACCESS_FLAGS();
         }
-        var peers = conversation.peers();
+        var peers = negotiated.peers();
         if (peers == null) {
             throw new ErrnoException(Errno.EINVAL);
         }
         if (state == rdma_h.IBV_QPS_RTR()) {
             ConnectionParameterCodec.address(
-                    conversation.remote(), options.trafficClass, ibv_qp_attr.ah_attr(attributes));
-            ibv_qp_attr.path_mtu(attributes, conversation.request().path().mtu());
+                    connection.remote(), options.trafficClass, ibv_qp_attr.ah_attr(attributes));
+            ibv_qp_attr.path_mtu(attributes, connection.request().path().mtu());
             ibv_qp_attr.dest_qp_num(attributes, peers.queuePair());
-            ibv_qp_attr.rq_psn(attributes, conversation.sequence());
+            ibv_qp_attr.rq_psn(attributes, connection.sequence());
             var mask =
                     rdma_h.IBV_QP_STATE()
                             | rdma_h.IBV_QP_AV()
@@ -96,7 +94,7 @@ final class QueuePairInitialization {
             if (unreliable || !receives) {
                 return mask;
             }
-            ibv_qp_attr.max_dest_rd_atomic(attributes, reads(conversation.responderResources()));
+            ibv_qp_attr.max_dest_rd_atomic(attributes, reads(negotiated.responderResources()));
             ibv_qp_attr.min_rnr_timer(attributes, (byte) 0);
             return mask | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC() | rdma_h.IBV_QP_MIN_RNR_TIMER();
         }
@@ -110,15 +108,15 @@ final class QueuePairInitialization {
                     attributes,
                     (byte)
                             (options.acknowledgeTimeout < 0
-                                    ? conversation.acknowledgeTimeout()
+                                    ? negotiated.acknowledgeTimeout()
                                     : options.acknowledgeTimeout));
             mask |= rdma_h.IBV_QP_TIMEOUT();
             if (!sends) {
                 return mask;
             }
-            ibv_qp_attr.retry_cnt(attributes, (byte) conversation.request().retries());
-            ibv_qp_attr.rnr_retry(attributes, (byte) conversation.notReadyRetries());
-            ibv_qp_attr.max_rd_atomic(attributes, reads(conversation.initiatorDepth()));
+            ibv_qp_attr.retry_cnt(attributes, (byte) connection.request().retries());
+            ibv_qp_attr.rnr_retry(attributes, (byte) negotiated.notReadyRetries());
+            ibv_qp_attr.max_rd_atomic(attributes, reads(negotiated.initiatorDepth()));
             return mask
                     | rdma_h.IBV_QP_RETRY_CNT()
                     | rdma_h.IBV_QP_RNR_RETRY()

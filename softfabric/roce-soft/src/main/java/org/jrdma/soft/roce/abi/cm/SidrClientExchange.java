@@ -28,8 +28,8 @@ final class SidrClientExchange implements PeerExchange {
             IdentifierOptions options) {
         this.device = device;
         this.question =
-                device.control(engine ->
-                        engine.ask(
+                device.control(manager ->
+                        manager.ask(
                                 peer,
                                 serviceId,
                                 DeviceLimits.DEFAULT_PARTITION_KEY,

@@ -342,7 +342,7 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
                 armed = Armed.SOLICITED;
             }
         }
-        context.port().attend();
+        context.port().callerWaits();
     }
 
     /** Changes its capacity; completions stay. */

@@ -274,7 +274,7 @@ class ConnectionExportsTest {
         assertRefused(Errno.EINVAL, () -> library.establish(identifier));
         assertRefused(Errno.EINVAL, () -> library.reject(identifier, 0, (byte) 0));
         assertRefused(Errno.EINVAL, () -> library.disconnect(identifier));
-        assertRefused(Errno.EINVAL, () -> library.tellOfEvent(identifier, 0));
+        assertRefused(Errno.EINVAL, () -> library.notifyEvent(identifier, 0));
         assertRefused(Errno.EINVAL, () -> library.initialize(identifier, attributes, attributes));
         library.bind(identifier, name(address(context), 0));
         assertRefused(Errno.EINVAL, () -> library.bind(identifier, name(address(context), 0)));
