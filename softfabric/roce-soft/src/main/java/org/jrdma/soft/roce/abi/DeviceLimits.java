@@ -36,9 +36,7 @@ public final class DeviceLimits {
      * @throws ErrnoException if it is not {@link #PORT}
      */
     public static void refuseUnlessPort(int port) {
-        if (port != PORT) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(port != PORT, Errno.EINVAL);
     }
 
     /** The clock of all devices, in nanoseconds. */

@@ -1,7 +1,10 @@
 package org.jrdma.soft.roce.abi;
 
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.reflect.Method;
@@ -38,6 +41,22 @@ public final class Exports implements SymbolLookup {
     /** The methods of an object. */
     public static Exports of(Lookup lookup, Object receiver) {
         return new Exports(lookup, Stream.of(receiver.getClass()), receiver);
+    }
+
+    /** Sets the members of a structure that are pointers to functions with their names. */
+    public static void install(
+            SymbolLookup functions, MemorySegment structure, GroupLayout layout) {
+        for (var member : layout.memberLayouts()) {
+            member.name()
+                    .ifPresent(name ->
+                            functions
+                                    .find(name)
+                                    .ifPresent(function -> {
+                                        var offset =
+                                                layout.byteOffset(PathElement.groupElement(name));
+                                        structure.set(ValueLayout.ADDRESS, offset, function);
+                                    }));
+        }
     }
 
     private static Stream<Method> marked(Stream<Class<?>> classes) {

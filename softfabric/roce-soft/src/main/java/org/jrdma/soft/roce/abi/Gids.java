@@ -32,11 +32,11 @@ public final class Gids {
      */
     public static Address destination(MemorySegment attributes) {
         var route = ibv_ah_attr.grh(attributes);
-        if (ibv_ah_attr.is_global(attributes) == 0
-                || ibv_ah_attr.port_num(attributes) != DeviceLimits.PORT
-                || ibv_global_route.sgid_index(route) != 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                ibv_ah_attr.is_global(attributes) == 0
+                        || ibv_ah_attr.port_num(attributes) != DeviceLimits.PORT
+                        || ibv_global_route.sgid_index(route) != 0,
+                Errno.EINVAL);
         return read(ibv_global_route.dgid(route));
     }
 }

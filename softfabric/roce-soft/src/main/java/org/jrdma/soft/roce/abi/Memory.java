@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 
@@ -11,7 +12,7 @@ public final class Memory {
     private Memory() {}
 
     /**
-     * A structure of the caller's.
+     * A structure of the caller.
      *
      * @throws ErrnoException if there is none
      */
@@ -19,11 +20,19 @@ public final class Memory {
         return at(address, layout.byteSize());
     }
 
-    /** Bytes of the caller's. */
+    /** Stores a pointer in memory of the caller. */
+    public static void setPointer(long target, MemorySegment value) {
+        at(target, ValueLayout.ADDRESS.byteSize()).set(ValueLayout.ADDRESS, 0, value);
+    }
+
+    /** Stores an {@code int} in memory of the caller. */
+    public static void setInt(long target, int value) {
+        at(target, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, value);
+    }
+
+    /** Bytes of the caller. */
     public static MemorySegment at(long address, long bytes) {
-        if (address == 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(address == 0, Errno.EINVAL);
         return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
     }
 }

@@ -21,9 +21,8 @@ public final class PathMtu {
      * @throws ErrnoException if it stands for none
      */
     public static int bytes(int code) {
-        if (code < rdma_h.IBV_MTU_256() || code > rdma_h.IBV_MTU_4096()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                code < rdma_h.IBV_MTU_256() || code > rdma_h.IBV_MTU_4096(), Errno.EINVAL);
         return SMALLEST << (code - rdma_h.IBV_MTU_256());
     }
 }

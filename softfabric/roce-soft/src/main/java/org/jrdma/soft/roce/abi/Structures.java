@@ -74,9 +74,7 @@ public final class Structures {
      */
     public static <T> T object(long address, Class<T> type) {
         var object = find(address);
-        if (!type.isInstance(object)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!type.isInstance(object), Errno.EINVAL);
         return type.cast(object);
     }
 

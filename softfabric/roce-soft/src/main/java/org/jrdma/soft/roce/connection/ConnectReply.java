@@ -91,11 +91,6 @@ public record ConnectReply(
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public int modifier() {
         return offer.enhancement().options();
     }

@@ -99,11 +99,6 @@ public record ConnectRequest(
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public int modifier() {
         return offer.enhancement().options();
     }

@@ -22,11 +22,6 @@ public record DisconnectRequest(long transaction, int localId, int remoteId, int
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);

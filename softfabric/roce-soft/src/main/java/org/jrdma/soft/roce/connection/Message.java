@@ -32,8 +32,20 @@ public sealed interface Message
     int ATTRIBUTE_OFFSET = 16;
     int MODIFIER_OFFSET = 20;
 
-    /** The number of its kind. */
-    int attribute();
+    /** The attribute ID of the message. */
+    default int attribute() {
+        return switch (this) {
+            case ConnectRequest _ -> ConnectRequest.ATTRIBUTE;
+            case ConnectReply _ -> ConnectReply.ATTRIBUTE;
+            case ReadyToUse _ -> ReadyToUse.ATTRIBUTE;
+            case Rejection _ -> Rejection.ATTRIBUTE;
+            case ReceiptAcknowledgement _ -> ReceiptAcknowledgement.ATTRIBUTE;
+            case DisconnectRequest _ -> DisconnectRequest.ATTRIBUTE;
+            case DisconnectReply _ -> DisconnectReply.ATTRIBUTE;
+            case SidrRequest _ -> SidrRequest.ATTRIBUTE;
+            case SidrReply _ -> SidrReply.ATTRIBUTE;
+        };
+    }
 
     /** What the header adds to that: the options of {@link EceOptions}, where there are any. */
     default int modifier() {

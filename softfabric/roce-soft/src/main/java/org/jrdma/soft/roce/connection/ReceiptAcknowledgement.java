@@ -24,11 +24,6 @@ public record ReceiptAcknowledgement(
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);

@@ -59,11 +59,6 @@ public record Rejection(
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);

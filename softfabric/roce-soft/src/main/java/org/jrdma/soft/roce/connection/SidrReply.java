@@ -44,11 +44,6 @@ public record SidrReply(
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, requestId);
         BigEndian.putByte(body, 4, status);

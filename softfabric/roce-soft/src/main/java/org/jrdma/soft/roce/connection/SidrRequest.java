@@ -32,11 +32,6 @@ public record SidrRequest(
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, requestId);
         BigEndian.putShort(body, 4, partitionKey);

@@ -3,7 +3,6 @@ package org.jrdma.soft.roce.engine;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
 import org.jrdma.soft.roce.packet.ImmediateHeader;
-import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
@@ -26,9 +25,6 @@ final class DatagramRequester implements Requester {
     public void start(SendParameters parameters) {
         sequence = parameters.sequence();
     }
-
-    @Override
-    public void change(SendParameters parameters) {}
 
     @Override
     public TransmitResult send() {
@@ -86,16 +82,6 @@ final class DatagramRequester implements Requester {
         queue.release(queue.head() + 1);
         queuePair.failSending();
         return TransmitResult.IDLE;
-    }
-
-    @Override
-    public void receive(IncomingPacket answer) {
-        throw new IllegalStateException("no opcode of this transport is an answer");
-    }
-
-    @Override
-    public void timerExpired() {
-        throw new IllegalStateException("nothing is timed");
     }
 
     @Override

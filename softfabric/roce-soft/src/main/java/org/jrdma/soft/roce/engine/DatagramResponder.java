@@ -25,11 +25,6 @@ final class DatagramResponder implements Responder {
     public void start(ReceiveParameters parameters) {}
 
     @Override
-    public TransmitResult send() {
-        return TransmitResult.IDLE;
-    }
-
-    @Override
     public void receive(IncomingPacket packet) {
         var bytes = packet.payloadBytes();
         var queue = queuePair.receives();

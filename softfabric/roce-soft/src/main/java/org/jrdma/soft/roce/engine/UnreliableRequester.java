@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.engine;
 
-import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jspecify.annotations.Nullable;
 
@@ -29,9 +28,6 @@ final class UnreliableRequester implements Requester {
         sequence = parameters.sequence();
         packet = 0;
     }
-
-    @Override
-    public void change(SendParameters parameters) {}
 
     @Override
     public TransmitResult send() {
@@ -96,16 +92,6 @@ final class UnreliableRequester implements Requester {
         queuePair.completions().completeSend(queue.slot(queue.head()), status);
         queue.release(queue.head() + 1);
         queuePair.failSending();
-    }
-
-    @Override
-    public void receive(IncomingPacket answer) {
-        throw new IllegalStateException("no opcode of this transport is an answer");
-    }
-
-    @Override
-    public void timerExpired() {
-        throw new IllegalStateException("nothing is timed");
     }
 
     @Override

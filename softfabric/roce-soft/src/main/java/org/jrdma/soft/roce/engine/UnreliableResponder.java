@@ -44,11 +44,6 @@ final class UnreliableResponder implements Responder {
     }
 
     @Override
-    public TransmitResult send() {
-        return TransmitResult.IDLE;
-    }
-
-    @Override
     public void receive(IncomingPacket packet) {
         var operation = packet.opCode().operation();
         var position = packet.opCode().position();

@@ -2,7 +2,6 @@ package org.jrdma.soft.roce.abi.cm;
 
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.ValueLayout;
 import java.net.UnknownHostException;
 import org.jrdma.abi.rdma.rdma_addrinfo;
 import org.jrdma.abi.rdma.sockaddr_in6;
@@ -35,8 +34,7 @@ final class AddressExports {
     static int lookUp(long host, long service, long hints, long target) {
         var question = AddressInfoQuery.read(host, service, hints);
         try {
-            Memory.at(target, ValueLayout.ADDRESS.byteSize())
-                    .set(ValueLayout.ADDRESS, 0, question.answer());
+            Memory.setPointer(target, question.answer());
         } catch (UnknownHostException e) {
             throw new ErrnoException(
                     NO_NAME, "There is no host \"%s\".".formatted(question.name()));

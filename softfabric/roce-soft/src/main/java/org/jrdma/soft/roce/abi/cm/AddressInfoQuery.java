@@ -49,9 +49,7 @@ record AddressInfoQuery(
         if ((flags & rdma_h.RAI_SA()) != 0) {
             throw new ErrnoException(Errno.EOPNOTSUPP, "There is no subnet administrator to ask.");
         }
-        if (host == 0 && service == 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(host == 0 && service == 0, Errno.EINVAL);
         var name = host == 0 ? null : Downcalls.textAt(MemorySegment.ofAddress(host));
         return new AddressInfoQuery(
                 name,

@@ -26,9 +26,7 @@ final class AddressInfoResult {
      * @throws ErrnoException if the previous result was not taken
      */
     void begin() {
-        if (pending) {
-            throw new ErrnoException(Errno.EBUSY);
-        }
+        ErrnoException.throwIf(pending, Errno.EBUSY);
         pending = true;
     }
 

@@ -68,8 +68,7 @@ public final class ConnectionExports {
         var made =
                 new IdentifierObject(
                         devices, ports, EventChannelObject.of(channel), context, portSpace);
-        Memory.at(target, ValueLayout.ADDRESS.byteSize())
-                .set(ValueLayout.ADDRESS, 0, made.structure());
+        Memory.setPointer(target, made.structure());
         return 0;
     }
 
@@ -80,11 +79,11 @@ public final class ConnectionExports {
     @Exported(value = "rdma_create_ep", failure = Failure.MINUS_ONE)
     synchronized int createEndpoint(long target, long address, long domain, long queuePair) {
         var wanted = Memory.at(address, rdma_addrinfo.layout());
-        if ((rdma_addrinfo.ai_flags(wanted) & rdma_h.RAI_PASSIVE()) == 0
-                || domain != 0
-                || queuePair != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP);
-        }
+        ErrnoException.throwIf(
+                (rdma_addrinfo.ai_flags(wanted) & rdma_h.RAI_PASSIVE()) == 0
+                        || domain != 0
+                        || queuePair != 0,
+                Errno.EOPNOTSUPP);
         var name = SocketName.read(rdma_addrinfo.ai_src_addr(wanted).address());
         var made =
                 IdentifierObject.ofType(
@@ -100,8 +99,7 @@ public final class ConnectionExports {
             made.destroy();
             throw e;
         }
-        Memory.at(target, ValueLayout.ADDRESS.byteSize())
-                .set(ValueLayout.ADDRESS, 0, made.structure());
+        Memory.setPointer(target, made.structure());
         return 0;
     }
 
@@ -177,16 +175,13 @@ public final class ConnectionExports {
 
     @Exported(value = "rdma_query_addrinfo", failure = Failure.MINUS_ONE)
     synchronized int takeAddressInfo(long identifier, long target) {
-        Memory.at(target, ValueLayout.ADDRESS.byteSize())
-                .set(ValueLayout.ADDRESS, 0, IdentifierObject.of(identifier).addressInfo().take());
+        Memory.setPointer(target, IdentifierObject.of(identifier).addressInfo().take());
         return 0;
     }
 
     @Exported(value = "rdma_write_cm_event", failure = Failure.MINUS_ONE)
     synchronized int write(long identifier, int event, int status, long argument) {
-        if (event != rdma_h.RDMA_CM_EVENT_USER()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(event != rdma_h.RDMA_CM_EVENT_USER(), Errno.EINVAL);
         IdentifierObject.of(identifier).written(status, argument);
         return 0;
     }
@@ -231,9 +226,8 @@ public final class ConnectionExports {
     @Exported(value = "rdma_set_local_ece", failure = Failure.MINUS_ONE)
     synchronized int setEnhancement(long identifier, long ece) {
         var wanted = Memory.at(ece, ibv_ece.layout());
-        if (ibv_ece.vendor_id(wanted) == 0 || ibv_ece.comp_mask(wanted) != 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                ibv_ece.vendor_id(wanted) == 0 || ibv_ece.comp_mask(wanted) != 0, Errno.EINVAL);
         IdentifierObject.of(identifier)
                 .enhancement(new EceOptions(ibv_ece.vendor_id(wanted), ibv_ece.options(wanted)));
         return 0;
@@ -265,14 +259,12 @@ public final class ConnectionExports {
     synchronized int joinAs(long identifier, long attributes, long context) {
         var wanted = Memory.at(attributes, rdma_cm_join_mc_attr_ex.layout());
         var mask = rdma_cm_join_mc_attr_ex.comp_mask(wanted);
-        if (mask >= rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED()) {
-            throw new ErrnoException(Errno.EOPNOTSUPP);
-        }
+        ErrnoException.throwIf(mask >= rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED(), Errno.EOPNOTSUPP);
         var flags = rdma_cm_join_mc_attr_ex.join_flags(wanted);
-        if (mask != rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1
-                || flags >= rdma_h.RDMA_MC_JOIN_FLAG_RESERVED()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                mask != rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1
+                        || flags >= rdma_h.RDMA_MC_JOIN_FLAG_RESERVED(),
+                Errno.EINVAL);
         IdentifierObject.of(identifier)
                 .join(
                         SocketName.read(rdma_cm_join_mc_attr_ex.addr(wanted).address()).address(),
@@ -296,9 +288,7 @@ public final class ConnectionExports {
     @Exported(value = "rdma_set_option", failure = Failure.MINUS_ONE)
     synchronized int setOption(long identifier, int level, int option, long value, long length) {
         var found = IdentifierObject.of(identifier);
-        if (level != rdma_h.RDMA_OPTION_ID()) {
-            throw new ErrnoException(Errno.ENOSYS);
-        }
+        ErrnoException.throwIf(level != rdma_h.RDMA_OPTION_ID(), Errno.ENOSYS);
         if (option == rdma_h.RDMA_OPTION_ID_TOS()) {
             found.typeOfService(unsignedByte(value, length));
         } else if (option == rdma_h.RDMA_OPTION_ID_REUSEADDR()) {
@@ -323,9 +313,7 @@ public final class ConnectionExports {
     }
 
     private static int exactly(int wanted, long length) {
-        if (length != wanted) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(length != wanted, Errno.EINVAL);
         return wanted;
     }
 
@@ -344,7 +332,7 @@ public final class ConnectionExports {
     synchronized int initialize(long identifier, long attributes, long maskTarget) {
         var wanted = Memory.at(attributes, ibv_qp_attr.layout());
         var mask = IdentifierObject.of(identifier).initialize(wanted, ibv_qp_attr.qp_state(wanted));
-        Memory.at(maskTarget, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, mask);
+        Memory.setInt(maskTarget, mask);
         return 0;
     }
 
@@ -359,8 +347,7 @@ public final class ConnectionExports {
             taken.identifier().showRequested();
             taken.listener().requestTaken();
         }
-        Memory.at(target, ValueLayout.ADDRESS.byteSize())
-                .set(ValueLayout.ADDRESS, 0, new ConnectionEventObject(taken).structure());
+        Memory.setPointer(target, new ConnectionEventObject(taken).structure());
         return 0;
     }
 

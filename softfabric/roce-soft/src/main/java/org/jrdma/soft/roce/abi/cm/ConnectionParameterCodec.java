@@ -51,9 +51,7 @@ final class ConnectionParameterCodec {
         if (count == MOST) {
             return DeviceLimits.MAX_READS;
         }
-        if (count > DeviceLimits.MAX_READS) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(count > DeviceLimits.MAX_READS, Errno.EINVAL);
         return count;
     }
 
@@ -76,9 +74,7 @@ final class ConnectionParameterCodec {
     /** The same; NULL stands for none. */
     static MemorySegment privateData(long address, byte length, int room) {
         var bytes = Byte.toUnsignedInt(length);
-        if (bytes > room) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(bytes > room, Errno.EINVAL);
         return address == 0 || bytes == 0
                 ? NOTHING
                 : MemorySegment.ofArray(new byte[bytes]).copyFrom(Memory.at(address, bytes));

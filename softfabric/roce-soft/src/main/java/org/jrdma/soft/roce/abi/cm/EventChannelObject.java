@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jrdma.abi.rdma.rdma_event_channel;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Structures;
@@ -21,11 +20,7 @@ final class EventChannelObject {
     private boolean destroyed;
 
     EventChannelObject() {
-        try {
-            this.descriptor = EventDescriptor.open();
-        } catch (FabricException e) {
-            throw new ErrnoException(e.code());
-        }
+        this.descriptor = ErrnoException.convert(EventDescriptor::open);
         this.structure = Structures.allocate(rdma_event_channel.layout(), this);
         rdma_event_channel.fd(structure, descriptor.number());
     }

@@ -100,9 +100,7 @@ final class IdentifierEvents {
      * @throws ErrnoException if it was stopped before
      */
     synchronized List<PendingEvent> stop() {
-        if (stopped) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(stopped, Errno.EINVAL);
         stopped = true;
         return channel.remove(
                 event -> event.owner() == identifier || event.identifier() == identifier);

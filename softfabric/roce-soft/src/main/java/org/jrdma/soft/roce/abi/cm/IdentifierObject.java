@@ -178,9 +178,7 @@ final class IdentifierObject {
     }
 
     private void need(State... states) {
-        if (!List.of(states).contains(state)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!List.of(states).contains(state), Errno.EINVAL);
     }
 
     // ---- options
@@ -260,9 +258,7 @@ final class IdentifierObject {
         if (state == State.IDLE) {
             bind(from == null ? SocketName.anyAs(to) : from);
         }
-        if (name().address().isIpv4() != to.address().isIpv4()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(name().address().isIpv4() != to.address().isIpv4(), Errno.EINVAL);
         if (device == null) {
             take(devices.leadingTo(to));
             var own = name().withAddressOf(device());
@@ -308,9 +304,7 @@ final class IdentifierObject {
 
     void connect(long wanted) {
         need(State.ROUTE_RESOLVED);
-        if (!type.canConnect()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!type.canConnect(), Errno.EINVAL);
         var parameters = ConnectionParameterCodec.at(wanted);
         var to = present(peer);
         var room =
@@ -373,9 +367,7 @@ final class IdentifierObject {
     /** Handles an event of the queue pair that the program has received. */
     void notifyEvent(int event) {
         var established = exchange();
-        if (event != rdma_h.IBV_EVENT_COMM_EST()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(event != rdma_h.IBV_EVENT_COMM_EST(), Errno.EINVAL);
         established.establish();
     }
 
@@ -394,9 +386,7 @@ final class IdentifierObject {
 
     /** Joins a multicast group. The event returns the context. */
     void join(Address group, boolean receives, long context) {
-        if (!type.isDatagram()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!type.isDatagram(), Errno.EINVAL);
         groups.join(device(), group, receives);
         events.report(
                 rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN(),

@@ -36,11 +36,11 @@ record IdentifierType(int portSpace, int queuePairType) {
      */
     static IdentifierType of(int portSpace, int queuePairType) {
         var type = new IdentifierType(portSpace, queuePairType);
-        if (!type.equals(of(portSpace))
-                && (portSpace != rdma_h.RDMA_PS_IB()
-                        || !INFINIBAND_TYPES.contains(queuePairType))) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                !type.equals(of(portSpace))
+                        && (portSpace != rdma_h.RDMA_PS_IB()
+                                || !INFINIBAND_TYPES.contains(queuePairType)),
+                Errno.EINVAL);
         return type;
     }
 

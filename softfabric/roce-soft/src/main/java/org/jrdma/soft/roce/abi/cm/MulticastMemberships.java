@@ -24,9 +24,8 @@ final class MulticastMemberships {
      * @throws ErrnoException if it is no group that the device can be in
      */
     void join(ConnectionDevice device, Address group, boolean receives) {
-        if (!group.isMulticast() || group.isIpv4() != device.address().isIpv4()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                !group.isMulticast() || group.isIpv4() != device.address().isIpv4(), Errno.EINVAL);
         if (receives) {
             try {
                 device.context().port().join(group);

@@ -49,8 +49,6 @@ interface PeerExchange {
 
     /** Refuses a step that came to nothing. */
     static void refuseUnless(boolean done) {
-        if (!done) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!done, Errno.EINVAL);
     }
 }

@@ -31,12 +31,12 @@ final class PortNumbers {
     SocketName take(IdentifierObject identifier, SocketName wanted) {
         if (wanted.port() != 0) {
             for (var other : holders(identifier.type().portSpace(), wanted.port())) {
-                if (other.name().overlaps(wanted)
-                        && !(identifier.options().reusesAddress
-                                && other.options().reusesAddress
-                                && !other.isListening())) {
-                    throw new ErrnoException(Errno.EADDRINUSE);
-                }
+                ErrnoException.throwIf(
+                        other.name().overlaps(wanted)
+                                && !(identifier.options().reusesAddress
+                                        && other.options().reusesAddress
+                                        && !other.isListening()),
+                        Errno.EADDRINUSE);
             }
             return hold(identifier, wanted);
         }
@@ -69,9 +69,9 @@ final class PortNumbers {
      */
     void refuseUnlessAlone(IdentifierObject identifier) {
         for (var other : holders(identifier.type().portSpace(), identifier.name().port())) {
-            if (other != identifier && other.name().overlaps(identifier.name())) {
-                throw new ErrnoException(Errno.EADDRINUSE);
-            }
+            ErrnoException.throwIf(
+                    other != identifier && other.name().overlaps(identifier.name()),
+                    Errno.EADDRINUSE);
         }
     }
 

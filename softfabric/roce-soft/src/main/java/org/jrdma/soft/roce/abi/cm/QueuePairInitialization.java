@@ -44,9 +44,7 @@ final class QueuePairInitialization {
     }
 
     private static void needInit(int state) {
-        if (state != rdma_h.IBV_QPS_INIT()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(state != rdma_h.IBV_QPS_INIT(), Errno.EINVAL);
     }
 
     private static void toInit(MemorySegment attributes, int access) {

@@ -1,33 +1,27 @@
 package org.jrdma.soft.roce.abi.verbs;
 
-import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_ah;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.engine.Address;
 
 /** Behind an {@code ibv_ah}: where datagrams go. */
-final class AddressHandleObject implements ContextResource {
+final class AddressHandleObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
-    private final MemorySegment structure;
     private final Address destination;
 
     AddressHandleObject(ProtectionDomainObject domain, Address destination) {
+        super(domain.context(), ibv_ah.layout());
         this.domain = domain;
         this.destination = destination;
-        this.structure = Structures.allocate(ibv_ah.layout(), this);
-        ibv_ah.context(structure, domain.context().address());
-        ibv_ah.pd(structure, domain.structure());
+        ibv_ah.context(structure(), domain.context().address());
+        ibv_ah.pd(structure(), domain.structure());
         domain.users().add();
         domain.context().own(this);
     }
 
     static AddressHandleObject of(long address) {
         return Structures.object(address, AddressHandleObject.class);
-    }
-
-    MemorySegment structure() {
-        return structure;
     }
 
     ProtectionDomainObject domain() {
@@ -39,9 +33,8 @@ final class AddressHandleObject implements ContextResource {
     }
 
     @Override
-    public void destroy() {
+    void destroy() {
+        super.destroy();
         domain.users().remove();
-        domain.context().disown(this);
-        Structures.release(structure);
     }
 }

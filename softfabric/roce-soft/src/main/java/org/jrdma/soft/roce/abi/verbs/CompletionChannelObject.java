@@ -1,53 +1,29 @@
 package org.jrdma.soft.roce.abi.verbs;
 
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import org.jrdma.abi.rdma.ibv_comp_channel;
-import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_comp_channel}: the queues whose events nobody has taken yet. */
-final class CompletionChannelObject implements ContextResource {
+final class CompletionChannelObject extends ContextResource {
 
-    private final ContextObject context;
-    private final MemorySegment structure;
     private final EventDescriptor descriptor;
     private final ArrayDeque<CompletionQueueObject> events = new ArrayDeque<>();
-    private final ReferenceCount users = new ReferenceCount();
 
     CompletionChannelObject(ContextObject context) {
-        this.context = context;
-        try {
-            this.descriptor = EventDescriptor.open();
-        } catch (FabricException e) {
-            throw new ErrnoException(e.code());
-        }
-        this.structure = Structures.allocate(ibv_comp_channel.layout(), this);
-        ibv_comp_channel.context(structure, context.address());
-        ibv_comp_channel.fd(structure, descriptor.number());
-        context.own(this);
+        var opened = ErrnoException.convert(EventDescriptor::open);
+        super(context, ibv_comp_channel.layout());
+        this.descriptor = opened;
+        ibv_comp_channel.context(structure(), context().address());
+        ibv_comp_channel.fd(structure(), descriptor.number());
+        context().own(this);
     }
 
     static CompletionChannelObject of(long address) {
         return Structures.object(address, CompletionChannelObject.class);
-    }
-
-    ContextObject context() {
-        return context;
-    }
-
-    MemorySegment structure() {
-        return structure;
-    }
-
-    /** The queues that report here. */
-    ReferenceCount users() {
-        return users;
     }
 
     /** A queue has what it was asked to tell of. */
@@ -78,10 +54,8 @@ final class CompletionChannelObject implements ContextResource {
     }
 
     @Override
-    public void destroy() {
-        users.refuseIfAny(Errno.EBUSY);
-        context.disown(this);
+    void destroy() {
+        super.destroy();
         descriptor.close();
-        Structures.release(structure);
     }
 }

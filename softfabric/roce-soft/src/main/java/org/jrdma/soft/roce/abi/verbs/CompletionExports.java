@@ -1,7 +1,6 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import org.jrdma.abi.rdma.ibv_cq;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
@@ -45,13 +44,9 @@ final class CompletionExports {
             long channel,
             int vector,
             @Nullable MemorySegment extension) {
-        if (vector != 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(vector != 0, Errno.EINVAL);
         var events = channel == 0 ? null : CompletionChannelObject.of(channel);
-        if (events != null && events.context() != owner) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(events != null && events.context() != owner, Errno.EINVAL);
         return new CompletionQueueObject(owner, capacity, userContext, events, extension)
                 .structure();
     }
@@ -79,13 +74,9 @@ final class CompletionExports {
         if (queue == null) {
             throw new ErrnoException(Errno.EAGAIN);
         }
-        setPointer(queueTarget, queue.structure());
-        setPointer(contextTarget, ibv_cq.cq_context(queue.structure()));
+        Memory.setPointer(queueTarget, queue.structure());
+        Memory.setPointer(contextTarget, ibv_cq.cq_context(queue.structure()));
         return 0;
-    }
-
-    private static void setPointer(long target, MemorySegment value) {
-        Memory.at(target, ValueLayout.ADDRESS.byteSize()).set(ValueLayout.ADDRESS, 0, value);
     }
 
     @Exported(value = "ibv_ack_cq_events", failure = Failure.NONE)

@@ -3,6 +3,8 @@ package org.jrdma.soft.roce.abi.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.abi.rdma.ibv_cq_ex;
 import org.jrdma.abi.rdma.ibv_wc;
@@ -10,6 +12,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exports;
 
 /**
  * The poll of an extended completion queue, which takes several calls of one thread; others that
@@ -18,17 +21,22 @@ import org.jrdma.soft.roce.abi.ErrnoException;
  */
 final class CompletionPoll {
 
-    /** What completions can tell. */
+    /** The functions that return optional fields, with the flags that request them. */
+    private static final Map<String, Integer> OPTIONAL_FIELDS =
+            Map.of(
+                    "read_byte_len", rdma_h.IBV_WC_EX_WITH_BYTE_LEN(),
+                    "read_imm_data", rdma_h.IBV_WC_EX_WITH_IMM(),
+                    "read_qp_num", rdma_h.IBV_WC_EX_WITH_QP_NUM(),
+                    "read_src_qp", rdma_h.IBV_WC_EX_WITH_SRC_QP(),
+                    "read_slid", rdma_h.IBV_WC_EX_WITH_SLID(),
+                    "read_sl", rdma_h.IBV_WC_EX_WITH_SL(),
+                    "read_dlid_path_bits", rdma_h.IBV_WC_EX_WITH_DLID_PATH_BITS(),
+                    "read_completion_ts", rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP(),
+                    "read_completion_wallclock_ns",
+                            rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK());
+
     private static final int FIELDS =
-            rdma_h.IBV_WC_EX_WITH_BYTE_LEN()
-                    | rdma_h.IBV_WC_EX_WITH_IMM()
-                    | rdma_h.IBV_WC_EX_WITH_QP_NUM()
-                    | rdma_h.IBV_WC_EX_WITH_SRC_QP()
-                    | rdma_h.IBV_WC_EX_WITH_SLID()
-                    | rdma_h.IBV_WC_EX_WITH_SL()
-                    | rdma_h.IBV_WC_EX_WITH_DLID_PATH_BITS()
-                    | rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()
-                    | rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK();
+            OPTIONAL_FIELDS.values().stream().reduce(0, (some, more) -> some | more);
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
@@ -51,46 +59,17 @@ final class CompletionPoll {
         this.queue = queue;
         this.structure = structure;
         var functions = queue.context().functions();
-        ibv_cq_ex.start_poll(structure, functions.findOrThrow("start_poll"));
-        ibv_cq_ex.next_poll(structure, functions.findOrThrow("next_poll"));
-        ibv_cq_ex.end_poll(structure, functions.findOrThrow("end_poll"));
-        ibv_cq_ex.read_opcode(structure, functions.findOrThrow("read_opcode"));
-        ibv_cq_ex.read_vendor_err(structure, functions.findOrThrow("read_vendor_err"));
-        ibv_cq_ex.read_wc_flags(structure, functions.findOrThrow("read_wc_flags"));
-        if ((fields & rdma_h.IBV_WC_EX_WITH_BYTE_LEN()) != 0) {
-            ibv_cq_ex.read_byte_len(structure, functions.findOrThrow("read_byte_len"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_IMM()) != 0) {
-            ibv_cq_ex.read_imm_data(structure, functions.findOrThrow("read_imm_data"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_QP_NUM()) != 0) {
-            ibv_cq_ex.read_qp_num(structure, functions.findOrThrow("read_qp_num"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_SRC_QP()) != 0) {
-            ibv_cq_ex.read_src_qp(structure, functions.findOrThrow("read_src_qp"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_SLID()) != 0) {
-            ibv_cq_ex.read_slid(structure, functions.findOrThrow("read_slid"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_SL()) != 0) {
-            ibv_cq_ex.read_sl(structure, functions.findOrThrow("read_sl"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_DLID_PATH_BITS()) != 0) {
-            ibv_cq_ex.read_dlid_path_bits(structure, functions.findOrThrow("read_dlid_path_bits"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()) != 0) {
-            ibv_cq_ex.read_completion_ts(structure, functions.findOrThrow("read_completion_ts"));
-        }
-        if ((fields & rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK()) != 0) {
-            ibv_cq_ex.read_completion_wallclock_ns(
-                    structure, functions.findOrThrow("read_completion_wallclock_ns"));
-        }
+        Exports.install(
+                name ->
+                        (OPTIONAL_FIELDS.getOrDefault(name, 0) & ~fields) == 0
+                                ? functions.find(name)
+                                : Optional.empty(),
+                structure,
+                ibv_cq_ex.layout());
     }
 
     static void refuseUnlessPossible(long fields) {
-        if ((fields & ~FIELDS) != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP);
-        }
+        ErrnoException.throwIf((fields & ~FIELDS) != 0, Errno.EOPNOTSUPP);
     }
 
     /** Whether completions must be stamped. */
@@ -151,38 +130,12 @@ final class CompletionPoll {
     }
 
     private void refuseUnlessStarted() {
-        if (!lock.isHeldByCurrentThread()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
     }
 
-    int opcode() {
-        return ibv_wc.opcode(current);
-    }
-
-    int vendorError() {
-        return ibv_wc.vendor_err(current);
-    }
-
-    int bytes() {
-        return ibv_wc.byte_len(current);
-    }
-
-    /** In the byte order of the wire. */
-    int immediate() {
-        return ibv_wc.imm_data(current);
-    }
-
-    int queuePair() {
-        return ibv_wc.qp_num(current);
-    }
-
-    int sourceQueuePair() {
-        return ibv_wc.src_qp(current);
-    }
-
-    int flags() {
-        return ibv_wc.wc_flags(current);
+    /** The current completion, an {@code ibv_wc}. */
+    MemorySegment current() {
+        return current;
     }
 
     long timestamp() {

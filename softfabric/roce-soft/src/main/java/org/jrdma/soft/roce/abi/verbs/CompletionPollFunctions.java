@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.abi.verbs;
 
+import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
@@ -30,37 +31,37 @@ final class CompletionPollFunctions {
 
     @Exported(value = "read_opcode", failure = Failure.NONE)
     static int opcode(long queue) {
-        return poll(queue).opcode();
+        return ibv_wc.opcode(poll(queue).current());
     }
 
     @Exported(value = "read_vendor_err", failure = Failure.NONE)
     static int vendorError(long queue) {
-        return poll(queue).vendorError();
+        return ibv_wc.vendor_err(poll(queue).current());
     }
 
     @Exported(value = "read_byte_len", failure = Failure.NONE)
     static int bytes(long queue) {
-        return poll(queue).bytes();
+        return ibv_wc.byte_len(poll(queue).current());
     }
 
     @Exported(value = "read_imm_data", failure = Failure.NONE)
     static int immediate(long queue) {
-        return poll(queue).immediate();
+        return ibv_wc.imm_data(poll(queue).current());
     }
 
     @Exported(value = "read_qp_num", failure = Failure.NONE)
     static int queuePair(long queue) {
-        return poll(queue).queuePair();
+        return ibv_wc.qp_num(poll(queue).current());
     }
 
     @Exported(value = "read_src_qp", failure = Failure.NONE)
     static int sourceQueuePair(long queue) {
-        return poll(queue).sourceQueuePair();
+        return ibv_wc.src_qp(poll(queue).current());
     }
 
     @Exported(value = "read_wc_flags", failure = Failure.NONE)
     static int flags(long queue) {
-        return poll(queue).flags();
+        return ibv_wc.wc_flags(poll(queue).current());
     }
 
     /** A RoCE port has no LID. */

@@ -13,7 +13,6 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.engine.Completion;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Behind an {@code ibv_cq}: a ring of completions as C sees them. Filled by whoever drives the
  * port, emptied by any thread.
  */
-final class CompletionQueueObject implements ContextResource, CompletionSink, EventSubject {
+final class CompletionQueueObject extends ContextResource implements CompletionSink, EventSubject {
 
     /** Made once: a layout that is no constant takes a search for each access. */
     private static final ValueLayout.OfInt IMMEDIATE =
@@ -39,12 +38,9 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
         ANYTHING
     }
 
-    private final ContextObject context;
-    private final MemorySegment structure;
     private final @Nullable CompletionChannelObject channel;
     private final UnacknowledgedEvents completionEvents = new UnacknowledgedEvents();
     private final UnacknowledgedEvents asyncEvents = new UnacknowledgedEvents();
-    private final ReferenceCount users = new ReferenceCount();
     private final boolean losesWhatOverruns;
 
     /** The parent domain that it was made in, if any. */
@@ -87,31 +83,30 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
             @Nullable CompletionChannelObject channel,
             @Nullable MemorySegment extension) {
         refuseUnlessPossible(capacity);
-        this.context = context;
+        var owner = extension == null ? null : parent(context, extension);
+        // An ibv_cq_ex begins with an ibv_cq.
+        super(context, extension == null ? ibv_cq.layout() : ibv_cq_ex.layout());
         this.channel = channel;
         this.capacity = capacity;
         this.ring = newRing(capacity);
-        this.parent = extension == null ? null : parent(context, extension);
+        this.parent = owner;
         this.losesWhatOverruns =
                 extension != null
                         && (flags(extension) & rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN()) != 0;
-        // The one begins as the other.
-        this.structure =
-                Structures.allocate(extension == null ? ibv_cq.layout() : ibv_cq_ex.layout(), this);
-        ibv_cq.context(structure, context.address());
-        ibv_cq.cq_context(structure, MemorySegment.ofAddress(userContext));
-        ibv_cq.cqe(structure, capacity);
+        ibv_cq.context(structure(), context.address());
+        ibv_cq.cq_context(structure(), MemorySegment.ofAddress(userContext));
+        ibv_cq.cqe(structure(), capacity);
         if (extension == null) {
             this.extendedPoll = null;
         } else {
             var fields = (int) ibv_cq_init_attr_ex.wc_flags(extension);
-            this.extendedPoll = new CompletionPoll(this, structure, fields);
+            this.extendedPoll = new CompletionPoll(this, structure(), fields);
             if (CompletionPoll.needsTime(fields)) {
                 this.timestamps = new long[capacity];
             }
         }
         if (channel != null) {
-            ibv_cq.channel(structure, channel.structure());
+            ibv_cq.channel(structure(), channel.structure());
             channel.users().add();
         }
         if (parent != null) {
@@ -128,9 +123,7 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
         }
         var domain =
                 ProtectionDomainObject.of(ibv_cq_init_attr_ex.parent_domain(extension).address());
-        if (!domain.isParent() || domain.context() != context) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!domain.isParent() || domain.context() != context, Errno.EINVAL);
         return domain;
     }
 
@@ -144,19 +137,6 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
 
     static CompletionQueueObject of(long address) {
         return Structures.object(address, CompletionQueueObject.class);
-    }
-
-    ContextObject context() {
-        return context;
-    }
-
-    MemorySegment structure() {
-        return structure;
-    }
-
-    /** Queue pairs that complete here. */
-    ReferenceCount users() {
-        return users;
     }
 
     @Override
@@ -177,9 +157,12 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
                 }
                 if (!overrun) {
                     overrun = true;
-                    context.raise(
-                            new AsyncEvent(
-                                    rdma_h.IBV_EVENT_CQ_ERR(), structure.address(), asyncEvents));
+                    context()
+                            .raise(
+                                    new AsyncEvent(
+                                            rdma_h.IBV_EVENT_CQ_ERR(),
+                                            structure().address(),
+                                            asyncEvents));
                 }
                 return false;
             }
@@ -204,7 +187,7 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
             report();
         } else if (held == 1 && eventWithinNanos > 0) {
             var turn = turns;
-            context.port().alarm(eventWithinNanos, () -> heldLongEnough(turn));
+            context().port().alarm(eventWithinNanos, () -> heldLongEnough(turn));
         }
     }
 
@@ -280,7 +263,7 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
 
     void progressIfEmpty() {
         if (count == 0) {
-            context.port().progress();
+            context().port().progress();
         }
     }
 
@@ -342,7 +325,7 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
                 armed = Armed.SOLICITED;
             }
         }
-        context.port().callerWaits();
+        context().port().callerWaits();
     }
 
     /** Changes its capacity; completions stay. */
@@ -361,9 +344,7 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
     }
 
     private synchronized void move(int wanted) {
-        if (wanted < count) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(wanted < count, Errno.EINVAL);
         var kept = count;
         if (timestamps.length > 0) {
             var times = new long[wanted];
@@ -378,13 +359,12 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
         capacity = wanted;
         first = 0;
         count = kept;
-        ibv_cq.cqe(structure, wanted);
+        ibv_cq.cqe(structure(), wanted);
     }
 
     private static void refuseUnlessPossible(int capacity) {
-        if (capacity < 1 || capacity > DeviceLimits.MAX_COMPLETIONS) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                capacity < 1 || capacity > DeviceLimits.MAX_COMPLETIONS, Errno.EINVAL);
     }
 
     private static MemorySegment newRing(int capacity) {
@@ -392,25 +372,24 @@ final class CompletionQueueObject implements ContextResource, CompletionSink, Ev
     }
 
     @Override
-    public void stop() {
-        users.refuseIfAny(Errno.EBUSY);
+    void stop() {
+        users().refuseIfAny(Errno.EBUSY);
         disarm(); // an event may still be held back
         if (channel != null) {
             channel.forget(this);
         }
-        context.forgetEvents(asyncEvents);
+        context().forgetEvents(asyncEvents);
     }
 
     @Override
-    public void destroy() {
+    void destroy() {
         stop();
+        super.destroy();
         if (channel != null) {
             channel.users().remove();
         }
         if (parent != null) {
             parent.users().remove();
         }
-        context.disown(this);
-        Structures.release(structure);
     }
 }

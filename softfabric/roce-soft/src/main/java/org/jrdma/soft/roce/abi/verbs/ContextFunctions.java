@@ -97,18 +97,17 @@ public final class ContextFunctions {
         if (ibv_qp_init_attr_ex.qp_type(attributes) == rdma_h.IBV_QPT_XRC_RECV()) {
             refuseUnknown(present, rdma_h.IBV_QP_INIT_ATTR_XRCD());
             var domain = XrcDomainObject.of(ibv_qp_init_attr_ex.xrcd(attributes).address());
-            if (present == 0 || domain.context() != ContextObject.of(context)) {
-                throw new ErrnoException(Errno.EINVAL);
-            }
+            ErrnoException.throwIf(
+                    present == 0 || domain.context() != ContextObject.of(context), Errno.EINVAL);
             return QueuePairObject.receiving(domain, plain).structure().address();
         }
         refuseUnknown(
                 present, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
         var domain = ProtectionDomainObject.of(ibv_qp_init_attr_ex.pd(attributes).address());
-        if ((present & rdma_h.IBV_QP_INIT_ATTR_PD()) == 0
-                || domain.context() != ContextObject.of(context)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                (present & rdma_h.IBV_QP_INIT_ATTR_PD()) == 0
+                        || domain.context() != ContextObject.of(context),
+                Errno.EINVAL);
         var extended = (present & rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS()) != 0;
         if (extended) {
             ExtendedSends.refuseUnlessPossible(
@@ -152,9 +151,7 @@ public final class ContextFunctions {
         var domain =
                 ProtectionDomainObject.of(ibv_parent_domain_init_attr.pd(attributes).address());
         var threads = ibv_parent_domain_init_attr.td(attributes).address();
-        if (domain.context() != ContextObject.of(context)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(domain.context() != ContextObject.of(context), Errno.EINVAL);
         return new ProtectionDomainObject(
                         domain, threads == 0 ? null : ThreadDomainObject.of(threads))
                 .structure()
@@ -162,9 +159,7 @@ public final class ContextFunctions {
     }
 
     private static void refuseUnknown(int bits, int known) {
-        if ((bits & ~known) != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP);
-        }
+        ErrnoException.throwIf((bits & ~known) != 0, Errno.EOPNOTSUPP);
     }
 
     private static void copy(MemorySegment facts, long target, long bytes) {

@@ -10,9 +10,9 @@ import org.jrdma.abi.rdma.ibv_async_event;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.engine.Address;
@@ -41,11 +41,7 @@ public final class ContextObject {
     public ContextObject(DeviceObject device, @Nullable Address address, SymbolLookup functions) {
         this.device = device;
         this.functions = functions;
-        try {
-            this.descriptor = EventDescriptor.open();
-        } catch (FabricException e) {
-            throw new ErrnoException(e.code());
-        }
+        this.descriptor = ErrnoException.convert(EventDescriptor::open);
         try {
             this.port = device.open(this, address);
         } catch (ErrnoException e) {
@@ -54,40 +50,14 @@ public final class ContextObject {
         }
         whole = Structures.allocate(verbs_context.layout(), this);
         verbs_context.sz(whole, whole.byteSize());
-        verbs_context.query_port(whole, functions.findOrThrow("query_port"));
-        verbs_context.query_device_ex(whole, functions.findOrThrow("query_device_ex"));
-        verbs_context.advise_mr(whole, functions.findOrThrow("advise_mr"));
-        verbs_context.alloc_null_mr(whole, functions.findOrThrow("alloc_null_mr"));
-        verbs_context.alloc_dm(whole, functions.findOrThrow("alloc_dm"));
-        verbs_context.free_dm(whole, functions.findOrThrow("free_dm"));
-        verbs_context.reg_dm_mr(whole, functions.findOrThrow("reg_dm_mr"));
-        verbs_context.query_rt_values(whole, functions.findOrThrow("query_rt_values"));
-        verbs_context.create_cq_ex(whole, functions.findOrThrow("create_cq_ex"));
-        verbs_context.create_qp_ex(whole, functions.findOrThrow("create_qp_ex"));
-        verbs_context.modify_cq(whole, functions.findOrThrow("modify_cq"));
-        verbs_context.alloc_td(whole, functions.findOrThrow("alloc_td"));
-        verbs_context.dealloc_td(whole, functions.findOrThrow("dealloc_td"));
-        verbs_context.alloc_parent_domain(whole, functions.findOrThrow("alloc_parent_domain"));
-        verbs_context.open_xrcd(whole, functions.findOrThrow("open_xrcd"));
-        verbs_context.close_xrcd(whole, functions.findOrThrow("close_xrcd"));
-        verbs_context.create_srq_ex(whole, functions.findOrThrow("create_srq_ex"));
-        verbs_context.get_srq_num(whole, functions.findOrThrow("get_srq_num"));
-        verbs_context.open_qp(whole, functions.findOrThrow("open_qp"));
+        Exports.install(functions, whole, verbs_context.layout());
         structure = verbs_context.context(whole);
         ibv_context.device(structure, device.structure());
         ibv_context.cmd_fd(structure, -1);
         ibv_context.async_fd(structure, descriptor.number());
         ibv_context.num_comp_vectors(structure, 1);
         ibv_context.abi_compat(structure, EXTENDED);
-        var ops = ibv_context.ops(structure);
-        ibv_context_ops.alloc_mw(ops, functions.findOrThrow("alloc_mw"));
-        ibv_context_ops.bind_mw(ops, functions.findOrThrow("bind_mw"));
-        ibv_context_ops.dealloc_mw(ops, functions.findOrThrow("dealloc_mw"));
-        ibv_context_ops.poll_cq(ops, functions.findOrThrow("poll_cq"));
-        ibv_context_ops.req_notify_cq(ops, functions.findOrThrow("req_notify_cq"));
-        ibv_context_ops.post_send(ops, functions.findOrThrow("post_send"));
-        ibv_context_ops.post_recv(ops, functions.findOrThrow("post_recv"));
-        ibv_context_ops.post_srq_recv(ops, functions.findOrThrow("post_srq_recv"));
+        Exports.install(functions, ibv_context.ops(structure), ibv_context_ops.layout());
     }
 
     public static ContextObject of(long address) {

@@ -1,19 +1,50 @@
 package org.jrdma.soft.roce.abi.verbs;
 
-import org.jrdma.soft.roce.abi.ErrnoException;
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemorySegment;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.ReferenceCount;
+import org.jrdma.soft.roce.abi.Structures;
 
-/** What a context owns and destroys when it is closed. */
-interface ContextResource {
+/**
+ * The object behind a native structure that a context owns, and destroys when it is closed. The
+ * constructor of a subclass calls {@link ContextObject#own} last.
+ */
+abstract class ContextResource {
+
+    private final ContextObject context;
+    private final MemorySegment structure;
+    private final ReferenceCount users = new ReferenceCount();
+
+    ContextResource(ContextObject context, GroupLayout layout) {
+        this.context = context;
+        this.structure = Structures.allocate(layout, this);
+    }
+
+    final ContextObject context() {
+        return context;
+    }
+
+    final MemorySegment structure() {
+        return structure;
+    }
+
+    /** The objects that need this one, which cannot be destroyed before them. */
+    final ReferenceCount users() {
+        return users;
+    }
+
+    /** Ends the reporting of events. Events that were taken may still be acknowledged. */
+    void stop() {}
 
     /**
-     * Sees to it that no event about it comes any more. Those given out may still be acknowledged.
-     */
-    default void stop() {}
-
-    /**
-     * Destroys it and takes its structure back. Does not wait for what was not acknowledged.
+     * Destroys this object and releases its structure, without waiting for acknowledgements.
      *
-     * @throws ErrnoException if others need it
+     * @throws org.jrdma.soft.roce.abi.ErrnoException if other objects need this one
      */
-    void destroy();
+    void destroy() {
+        users.refuseIfAny(Errno.EBUSY);
+        context.disown(this);
+        Structures.release(structure);
+    }
 }

@@ -84,17 +84,14 @@ public final class DeviceExports {
     static long queryGidTable(
             long context, long target, long capacity, int flags, long entryBytes) {
         refuseUnknown(flags, entryBytes);
-        if (capacity < DeviceLimits.GIDS) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(capacity < DeviceLimits.GIDS, Errno.EINVAL);
         fillGidEntry(context, target);
         return DeviceLimits.GIDS;
     }
 
     private static void refuseUnknown(int flags, long entryBytes) {
-        if (flags != 0 || entryBytes < ibv_gid_entry.layout().byteSize()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                flags != 0 || entryBytes < ibv_gid_entry.layout().byteSize(), Errno.EINVAL);
     }
 
     private static void fillGidEntry(long context, long target) {
@@ -120,17 +117,15 @@ public final class DeviceExports {
     }
 
     private static void refuseUnlessBelow(int length, int index) {
-        if (index < 0 || index >= length) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(index < 0 || index >= length, Errno.EINVAL);
     }
 
     /** Never waits, as if the descriptor did not block. */
     @Exported(value = "ibv_get_async_event", failure = Failure.MINUS_ONE)
     static int getAsyncEvent(long context, long target) {
-        if (!ContextObject.of(context).takeEvent(Memory.at(target, ibv_async_event.layout()))) {
-            throw new ErrnoException(Errno.EAGAIN);
-        }
+        ErrnoException.throwIf(
+                !ContextObject.of(context).takeEvent(Memory.at(target, ibv_async_event.layout())),
+                Errno.EAGAIN);
         return 0;
     }
 

@@ -7,55 +7,42 @@ import org.jrdma.abi.rdma.ibv_alloc_dm_attr;
 import org.jrdma.abi.rdma.ibv_dm;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Memory;
-import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.Structures;
 
 /** Behind an {@code ibv_dm}: memory that stands for a device's own. */
-final class DeviceMemoryObject implements ContextResource {
+final class DeviceMemoryObject extends ContextResource {
 
     /** How much a device has, for each process that opens it. */
     static final long MAX_BYTES = 64L << 20;
 
     private static final int MAX_LOG_ALIGNMENT = 12;
 
-    private final ContextObject context;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
-    private final MemorySegment structure;
-    private final ReferenceCount users = new ReferenceCount();
 
     DeviceMemoryObject(ContextObject context, MemorySegment attributes) {
         var length = ibv_alloc_dm_attr.length(attributes);
         var logAlignment = ibv_alloc_dm_attr.log_align_req(attributes);
-        if (ibv_alloc_dm_attr.comp_mask(attributes) != 0
-                || length <= 0
-                || logAlignment < 0
-                || logAlignment > MAX_LOG_ALIGNMENT) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                ibv_alloc_dm_attr.comp_mask(attributes) != 0
+                        || length <= 0
+                        || logAlignment < 0
+                        || logAlignment > MAX_LOG_ALIGNMENT,
+                Errno.EINVAL);
         context.device().takeMemory(length);
-        this.context = context;
+        super(context, ibv_dm.layout());
         var alignment = Math.max(Long.BYTES, 1L << logAlignment);
         // As all memory that packets touch: it is here for as long as a region of it is.
         this.memory = Memory.at(arena.allocate(length, alignment).address(), length);
-        this.structure = Structures.allocate(ibv_dm.layout(), this);
-        ibv_dm.context(structure, context.address());
-        ibv_dm.memcpy_to_dm(structure, context.functions().findOrThrow("memcpy_to_dm"));
-        ibv_dm.memcpy_from_dm(structure, context.functions().findOrThrow("memcpy_from_dm"));
+        ibv_dm.context(structure(), context.address());
+        Exports.install(context.functions(), structure(), ibv_dm.layout());
         context.own(this);
     }
 
     static DeviceMemoryObject of(long address) {
         return Structures.object(address, DeviceMemoryObject.class);
-    }
-
-    ContextObject context() {
-        return context;
-    }
-
-    MemorySegment structure() {
-        return structure;
     }
 
     /**
@@ -72,17 +59,10 @@ final class DeviceMemoryObject implements ContextResource {
         return memory.asSlice(offset, length);
     }
 
-    /** Regions of it. */
-    ReferenceCount users() {
-        return users;
-    }
-
     @Override
-    public void destroy() {
-        users.refuseIfAny(Errno.EBUSY);
-        context.disown(this);
-        Structures.release(structure);
-        context.device().giveMemory(memory.byteSize());
+    void destroy() {
+        super.destroy();
+        context().device().giveMemory(memory.byteSize());
         arena.close();
     }
 }

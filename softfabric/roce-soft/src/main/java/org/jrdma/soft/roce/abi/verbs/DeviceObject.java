@@ -123,9 +123,7 @@ public final class DeviceObject {
     }
 
     private Port openPort(@Nullable Address wanted) {
-        if (addresses.isEmpty()) {
-            throw new ErrnoException(Errno.EADDRNOTAVAIL);
-        }
+        ErrnoException.throwIf(addresses.isEmpty(), Errno.EADDRNOTAVAIL);
         try {
             var best =
                     wanted != null
@@ -199,9 +197,7 @@ public final class DeviceObject {
      * @throws ErrnoException if it has not so much left
      */
     synchronized void takeMemory(long bytes) {
-        if (bytes > DeviceMemoryObject.MAX_BYTES - memoryTaken) {
-            throw new ErrnoException(Errno.ENOMEM);
-        }
+        ErrnoException.throwIf(bytes > DeviceMemoryObject.MAX_BYTES - memoryTaken, Errno.ENOMEM);
         memoryTaken += bytes;
     }
 

@@ -16,6 +16,7 @@ import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.Memory;
 
 /**
@@ -73,29 +74,7 @@ final class ExtendedSends {
         this.maxRequests = ibv_qp_cap.max_send_wr(room);
         this.maxPieces = ibv_qp_cap.max_send_sge(room);
         this.maxInline = ibv_qp_cap.max_inline_data(room);
-
-        ibv_qp_ex.wr_start(structure, functions.findOrThrow("wr_start"));
-        ibv_qp_ex.wr_complete(structure, functions.findOrThrow("wr_complete"));
-        ibv_qp_ex.wr_abort(structure, functions.findOrThrow("wr_abort"));
-        ibv_qp_ex.wr_send(structure, functions.findOrThrow("wr_send"));
-        ibv_qp_ex.wr_send_imm(structure, functions.findOrThrow("wr_send_imm"));
-        ibv_qp_ex.wr_rdma_write(structure, functions.findOrThrow("wr_rdma_write"));
-        ibv_qp_ex.wr_rdma_write_imm(structure, functions.findOrThrow("wr_rdma_write_imm"));
-        ibv_qp_ex.wr_rdma_read(structure, functions.findOrThrow("wr_rdma_read"));
-        ibv_qp_ex.wr_atomic_cmp_swp(structure, functions.findOrThrow("wr_atomic_cmp_swp"));
-        ibv_qp_ex.wr_atomic_fetch_add(structure, functions.findOrThrow("wr_atomic_fetch_add"));
-        ibv_qp_ex.wr_send_inv(structure, functions.findOrThrow("wr_send_inv"));
-        ibv_qp_ex.wr_local_inv(structure, functions.findOrThrow("wr_local_inv"));
-        ibv_qp_ex.wr_bind_mw(structure, functions.findOrThrow("wr_bind_mw"));
-        ibv_qp_ex.wr_atomic_write(structure, functions.findOrThrow("wr_atomic_write"));
-        ibv_qp_ex.wr_flush(structure, functions.findOrThrow("wr_flush"));
-        ibv_qp_ex.wr_set_sge(structure, functions.findOrThrow("wr_set_sge"));
-        ibv_qp_ex.wr_set_sge_list(structure, functions.findOrThrow("wr_set_sge_list"));
-        ibv_qp_ex.wr_set_inline_data(structure, functions.findOrThrow("wr_set_inline_data"));
-        ibv_qp_ex.wr_set_inline_data_list(
-                structure, functions.findOrThrow("wr_set_inline_data_list"));
-        ibv_qp_ex.wr_set_ud_addr(structure, functions.findOrThrow("wr_set_ud_addr"));
-        ibv_qp_ex.wr_set_xrc_srqn(structure, functions.findOrThrow("wr_set_xrc_srqn"));
+        Exports.install(functions, structure, ibv_qp_ex.layout());
     }
 
     /** Refuses operations that a type of queue pairs has not. */
@@ -110,9 +89,7 @@ final class ExtendedSends {
         } else if (type == rdma_h.IBV_QPT_UD()) {
             known = MESSAGES;
         }
-        if ((operations & ~known) != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP);
-        }
+        ErrnoException.throwIf((operations & ~known) != 0, Errno.EOPNOTSUPP);
     }
 
     void start() {
@@ -340,9 +317,7 @@ final class ExtendedSends {
     }
 
     private void refuseUnlessStarted() {
-        if (!lock.isHeldByCurrentThread()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
     }
 
     private void refuseAfterMistake() {

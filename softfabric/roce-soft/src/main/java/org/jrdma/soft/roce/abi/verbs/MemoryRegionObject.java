@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_mr}. */
-final class MemoryRegionObject implements ContextResource {
+final class MemoryRegionObject extends ContextResource {
 
     private static final int KNOWN =
             Access.LOCAL_WRITE
@@ -27,8 +27,6 @@ final class MemoryRegionObject implements ContextResource {
 
     /** What is known by another address stands at the same place of its pages, says the kernel. */
     private static final long PAGE_BYTES = Linux.pageBytes();
-
-    private final MemorySegment structure;
 
     /** Whose it is; null for memory of this side's own. */
     private final @Nullable DeviceMemoryObject ofDevice;
@@ -44,19 +42,18 @@ final class MemoryRegionObject implements ContextResource {
     MemoryRegionObject(
             ProtectionDomainObject domain, long address, long length, long start, int access) {
         check(address, length, access);
-        if (!isZeroBased(access) && (address ^ start) % PAGE_BYTES != 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                !isZeroBased(access) && (address ^ start) % PAGE_BYTES != 0, Errno.EINVAL);
+        super(domain.context(), ibv_mr.layout());
         this.ofDevice = null;
-        this.structure = Structures.allocate(ibv_mr.layout(), this);
         var memory = Memory.at(address, length);
         own(domain, access, register(domain, memory, isZeroBased(access) ? 0 : start, access));
     }
 
     /** A region of no memory. */
     MemoryRegionObject(ProtectionDomainObject domain) {
+        super(domain.context(), ibv_mr.layout());
         this.ofDevice = null;
-        this.structure = Structures.allocate(ibv_mr.layout(), this);
         var access = Access.LOCAL_WRITE;
         own(domain, access, register(domain, MemorySegment.NULL, 0, access));
     }
@@ -68,13 +65,13 @@ final class MemoryRegionObject implements ContextResource {
             long offset,
             long length,
             int access) {
-        if (domain.context() != ofDevice.context() || length == 0 || !isZeroBased(access)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                domain.context() != ofDevice.context() || length == 0 || !isZeroBased(access),
+                Errno.EINVAL);
         refuseRights(access);
         var memory = ofDevice.part(offset, length);
+        super(domain.context(), ibv_mr.layout());
         this.ofDevice = ofDevice;
-        this.structure = Structures.allocate(ibv_mr.layout(), this);
         ofDevice.users().add();
         own(domain, access, register(domain, memory, 0, access));
     }
@@ -89,14 +86,14 @@ final class MemoryRegionObject implements ContextResource {
         access = newAccess;
         region = newRegion;
         var memory = region.memory();
-        ibv_mr.context(structure, domain.context().address());
-        ibv_mr.pd(structure, domain.structure());
+        ibv_mr.context(structure(), domain.context().address());
+        ibv_mr.pd(structure(), domain.structure());
         ibv_mr.addr(
-                structure,
+                structure(),
                 ofDevice == null ? MemorySegment.ofAddress(memory.address()) : MemorySegment.NULL);
-        ibv_mr.length(structure, region.isNull() ? -1 : memory.byteSize());
-        ibv_mr.lkey(structure, region.key());
-        ibv_mr.rkey(structure, region.isNull() ? 0 : region.key());
+        ibv_mr.length(structure(), region.isNull() ? -1 : memory.byteSize());
+        ibv_mr.lkey(structure(), region.key());
+        ibv_mr.rkey(structure(), region.isNull() ? 0 : region.key());
         domain.users().add();
         domain.context().own(this);
     }
@@ -107,22 +104,18 @@ final class MemoryRegionObject implements ContextResource {
     }
 
     private static void refuseRights(int access) {
-        if ((access & ~KNOWN) != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP);
-        }
-        if ((access & Access.REMOTE_CHANGES) != 0 && (access & Access.LOCAL_WRITE) == 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf((access & ~KNOWN) != 0, Errno.EOPNOTSUPP);
+        ErrnoException.throwIf(
+                (access & Access.REMOTE_CHANGES) != 0 && (access & Access.LOCAL_WRITE) == 0,
+                Errno.EINVAL);
     }
 
     private static void check(long address, long length, int access) {
         refuseRights(access);
-        if (length <= 0 || address + length < address) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
-        if (!MappedMemory.isThere(address, length, (access & Access.LOCAL_WRITE) != 0)) {
-            throw new ErrnoException(Errno.EFAULT);
-        }
+        ErrnoException.throwIf(length <= 0 || address + length < address, Errno.EINVAL);
+        ErrnoException.throwIf(
+                !MappedMemory.isThere(address, length, (access & Access.LOCAL_WRITE) != 0),
+                Errno.EFAULT);
     }
 
     private static boolean isZeroBased(int access) {
@@ -138,13 +131,13 @@ final class MemoryRegionObject implements ContextResource {
         var changesMemory = (changes & rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION()) != 0;
         var changesDomain = (changes & rdma_h.IBV_REREG_MR_CHANGE_PD()) != 0;
         var changesAccess = (changes & rdma_h.IBV_REREG_MR_CHANGE_ACCESS()) != 0;
-        if (changes == 0
-                || (changes & ~rdma_h.IBV_REREG_MR_FLAGS_SUPPORTED()) != 0
-                || (!changesAccess && nextAccess != 0)
-                || region.isNull()
-                || ofDevice != null) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                changes == 0
+                        || (changes & ~rdma_h.IBV_REREG_MR_FLAGS_SUPPORTED()) != 0
+                        || (!changesAccess && nextAccess != 0)
+                        || region.isNull()
+                        || ofDevice != null,
+                Errno.EINVAL);
         var before = region;
         var newAccess = changesAccess ? nextAccess : access;
         check(
@@ -152,9 +145,7 @@ final class MemoryRegionObject implements ContextResource {
                 changesMemory ? length : before.memory().byteSize(),
                 newAccess);
         var newDomain = changesDomain ? ProtectionDomainObject.of(nextDomain) : domain;
-        if (newDomain.context() != domain.context()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(newDomain.context() != domain.context(), Errno.EINVAL);
         refuseIfShown();
         var memory = changesMemory ? Memory.at(address, length) : before.memory();
         var start = changesMemory ? address : before.start();
@@ -181,17 +172,13 @@ final class MemoryRegionObject implements ContextResource {
         return region;
     }
 
-    MemorySegment structure() {
-        return structure;
-    }
-
     @Override
-    public void destroy() {
+    void destroy() {
         domain.context().port().memory().deregister(region);
-        disown();
+        super.destroy();
+        domain.users().remove();
         if (ofDevice != null) {
             ofDevice.users().remove();
         }
-        Structures.release(structure);
     }
 }

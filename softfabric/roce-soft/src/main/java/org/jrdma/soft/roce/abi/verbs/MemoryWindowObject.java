@@ -11,20 +11,20 @@ import org.jrdma.soft.roce.memory.MemoryWindow;
 import org.jrdma.soft.roce.memory.WindowBinding;
 
 /** Behind an {@code ibv_mw}. */
-final class MemoryWindowObject implements ContextResource {
+final class MemoryWindowObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
     private final MemoryWindow window;
-    private final MemorySegment structure;
 
     MemoryWindowObject(ProtectionDomainObject domain, int type) {
+        var newWindow = domain.context().port().memory().newWindow(domain.domain(), type(type));
+        super(domain.context(), ibv_mw.layout());
         this.domain = domain;
-        this.window = domain.context().port().memory().newWindow(domain.domain(), type(type));
-        this.structure = Structures.allocate(ibv_mw.layout(), this);
-        ibv_mw.context(structure, domain.context().address());
-        ibv_mw.pd(structure, domain.structure());
-        ibv_mw.rkey(structure, window.key());
-        ibv_mw.type(structure, type);
+        this.window = newWindow;
+        ibv_mw.context(structure(), domain.context().address());
+        ibv_mw.pd(structure(), domain.structure());
+        ibv_mw.rkey(structure(), window.key());
+        ibv_mw.type(structure(), type);
         domain.users().add();
         domain.context().own(this);
     }
@@ -43,23 +43,19 @@ final class MemoryWindowObject implements ContextResource {
         return Structures.object(address, MemoryWindowObject.class);
     }
 
-    MemorySegment structure() {
-        return structure;
-    }
-
     MemoryWindow.Type type() {
         return window.type();
     }
 
     /** What {@code ibv_inc_rkey} makes of the key that its owner sees. */
     int nextKey() {
-        var present = ibv_mw.rkey(structure);
+        var present = ibv_mw.rkey(structure());
         return (present & ~0xff) | (present + 1 & 0xff);
     }
 
     /** Shows its owner another key. */
     void key(int next) {
-        ibv_mw.rkey(structure, next);
+        ibv_mw.rkey(structure(), next);
     }
 
     /**
@@ -72,7 +68,7 @@ final class MemoryWindowObject implements ContextResource {
         var region = ibv_mw_bind_info.mr(wanted).address();
         return new WindowBinding(
                 window,
-                ibv_mw.rkey(structure),
+                ibv_mw.rkey(structure()),
                 nextKey,
                 region == 0 ? null : MemoryRegionObject.of(region).region(),
                 ibv_mw_bind_info.addr(wanted),
@@ -81,10 +77,9 @@ final class MemoryWindowObject implements ContextResource {
     }
 
     @Override
-    public void destroy() {
-        domain.context().port().memory().free(window);
+    void destroy() {
+        context().port().memory().free(window);
+        super.destroy();
         domain.users().remove();
-        domain.context().disown(this);
-        Structures.release(structure);
     }
 }

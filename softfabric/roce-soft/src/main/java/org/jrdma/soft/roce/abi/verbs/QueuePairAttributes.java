@@ -117,9 +117,9 @@ enum QueuePairAttributes {
     /** Refuses values that the members named by a mask cannot have. */
     static void refuseUnlessPossible(MemorySegment attributes, int mask, int portMtu) {
         for (var attribute : values()) {
-            if ((mask & attribute.bit) != 0 && !attribute.check.passes(attributes, portMtu)) {
-                throw new ErrnoException(Errno.EINVAL);
-            }
+            ErrnoException.throwIf(
+                    (mask & attribute.bit) != 0 && !attribute.check.passes(attributes, portMtu),
+                    Errno.EINVAL);
         }
     }
 

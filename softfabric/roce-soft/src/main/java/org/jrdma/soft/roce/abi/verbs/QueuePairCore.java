@@ -143,9 +143,7 @@ final class QueuePairCore {
      */
     void open(IntConsumer listener) {
         port.control(_ -> {
-            if (destroyed) {
-                throw new ErrnoException(Errno.EINVAL);
-            }
+            ErrnoException.throwIf(destroyed, Errno.EINVAL);
             return listeners.add(listener);
         });
     }
@@ -189,13 +187,12 @@ final class QueuePairCore {
         var present = queuePair.state();
         var next =
                 (mask & rdma_h.IBV_QP_STATE()) == 0 ? present : state(ibv_qp_attr.qp_state(wanted));
-        if ((mask & rdma_h.IBV_QP_CUR_STATE()) != 0
-                && state(ibv_qp_attr.cur_qp_state(wanted)) != present) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
-        if (!QueuePairTransition.permits(kind, present, next, mask)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                (mask & rdma_h.IBV_QP_CUR_STATE()) != 0
+                        && state(ibv_qp_attr.cur_qp_state(wanted)) != present,
+                Errno.EINVAL);
+        ErrnoException.throwIf(
+                !QueuePairTransition.permits(kind, present, next, mask), Errno.EINVAL);
         if (queuePair.isDraining()
                 && (next == QueuePairState.READY_TO_SEND
                         || (mask & (rdma_h.IBV_QP_AV() | OF_SENDING)) != 0)) {

@@ -119,9 +119,8 @@ final class QueuePairExports {
             MemorySegment attributes) {
         DeviceLimits.refuseUnlessPort(port);
         var received = Memory.at(completion, ibv_wc.layout());
-        if ((ibv_wc.wc_flags(received) & rdma_h.IBV_WC_GRH()) == 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                (ibv_wc.wc_flags(received) & rdma_h.IBV_WC_GRH()) == 0, Errno.EINVAL);
         var header = Memory.at(routeHeader, ibv_grh.layout());
         var own =
                 new Address(

@@ -29,7 +29,7 @@ import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_qp}. */
-final class QueuePairObject implements ContextResource, EventSubject {
+final class QueuePairObject extends ContextResource implements EventSubject {
 
     /** Of one that completes nothing itself. */
     private static final CompletionSink NOWHERE =
@@ -37,7 +37,6 @@ final class QueuePairObject implements ContextResource, EventSubject {
                 throw new IllegalStateException("a completion of a queue pair that has none");
             };
 
-    private final ContextObject context;
     private final Port port;
     private final QueuePairKind kind;
     private final QueuePairCore core;
@@ -45,8 +44,6 @@ final class QueuePairObject implements ContextResource, EventSubject {
 
     /** Of what it needs. */
     private final List<ReferenceCount> needed;
-
-    private final MemorySegment structure;
 
     /** Null for one that sends nothing. */
     private final @Nullable SendRequests sends;
@@ -72,31 +69,29 @@ final class QueuePairObject implements ContextResource, EventSubject {
      * @param extended whether it is an {@code ibv_qp_ex}
      */
     QueuePairObject(ProtectionDomainObject domain, MemorySegment wanted, boolean extended) {
-        this.context = domain.context();
-        this.port = context.port();
-        this.kind = QueuePairKind.of(ibv_qp_init_attr.qp_type(wanted));
-        this.extendedDomain = null;
+        var context = domain.context();
+        var kind = QueuePairKind.of(ibv_qp_init_attr.qp_type(wanted));
         var sendCompletions = CompletionQueueObject.of(ibv_qp_init_attr.send_cq(wanted).address());
         var receiveCompletions =
                 kind == QueuePairKind.EXTENDED_SENDER
                         ? null
                         : CompletionQueueObject.of(ibv_qp_init_attr.recv_cq(wanted).address());
         var shared = sharedReceives(ibv_qp_init_attr.srq(wanted).address());
-        if (kind == QueuePairKind.EXTENDED_RECEIVER
-                || sendCompletions.context() != context
-                || (receiveCompletions != null && receiveCompletions.context() != context)
-                || (shared != null && shared.context() != context)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                kind == QueuePairKind.EXTENDED_RECEIVER
+                        || sendCompletions.context() != context
+                        || (receiveCompletions != null && receiveCompletions.context() != context)
+                        || (shared != null && shared.context() != context),
+                Errno.EINVAL);
         var room = ibv_qp_init_attr.cap(wanted);
         if (shared != null || receiveCompletions == null) {
             ibv_qp_cap.max_recv_wr(room, 0); // whatever was asked for
             ibv_qp_cap.max_recv_sge(room, 0);
         }
         refuseUnlessPossible(room);
-        this.core =
+        var core =
                 new QueuePairCore(
-                        port,
+                        context.port(),
                         kind,
                         wanted,
                         new QueuePairCore.Dependencies(
@@ -106,11 +101,15 @@ final class QueuePairObject implements ContextResource, EventSubject {
                                 shared == null ? null : shared.queue(),
                                 null),
                         ibv_qp_cap.max_recv_sge(room));
+        // An ibv_qp_ex begins with an ibv_qp.
+        super(context, extended ? ibv_qp_ex.layout() : ibv_qp.layout());
+        this.port = context.port();
+        this.kind = kind;
+        this.extendedDomain = null;
+        this.core = core;
         this.queuePair = core.queuePair();
-        // The one begins as the other.
-        this.structure = Structures.allocate(extended ? ibv_qp_ex.layout() : ibv_qp.layout(), this);
         this.extendedSends =
-                extended ? new ExtendedSends(this, structure, room, context.functions()) : null;
+                extended ? new ExtendedSends(this, structure(), room, context.functions()) : null;
         this.sends =
                 new SendRequests(
                         queuePair.sends(),
@@ -122,10 +121,10 @@ final class QueuePairObject implements ContextResource, EventSubject {
                 shared != null || receiveCompletions == null
                         ? null
                         : new ReceiveRequests(queuePair.receives(), ibv_qp_cap.max_recv_sge(room));
-        ibv_qp.pd(structure, domain.structure());
-        ibv_qp.send_cq(structure, sendCompletions.structure());
-        ibv_qp.recv_cq(structure, ibv_qp_init_attr.recv_cq(wanted));
-        ibv_qp.srq(structure, ibv_qp_init_attr.srq(wanted));
+        ibv_qp.pd(structure(), domain.structure());
+        ibv_qp.send_cq(structure(), sendCompletions.structure());
+        ibv_qp.recv_cq(structure(), ibv_qp_init_attr.recv_cq(wanted));
+        ibv_qp.srq(structure(), ibv_qp_init_attr.srq(wanted));
         this.needed = new ArrayList<>(List.of(domain.users(), sendCompletions.users()));
         if (receiveCompletions != null) {
             needed.add(receiveCompletions.users());
@@ -160,13 +159,12 @@ final class QueuePairObject implements ContextResource, EventSubject {
 
     /** Opens one that receives over an extended connection, for one more. */
     QueuePairObject(XrcDomainObject domain, QueuePairCore core, MemorySegment userContext) {
-        this.context = domain.context();
-        this.port = context.port();
+        super(domain.context(), ibv_qp.layout());
+        this.port = context().port();
         this.kind = QueuePairKind.EXTENDED_RECEIVER;
         this.extendedDomain = domain;
         this.core = core;
         this.queuePair = core.queuePair();
-        this.structure = Structures.allocate(ibv_qp.layout(), this);
         this.extendedSends = null;
         this.sends = null;
         this.receives = null;
@@ -177,12 +175,12 @@ final class QueuePairObject implements ContextResource, EventSubject {
 
     private void begin(MemorySegment userContext) {
         core.open(eventListener);
-        ibv_qp.context(structure, context.address());
-        ibv_qp.qp_context(structure, userContext);
-        ibv_qp.qp_num(structure, queuePair.number());
-        ibv_qp.qp_type(structure, kind.code());
+        ibv_qp.context(structure(), context().address());
+        ibv_qp.qp_context(structure(), userContext);
+        ibv_qp.qp_num(structure(), queuePair.number());
+        ibv_qp.qp_type(structure(), kind.code());
         needed.forEach(ReferenceCount::add);
-        context.own(this);
+        context().own(this);
     }
 
     private static @Nullable SharedReceiveQueueObject sharedReceives(long address) {
@@ -205,17 +203,11 @@ final class QueuePairObject implements ContextResource, EventSubject {
     }
 
     private static void refuseBeyond(int most, int wanted) {
-        if (wanted < 0 || wanted > most) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(wanted < 0 || wanted > most, Errno.EINVAL);
     }
 
     static QueuePairObject of(long address) {
         return Structures.object(address, QueuePairObject.class);
-    }
-
-    MemorySegment structure() {
-        return structure;
     }
 
     @Override
@@ -318,22 +310,21 @@ final class QueuePairObject implements ContextResource, EventSubject {
         if (sends != null) {
             sends.pathMtu(core.pathMtu());
         }
-        ibv_qp.state(structure, core.state().code());
+        ibv_qp.state(structure(), core.state().code());
     }
 
     /** Fills an {@code ibv_qp_attr} and an {@code ibv_qp_init_attr}. */
     void query(MemorySegment target, MemorySegment initialTarget) {
         core.query(target, initialTarget);
-        ibv_qp.state(structure, ibv_qp_attr.qp_state(target));
+        ibv_qp.state(structure(), ibv_qp_attr.qp_state(target));
     }
 
     // ---- groups
 
     /** Lets datagrams to a group reach it. */
     void join(Address group) {
-        if (kind != QueuePairKind.DATAGRAM || !group.isMulticast()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                kind != QueuePairKind.DATAGRAM || !group.isMulticast(), Errno.EINVAL);
         synchronized (groups) {
             if (groups.contains(group)) {
                 return; // as the kernel does: a member is a member once
@@ -354,9 +345,7 @@ final class QueuePairObject implements ContextResource, EventSubject {
     /** Takes back {@link #join}. */
     void leave(Address group) {
         synchronized (groups) {
-            if (!groups.remove(group)) {
-                throw new ErrnoException(Errno.EINVAL);
-            }
+            ErrnoException.throwIf(!groups.remove(group), Errno.EINVAL);
             port.control(engine -> {
                 engine.leaveGroup(queuePair, group);
                 return true;
@@ -369,20 +358,18 @@ final class QueuePairObject implements ContextResource, EventSubject {
 
     /** Something happened to it. May be called while the port is driven. */
     private void raised(int type) {
-        context.raise(new AsyncEvent(type, structure.address(), asyncEvents));
+        context().raise(new AsyncEvent(type, structure().address(), asyncEvents));
     }
 
     /** Refuses to be destroyed while it is a member of groups. */
     void refuseIfMember() {
         synchronized (groups) {
-            if (!groups.isEmpty()) {
-                throw new ErrnoException(Errno.EBUSY);
-            }
+            ErrnoException.throwIf(!groups.isEmpty(), Errno.EBUSY);
         }
     }
 
     @Override
-    public void stop() {
+    void stop() {
         if (stopped) {
             return;
         }
@@ -393,14 +380,13 @@ final class QueuePairObject implements ContextResource, EventSubject {
         if (core.close(eventListener) && extendedDomain != null) {
             extendedDomain.domain().receivers().remove(queuePair.number());
         }
-        context.forgetEvents(asyncEvents);
+        context().forgetEvents(asyncEvents);
     }
 
     @Override
-    public void destroy() {
+    void destroy() {
         stop();
+        super.destroy();
         needed.forEach(ReferenceCount::remove);
-        context.disown(this);
-        Structures.release(structure);
     }
 }

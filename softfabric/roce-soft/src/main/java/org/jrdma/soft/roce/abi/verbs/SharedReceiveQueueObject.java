@@ -9,7 +9,6 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.Structures;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.engine.ExtendedReceiveQueue;
@@ -17,15 +16,13 @@ import org.jrdma.soft.roce.engine.ReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_srq}. */
-final class SharedReceiveQueueObject implements ContextResource, EventSubject {
+final class SharedReceiveQueueObject extends ContextResource implements EventSubject {
 
     private final ProtectionDomainObject domain;
-    private final MemorySegment structure;
     private final ReceiveQueue queue;
     private final ReceiveRequests requests;
     private final int maxElements;
     private final UnacknowledgedEvents asyncEvents = new UnacknowledgedEvents();
-    private final ReferenceCount users = new ReferenceCount();
 
     /** Of one that who sends to it names; null for any other. */
     private final @Nullable Extension extension;
@@ -41,24 +38,24 @@ final class SharedReceiveQueueObject implements ContextResource, EventSubject {
      */
     SharedReceiveQueueObject(
             ProtectionDomainObject domain, MemorySegment wanted, @Nullable Extension extension) {
-        this.domain = domain;
-        this.extension = extension;
         var room = ibv_srq_init_attr.attr(wanted);
         var capacity = ibv_srq_attr.max_wr(room);
-        refuseUnlessPossible(capacity, 0); // for C, the limit is of no account here
-        if (ibv_srq_attr.max_sge(room) < 0
-                || ibv_srq_attr.max_sge(room) > DeviceLimits.MAX_ELEMENTS) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        refuseUnlessPossible(capacity, 0); // C ignores the limit here
+        ErrnoException.throwIf(
+                ibv_srq_attr.max_sge(room) < 0
+                        || ibv_srq_attr.max_sge(room) > DeviceLimits.MAX_ELEMENTS,
+                Errno.EINVAL);
+        super(domain.context(), ibv_srq.layout());
+        this.domain = domain;
+        this.extension = extension;
         this.maxElements = Math.max(1, ibv_srq_attr.max_sge(room));
         this.queue = new ReceiveQueue(domain.domain(), capacity, maxElements, this::limitReached);
         this.requests = new ReceiveRequests(queue, maxElements);
         this.named = extension == null ? null : name(extension);
         ibv_srq_attr.max_sge(room, maxElements);
-        this.structure = Structures.allocate(ibv_srq.layout(), this);
-        ibv_srq.context(structure, domain.context().address());
-        ibv_srq.srq_context(structure, ibv_srq_init_attr.srq_context(wanted));
-        ibv_srq.pd(structure, domain.structure());
+        ibv_srq.context(structure(), domain.context().address());
+        ibv_srq.srq_context(structure(), ibv_srq_init_attr.srq_context(wanted));
+        ibv_srq.pd(structure(), domain.structure());
         domain.users().add();
         if (extension != null) {
             extension.domain.users().add();
@@ -76,7 +73,10 @@ final class SharedReceiveQueueObject implements ContextResource, EventSubject {
                                         wanted.domain.domain().domain(),
                                         queue,
                                         wanted.completions)))
-                .orElseThrow(() -> new ErrnoException(Errno.ENOMEM));
+                .orElseThrow(() -> {
+                    Structures.release(structure());
+                    return new ErrnoException(Errno.ENOMEM);
+                });
     }
 
     /** Whether who sends to it names it, and no queue pair can be given to it. */
@@ -93,30 +93,20 @@ final class SharedReceiveQueueObject implements ContextResource, EventSubject {
     }
 
     private static void refuseUnlessPossible(int capacity, int limit) {
-        if (capacity < 1 || capacity > DeviceLimits.MAX_REQUESTS || limit < 0 || limit > capacity) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                capacity < 1
+                        || capacity > DeviceLimits.MAX_REQUESTS
+                        || limit < 0
+                        || limit > capacity,
+                Errno.EINVAL);
     }
 
     static SharedReceiveQueueObject of(long address) {
         return Structures.object(address, SharedReceiveQueueObject.class);
     }
 
-    ContextObject context() {
-        return domain.context();
-    }
-
-    MemorySegment structure() {
-        return structure;
-    }
-
     ReceiveQueue queue() {
         return queue;
-    }
-
-    /** Queue pairs that receive from here. */
-    ReferenceCount users() {
-        return users;
     }
 
     @Override
@@ -143,9 +133,8 @@ final class SharedReceiveQueueObject implements ContextResource, EventSubject {
                             var capacity = resizes ? ibv_srq_attr.max_wr(wanted) : queue.capacity();
                             var limit = limits ? ibv_srq_attr.srq_limit(wanted) : queue.limit();
                             refuseUnlessPossible(capacity, limit);
-                            if (resizes && !queue.resize(capacity)) {
-                                throw new ErrnoException(Errno.EINVAL);
-                            }
+                            ErrnoException.throwIf(
+                                    resizes && !queue.resize(capacity), Errno.EINVAL);
                             queue.limit(limit);
                             return true;
                         }));
@@ -168,16 +157,16 @@ final class SharedReceiveQueueObject implements ContextResource, EventSubject {
                 .raise(
                         new AsyncEvent(
                                 rdma_h.IBV_EVENT_SRQ_LIMIT_REACHED(),
-                                structure.address(),
+                                structure().address(),
                                 asyncEvents));
     }
 
     @Override
-    public void stop() {
+    void stop() {
         if (stopped) {
             return;
         }
-        users.refuseIfAny(Errno.EBUSY);
+        users().refuseIfAny(Errno.EBUSY);
         stopped = true;
         if (named != null) {
             context()
@@ -191,14 +180,13 @@ final class SharedReceiveQueueObject implements ContextResource, EventSubject {
     }
 
     @Override
-    public void destroy() {
+    void destroy() {
         stop();
+        super.destroy();
         domain.users().remove();
         if (extension != null) {
             extension.domain.users().remove();
             extension.completions.users().remove();
         }
-        context().disown(this);
-        Structures.release(structure);
     }
 }

@@ -44,7 +44,7 @@ public final class VerbsLibrary implements SymbolLookup {
     @Exported(value = "ibv_get_device_list", failure = Failure.NULL)
     long getDeviceList(long count) {
         if (count != 0) {
-            Memory.at(count, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, length);
+            Memory.setInt(count, length);
         }
         return list.address();
     }

@@ -32,9 +32,7 @@ final class XrcDomains {
         if (file != null && domain == null && (flags & Linux.O_CREAT) == 0) {
             throw new ErrnoException(Errno.EAGAIN);
         }
-        if (domain != null && (flags & Linux.O_EXCL) != 0) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(domain != null && (flags & Linux.O_EXCL) != 0, Errno.EINVAL);
         if (domain == null) {
             domain = new XrcDomain(file);
             if (file != null) {

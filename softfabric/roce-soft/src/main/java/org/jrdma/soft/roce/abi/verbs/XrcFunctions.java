@@ -1,7 +1,6 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import org.jrdma.abi.rdma.ibv_qp_open_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr_ex;
@@ -51,9 +50,7 @@ final class XrcFunctions {
         refuseUnknown(present, OF_SHARED_QUEUES);
         refuseUnlessAll(present, rdma_h.IBV_SRQ_INIT_ATTR_PD());
         var domain = ProtectionDomainObject.of(ibv_srq_init_attr_ex.pd(attributes).address());
-        if (domain.context() != ContextObject.of(context)) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(domain.context() != ContextObject.of(context), Errno.EINVAL);
         // The one structure begins as the other.
         var plain = attributes.asSlice(0, ibv_srq_init_attr.layout().byteSize());
         var type =
@@ -76,16 +73,15 @@ final class XrcFunctions {
             ProtectionDomainObject owner, MemorySegment attributes) {
         var domain = XrcDomainObject.of(ibv_srq_init_attr_ex.xrcd(attributes).address());
         var completions = CompletionQueueObject.of(ibv_srq_init_attr_ex.cq(attributes).address());
-        if (domain.context() != owner.context() || completions.context() != owner.context()) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                domain.context() != owner.context() || completions.context() != owner.context(),
+                Errno.EINVAL);
         return new SharedReceiveQueueObject.Extension(domain, completions);
     }
 
     @Exported(value = "get_srq_num", failure = Failure.ERRNO)
     static int sharedQueueNumber(long queue, long target) {
-        Memory.at(target, Integer.BYTES)
-                .set(ValueLayout.JAVA_INT, 0, SharedReceiveQueueObject.of(queue).number());
+        Memory.setInt(target, SharedReceiveQueueObject.of(queue).number());
         return 0;
     }
 
@@ -112,14 +108,10 @@ final class XrcFunctions {
     }
 
     private static void refuseUnknown(int bits, int known) {
-        if ((bits & ~known) != 0) {
-            throw new ErrnoException(Errno.EOPNOTSUPP);
-        }
+        ErrnoException.throwIf((bits & ~known) != 0, Errno.EOPNOTSUPP);
     }
 
     private static void refuseUnlessAll(int bits, int needed) {
-        if ((bits & needed) != needed) {
-            throw new ErrnoException(Errno.EINVAL);
-        }
+        ErrnoException.throwIf((bits & needed) != needed, Errno.EINVAL);
     }
 }
