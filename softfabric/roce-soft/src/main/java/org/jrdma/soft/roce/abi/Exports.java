@@ -6,13 +6,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.util.Optional;
+import java.util.function.LongFunction;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.FunctionStubs;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Methods marked as {@link Exported}, as symbols. The callers pass a lookup that can access the
@@ -20,9 +23,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Exports implements SymbolLookup {
 
+    private static final MethodHandle FIND;
+
+    static {
+        try {
+            FIND =
+                    MethodHandles.publicLookup()
+                            .findVirtual(
+                                    LongFunction.class,
+                                    "apply",
+                                    MethodType.methodType(Object.class, long.class));
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final FunctionStubs stubs;
 
-    private Exports(Lookup lookup, Stream<Class<?>> classes, @Nullable Object receiver) {
+    private Exports(Lookup lookup, Stream<Class<?>> classes, UnaryOperator<MethodHandle> receiver) {
         stubs =
                 new FunctionStubs(
                         marked(classes)
@@ -35,12 +53,24 @@ public final class Exports implements SymbolLookup {
 
     /** The static methods of classes. */
     public static Exports of(Lookup lookup, Class<?>... classes) {
-        return new Exports(lookup, Stream.of(classes), null);
+        return new Exports(lookup, Stream.of(classes), UnaryOperator.identity());
     }
 
     /** The methods of an object. */
     public static Exports of(Lookup lookup, Object receiver) {
-        return new Exports(lookup, Stream.of(receiver.getClass()), receiver);
+        return new Exports(
+                lookup, Stream.of(receiver.getClass()), function -> function.bindTo(receiver));
+    }
+
+    /**
+     * The methods of the objects of a class, which the first argument of C's function identifies.
+     */
+    public static <T> Exports of(Lookup lookup, Class<T> type, LongFunction<T> find) {
+        var finder = FIND.bindTo(find).asType(MethodType.methodType(type, long.class));
+        return new Exports(
+                lookup,
+                Stream.of(type),
+                function -> MethodHandles.filterArguments(function, 0, finder));
     }
 
     /** Sets the members of a structure that are pointers to functions with their names. */
@@ -68,12 +98,12 @@ public final class Exports implements SymbolLookup {
         return method.getAnnotation(Exported.class).value();
     }
 
-    private static MethodHandle function(Lookup lookup, Method method, @Nullable Object receiver) {
+    private static MethodHandle function(
+            Lookup lookup, Method method, UnaryOperator<MethodHandle> receiver) {
         try {
-            var handle = lookup.unreflect(method);
             return method.getAnnotation(Exported.class)
                     .failure()
-                    .guard(receiver == null ? handle : handle.bindTo(receiver));
+                    .guard(receiver.apply(lookup.unreflect(method)));
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }

@@ -135,13 +135,13 @@ final class ReliableResponder implements Responder {
         var syndrome =
                 underWay != null || replays.isFull()
                         ? AcknowledgeHeader.INVALID_REQUEST
-                        : executor.execute(packet, accessor, replays, nextMessage());
+                        : executor.execute(packet, accessor, replays.next(), nextMessage());
         if (syndrome != AcknowledgeHeader.ACKNOWLEDGED) {
             refuse(syndrome);
             return;
         }
         messages = nextMessage();
-        expected = plus(expected, responses.add(replays.last()));
+        expected = plus(expected, replays.add());
     }
 
     private int nextMessage() {

@@ -43,16 +43,19 @@ final class ReplayCache {
         return responses.firstAnswers() >= executed.length;
     }
 
-    /** The place for the response to the next READ or atomic. */
+    /** The place to describe the response to the next READ or atomic in. */
     Response next() {
-        var response = executed[next];
-        next = (next + 1) % executed.length;
-        return response;
+        return executed[next];
     }
 
-    /** The response to the last READ or atomic executed. */
-    Response last() {
-        return executed(1);
+    /**
+     * Keeps and queues the response in {@link #next}. Returns how many sequence numbers it takes.
+     */
+    int add() {
+        var answer = executed[next];
+        next = (next + 1) % executed.length;
+        responses.add(answer);
+        return answer.packets;
     }
 
     /** The response of {@code age} READs and atomics ago, of which the last is 1. */
@@ -91,9 +94,9 @@ final class ReplayCache {
         var end = expected;
         for (var known : executed) {
             if (known.isUsed()
-                    && distance(sequence, known.sequence()) > 0
-                    && distance(known.sequence(), end) > 0) {
-                end = known.sequence();
+                    && distance(sequence, known.sequence) > 0
+                    && distance(known.sequence, end) > 0) {
+                end = known.sequence;
             }
         }
         if (end != expected && !(withheld && distance(sequence, lastWithheld) >= 0)) {
@@ -108,7 +111,7 @@ final class ReplayCache {
     private void repeatAtomic(int sequence) {
         for (var age = 1; age <= executed.length; age++) {
             var known = executed(age);
-            if (known.isAtomic() && known.sequence() == sequence) {
+            if (known.isAtomic() && known.sequence == sequence) {
                 withheld = false;
                 responses.addRepeated(known);
                 return;
@@ -121,14 +124,14 @@ final class ReplayCache {
         var header = packet.rdma();
         for (var age = 1; age <= executed.length; age++) {
             var known = executed(age);
-            var skipped = distance(known.sequence(), packet.sequence());
+            var skipped = distance(known.sequence, packet.sequence());
             var skippedBytes = (long) skipped * link.pathMtu();
             if (known.isRead()
                     && skipped >= 0
-                    && skipped < known.packets()
-                    && header.key() == known.key()
-                    && header.address() == known.address() + skippedBytes
-                    && bytes <= known.bytes() - skippedBytes) {
+                    && skipped < known.packets
+                    && header.key() == known.key
+                    && header.address() == known.address + skippedBytes
+                    && bytes <= known.bytes - skippedBytes) {
                 withheld = false;
                 responses.repeatRead(
                         known, packet.sequence(), link.packets(bytes), header.address(), bytes);

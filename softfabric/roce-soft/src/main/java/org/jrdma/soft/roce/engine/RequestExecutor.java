@@ -5,6 +5,7 @@ import org.jrdma.soft.roce.engine.ResponseQueue.Response;
 import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.memory.MemoryAccessor;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.memory.MemoryRegistry.Atomic;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
@@ -25,31 +26,21 @@ final class RequestExecutor {
         this.memory = memory;
     }
 
-    int execute(IncomingPacket packet, MemoryAccessor accessor, ReplayCache replays, int messages) {
+    int execute(IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
         return switch (packet.opCode().operation()) {
-            case READ_REQUEST -> read(packet, accessor, replays, messages);
+            case READ_REQUEST -> read(packet, accessor, response, messages);
             case COMPARE_AND_SWAP ->
-                    atomic(
-                            packet,
-                            MemoryRegistry.Atomic.COMPARE_AND_SWAP,
-                            accessor,
-                            replays,
-                            messages);
+                    atomic(packet, Atomic.COMPARE_AND_SWAP, accessor, response, messages);
             case FETCH_AND_ADD ->
-                    atomic(
-                            packet,
-                            MemoryRegistry.Atomic.FETCH_AND_ADD,
-                            accessor,
-                            replays,
-                            messages);
-            case ATOMIC_WRITE -> atomicWrite(packet, accessor, replays, messages);
-            case FLUSH -> flush(packet, accessor, replays, messages);
+                    atomic(packet, Atomic.FETCH_AND_ADD, accessor, response, messages);
+            case ATOMIC_WRITE -> atomicWrite(packet, accessor, response, messages);
+            case FLUSH -> flush(packet, accessor, response, messages);
             default -> throw new IllegalStateException("not a request: " + packet.opCode());
         };
     }
 
     private int read(
-            IncomingPacket packet, MemoryAccessor accessor, ReplayCache replays, int messages) {
+            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
         var header = packet.rdma();
         var bytes = Integer.toUnsignedLong(header.length());
         if (!queuePair.permits(Access.REMOTE_READ) || bytes > MessageLimits.MAX_BYTES) {
@@ -60,7 +51,7 @@ final class RequestExecutor {
                         accessor, header.key(), header.address(), bytes, Access.REMOTE_READ)) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
-        answer(replays.next(), packet, accessor, bytes, messages);
+        answer(response, packet, accessor, bytes, messages);
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 
@@ -84,9 +75,9 @@ final class RequestExecutor {
 
     private int atomic(
             IncomingPacket packet,
-            MemoryRegistry.Atomic operation,
+            Atomic operation,
             MemoryAccessor accessor,
-            ReplayCache replays,
+            Response response,
             int messages) {
         var header = packet.atomic();
         if (!queuePair.permits(Access.REMOTE_ATOMIC) || (header.address() & Long.BYTES - 1) != 0) {
@@ -102,12 +93,12 @@ final class RequestExecutor {
                 atomicResult)) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
-        replays.next().atomic(packet.sequence(), atomicResult[0], messages);
+        response.atomic(packet.sequence(), atomicResult[0], messages);
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 
     private int atomicWrite(
-            IncomingPacket packet, MemoryAccessor accessor, ReplayCache replays, int messages) {
+            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
         var header = packet.rdma();
         if (!queuePair.permits(Access.REMOTE_WRITE)
                 || header.length() != Long.BYTES
@@ -123,13 +114,13 @@ final class RequestExecutor {
                 packet.payloadOffset())) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
-        answer(replays.next(), packet, accessor, 0, messages);
+        answer(response, packet, accessor, 0, messages);
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 
     /** Earlier requests have written already. A flush makes that visible to all threads. */
     private int flush(
-            IncomingPacket packet, MemoryAccessor accessor, ReplayCache replays, int messages) {
+            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
         var flush = packet.flush();
         var header = packet.rdma();
         var right =
@@ -152,7 +143,7 @@ final class RequestExecutor {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
         VarHandle.fullFence();
-        answer(replays.next(), packet, accessor, 0, messages);
+        answer(response, packet, accessor, 0, messages);
         return AcknowledgeHeader.ACKNOWLEDGED;
     }
 }

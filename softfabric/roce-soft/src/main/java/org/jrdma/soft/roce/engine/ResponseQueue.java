@@ -27,17 +27,19 @@ final class ResponseQueue {
     static final class Response {
 
         private Kind kind = Kind.UNUSED;
-        private int sequence;
-        private int syndrome;
-        private int messages;
-        private int packets;
-        private int nextPacket;
+        int sequence;
+        int syndrome;
+        int messages;
+        int packets;
+        int nextPacket;
         private @Nullable MemoryAccessor accessor;
-        private long address;
-        private int key;
-        private long bytes;
-        private long original;
-        private boolean repeated;
+        long address;
+        int key;
+        long bytes;
+        long original;
+
+        /** Whether the peer was answered before, completely or in part. */
+        boolean repeated;
 
         void acknowledge(int sequence, int syndrome, int messages) {
             kind = Kind.ACKNOWLEDGE;
@@ -92,11 +94,6 @@ final class ResponseQueue {
             repeated = false;
         }
 
-        /** Whether the peer was answered before, or begun to be. */
-        boolean isRepeated() {
-            return repeated;
-        }
-
         boolean isUsed() {
             return kind != Kind.UNUSED;
         }
@@ -113,26 +110,6 @@ final class ResponseQueue {
             return !repeated && (kind == Kind.READ || kind == Kind.ATOMIC);
         }
 
-        int sequence() {
-            return sequence;
-        }
-
-        int syndrome() {
-            return syndrome;
-        }
-
-        int messages() {
-            return messages;
-        }
-
-        int packets() {
-            return packets;
-        }
-
-        int nextPacket() {
-            return nextPacket;
-        }
-
         /** Counts a packet. True if it was the last. */
         boolean packetSent() {
             nextPacket++;
@@ -142,22 +119,6 @@ final class ResponseQueue {
         /** In whose name a READ reads. */
         MemoryAccessor accessor() {
             return Objects.requireNonNull(accessor, "no READ");
-        }
-
-        long address() {
-            return address;
-        }
-
-        int key() {
-            return key;
-        }
-
-        long bytes() {
-            return bytes;
-        }
-
-        long original() {
-            return original;
         }
     }
 
@@ -227,11 +188,10 @@ final class ResponseQueue {
         }
     }
 
-    /** Adds the response to a READ or atomic. Returns how many sequence numbers it takes. */
-    int add(Response answer) {
+    /** Adds the response to a READ or atomic. */
+    void add(Response answer) {
         append().copyFrom(answer);
         firstAnswers++;
-        return answer.packets;
     }
 
     /** Answers an atomic again. */

@@ -42,36 +42,36 @@ final class ResponseSender {
         if (response.isRead()) {
             return sendReadResponse(responses, response, packet);
         }
-        encode(response.syndrome(), response.messages(), packet);
+        encode(response.syndrome, response.messages, packet);
         var opCode = acknowledge;
         if (response.isAtomic()) {
             opCode = atomicAcknowledge;
-            new AtomicResultHeader(response.original())
+            new AtomicResultHeader(response.original)
                     .encode(packet.memory(), HEADERS + AcknowledgeHeader.BYTES);
         }
-        link.send(packet, opCode, false, 0, false, response.sequence());
+        link.send(packet, opCode, false, 0, false, response.sequence);
         responses.removeFirst();
         return true;
     }
 
     private boolean sendReadResponse(
             ResponseQueue responses, Response response, PacketBuffer packet) {
-        var index = response.nextPacket();
+        var index = response.nextPacket;
         var offset = (long) index * link.pathMtu();
-        var bytes = (int) Math.min(link.pathMtu(), response.bytes() - offset);
-        var sequence = plus(response.sequence(), index);
-        var position = Position.of(index, response.packets());
+        var bytes = (int) Math.min(link.pathMtu(), response.bytes - offset);
+        var sequence = plus(response.sequence, index);
+        var position = Position.of(index, response.packets);
         var opCode = OpCode.of(transport, Operation.READ_RESPONSE, position, false);
         if (bytes > 0
                 && !memory.read(
                         response.accessor(),
-                        response.key(),
-                        response.address() + offset,
+                        response.key,
+                        response.address + offset,
                         Access.REMOTE_READ,
                         packet.memory(),
                         HEADERS + opCode.headerBytes(),
                         bytes)) {
-            if (response.isRepeated()) {
+            if (response.repeated) {
                 // Usually the network duplicated the request, and the owner of the memory knows
                 // that
                 // the first response arrived. A NAK would end a healthy connection. A peer that did
@@ -79,13 +79,13 @@ final class ResponseSender {
                 responses.removeFirst();
                 return true;
             }
-            encode(AcknowledgeHeader.REMOTE_ACCESS_ERROR, response.messages(), packet);
+            encode(AcknowledgeHeader.REMOTE_ACCESS_ERROR, response.messages, packet);
             link.send(packet, acknowledge, false, 0, false, sequence);
             responses.clear();
             return false;
         }
         if (position != Position.MIDDLE) {
-            encode(response.syndrome(), response.messages(), packet);
+            encode(response.syndrome, response.messages, packet);
         }
         link.send(packet, opCode, false, bytes, false, sequence);
         if (response.packetSent()) {

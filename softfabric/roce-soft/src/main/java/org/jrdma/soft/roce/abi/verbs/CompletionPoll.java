@@ -12,7 +12,9 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
+import org.jrdma.soft.roce.abi.Failure;
 
 /**
  * The poll of an extended completion queue, which takes several calls of one thread; others that
@@ -94,35 +96,38 @@ final class CompletionPoll {
         return lock;
     }
 
-    /** Begins; false where there is nothing. */
-    boolean start() {
+    /** Returns ENOENT if there is no completion. */
+    @Exported(value = "start_poll", failure = Failure.ERRNO)
+    int start(long attributes) {
         lock();
         seen = 0;
-        var found = false;
+        var result = Errno.ENOENT;
         try {
             queue.progressIfEmpty();
-            found = next();
-            return found;
+            result = next();
+            return result;
         } finally {
-            if (!found) {
+            if (result != 0) {
                 lock.unlock();
             }
         }
     }
 
-    /** Goes to the next; false where there is none. */
-    boolean next() {
+    /** Returns ENOENT if there is no further completion. */
+    @Exported(value = "next_poll", failure = Failure.ERRNO)
+    int next() {
         refuseUnlessStarted();
         if (!queue.look(seen, current)) {
-            return false;
+            return Errno.ENOENT;
         }
         timestamp = queue.timestamp(seen);
         seen++;
         ibv_cq_ex.wr_id(structure, ibv_wc.wr_id(current));
         ibv_cq_ex.status(structure, ibv_wc.status(current));
-        return true;
+        return 0;
     }
 
+    @Exported(value = "end_poll", failure = Failure.NONE)
     void end() {
         refuseUnlessStarted();
         queue.drop(seen);
@@ -133,15 +138,63 @@ final class CompletionPoll {
         ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
     }
 
-    /** The current completion, an {@code ibv_wc}. */
-    MemorySegment current() {
-        return current;
+    @Exported(value = "read_opcode", failure = Failure.NONE)
+    int opcode() {
+        return ibv_wc.opcode(current);
     }
 
+    @Exported(value = "read_vendor_err", failure = Failure.NONE)
+    int vendorError() {
+        return ibv_wc.vendor_err(current);
+    }
+
+    @Exported(value = "read_byte_len", failure = Failure.NONE)
+    int bytes() {
+        return ibv_wc.byte_len(current);
+    }
+
+    @Exported(value = "read_imm_data", failure = Failure.NONE)
+    int immediate() {
+        return ibv_wc.imm_data(current);
+    }
+
+    @Exported(value = "read_qp_num", failure = Failure.NONE)
+    int queuePair() {
+        return ibv_wc.qp_num(current);
+    }
+
+    @Exported(value = "read_src_qp", failure = Failure.NONE)
+    int sourceQueuePair() {
+        return ibv_wc.src_qp(current);
+    }
+
+    @Exported(value = "read_wc_flags", failure = Failure.NONE)
+    int flags() {
+        return ibv_wc.wc_flags(current);
+    }
+
+    /** Returns 0, because a RoCE port has no LID. */
+    @Exported(value = "read_slid", failure = Failure.NONE)
+    int sourceLid() {
+        return 0;
+    }
+
+    @Exported(value = "read_sl", failure = Failure.NONE)
+    byte serviceLevel() {
+        return 0;
+    }
+
+    @Exported(value = "read_dlid_path_bits", failure = Failure.NONE)
+    byte pathBits() {
+        return 0;
+    }
+
+    @Exported(value = "read_completion_ts", failure = Failure.NONE)
     long timestamp() {
         return timestamp;
     }
 
+    @Exported(value = "read_completion_wallclock_ns", failure = Failure.NONE)
     long wallClock() {
         var now = Instant.now();
         return now.getEpochSecond() * NANOS_PER_SECOND

@@ -1,6 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandles;
 import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
 import org.jrdma.abi.rdma.ibv_moderate_cq;
@@ -27,15 +28,23 @@ import org.jrdma.soft.roce.abi.Memory;
 public final class ContextFunctions {
 
     /** The functions of contexts, completion queues, queue pairs and device memory, by member. */
-    public static final Exports ALL =
+    public static final SymbolLookup ALL =
             Exports.of(
-                    MethodHandles.lookup(),
-                    ContextFunctions.class,
-                    DataPathFunctions.class,
-                    MemoryFunctions.class,
-                    XrcFunctions.class,
-                    CompletionPollFunctions.class,
-                    ExtendedSendFunctions.class);
+                            MethodHandles.lookup(),
+                            ContextFunctions.class,
+                            DataPathFunctions.class,
+                            MemoryFunctions.class,
+                            XrcFunctions.class)
+                    .or(
+                            Exports.of(
+                                    MethodHandles.lookup(),
+                                    CompletionPoll.class,
+                                    queue -> CompletionQueueObject.of(queue).extendedPoll()))
+                    .or(
+                            Exports.of(
+                                    MethodHandles.lookup(),
+                                    ExtendedSends.class,
+                                    queuePair -> QueuePairObject.of(queuePair).extendedSends()));
 
     private ContextFunctions() {}
 

@@ -16,7 +16,9 @@ import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
+import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
 /**
@@ -92,6 +94,7 @@ final class ExtendedSends {
         ErrnoException.throwIf((operations & ~known) != 0, Errno.EOPNOTSUPP);
     }
 
+    @Exported(value = "wr_start", failure = Failure.NONE)
     void start() {
         if (lock.isHeldByCurrentThread()) {
             throw new ErrnoException(Errno.EINVAL); // in C it would wait for itself
@@ -102,6 +105,7 @@ final class ExtendedSends {
     }
 
     /** Returns the errno; nothing is posted if it is not 0. */
+    @Exported(value = "wr_complete", failure = Failure.ERRNO)
     int complete() {
         refuseUnlessStarted();
         try {
@@ -117,11 +121,13 @@ final class ExtendedSends {
         }
     }
 
+    @Exported(value = "wr_abort", failure = Failure.NONE)
     void abort() {
         refuseUnlessStarted();
         lock.unlock();
     }
 
+    @Exported(value = "wr_send", failure = Failure.NONE)
     void send() {
         begin(rdma_h.IBV_WR_SEND());
     }
@@ -129,32 +135,38 @@ final class ExtendedSends {
     /**
      * @param immediate in the byte order of the wire, as everywhere here
      */
+    @Exported(value = "wr_send_imm", failure = Failure.NONE)
     void sendImmediate(int immediate) {
         begin(rdma_h.IBV_WR_SEND_WITH_IMM());
         ibv_send_wr.imm_data(last(), immediate);
     }
 
+    @Exported(value = "wr_rdma_write", failure = Failure.NONE)
     void write(int key, long address) {
         begin(rdma_h.IBV_WR_RDMA_WRITE());
         remote(key, address);
     }
 
+    @Exported(value = "wr_rdma_write_imm", failure = Failure.NONE)
     void writeImmediate(int key, long address, int immediate) {
         begin(rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM());
         remote(key, address);
         ibv_send_wr.imm_data(last(), immediate);
     }
 
+    @Exported(value = "wr_rdma_read", failure = Failure.NONE)
     void read(int key, long address) {
         begin(rdma_h.IBV_WR_RDMA_READ());
         remote(key, address);
     }
 
+    @Exported(value = "wr_atomic_cmp_swp", failure = Failure.NONE)
     void compareAndSwap(int key, long address, long compare, long swap) {
         begin(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP());
         atomic(key, address, compare, swap);
     }
 
+    @Exported(value = "wr_atomic_fetch_add", failure = Failure.NONE)
     void fetchAndAdd(int key, long address, long delta) {
         begin(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD());
         atomic(key, address, delta, 0);
@@ -163,6 +175,7 @@ final class ExtendedSends {
     /**
      * @param value where the eight bytes are
      */
+    @Exported(value = "wr_atomic_write", failure = Failure.NONE)
     void atomicWrite(int key, long address, long value) {
         refuseUnlessStarted();
         refuseNothing(value, 1);
@@ -178,6 +191,7 @@ final class ExtendedSends {
      * The structure has no place for what a flush is told: it stands where an atomic's operands
      * stand.
      */
+    @Exported(value = "wr_flush", failure = Failure.NONE)
     void flush(int key, long address, long length, byte placement, byte selectivity) {
         begin(rdma_h.IBV_WR_FLUSH());
         if (length >>> Integer.SIZE != 0) {
@@ -191,16 +205,19 @@ final class ExtendedSends {
                         Byte.toUnsignedInt(placement), Byte.toUnsignedInt(selectivity)));
     }
 
+    @Exported(value = "wr_send_inv", failure = Failure.NONE)
     void sendInvalidate(int key) {
         begin(rdma_h.IBV_WR_SEND_WITH_INV());
         ibv_send_wr.invalidate_rkey(last(), key);
     }
 
+    @Exported(value = "wr_local_inv", failure = Failure.NONE)
     void invalidate(int key) {
         begin(rdma_h.IBV_WR_LOCAL_INV());
         ibv_send_wr.invalidate_rkey(last(), key);
     }
 
+    @Exported(value = "wr_bind_mw", failure = Failure.NONE)
     void bind(long window, int key, long binding) {
         begin(rdma_h.IBV_WR_BIND_MW());
         var bind = ibv_send_wr.bind_mw(last());
@@ -223,6 +240,7 @@ final class ExtendedSends {
         ibv_send_wr.wr.atomic.swap(atomic, swap);
     }
 
+    @Exported(value = "wr_set_ud_addr", failure = Failure.NONE)
     void setDestination(long handle, int number, int key) {
         refuseUnlessBegun();
         var datagram = ibv_send_wr.wr.ud(ibv_send_wr.wr(last()));
@@ -231,12 +249,14 @@ final class ExtendedSends {
         ibv_send_wr.wr.ud.remote_qkey(datagram, key);
     }
 
+    @Exported(value = "wr_set_xrc_srqn", failure = Failure.NONE)
     void setReceiveQueue(int number) {
         refuseUnlessBegun();
         ibv_send_wr.qp_type.xrc.remote_srqn(
                 ibv_send_wr.qp_type.xrc(ibv_send_wr.qp_type(last())), number);
     }
 
+    @Exported(value = "wr_set_sge", failure = Failure.NONE)
     void setPiece(int key, long address, int length) {
         refuseUnlessBegun();
         refuseBeyond(maxPieces, 1);
@@ -247,6 +267,7 @@ final class ExtendedSends {
         ibv_send_wr.num_sge(last(), 1);
     }
 
+    @Exported(value = "wr_set_sge_list", failure = Failure.NONE)
     void setPieces(long pieces, long list) {
         refuseUnlessBegun();
         refuseBeyond(maxPieces, pieces);
@@ -255,11 +276,13 @@ final class ExtendedSends {
         ibv_send_wr.num_sge(last(), (int) pieces);
     }
 
+    @Exported(value = "wr_set_inline_data", failure = Failure.NONE)
     void setInline(long address, long length) {
         beginInline();
         addInline(address, length);
     }
 
+    @Exported(value = "wr_set_inline_data_list", failure = Failure.NONE)
     void setInlines(long buffers, long list) {
         beginInline();
         refuseNothing(list, buffers);

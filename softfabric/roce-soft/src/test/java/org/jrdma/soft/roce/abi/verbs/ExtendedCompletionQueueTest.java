@@ -92,7 +92,7 @@ class ExtendedCompletionQueueTest {
     }
 
     private static int start(long queue) {
-        return CompletionPollFunctions.start(queue, 0);
+        return poll(queue).start(0);
     }
 
     private static long number(long queue) {
@@ -141,14 +141,14 @@ class ExtendedCompletionQueueTest {
 
         assertThat(start(queue)).isZero();
         assertThat(number(queue)).isZero();
-        assertThat(CompletionPollFunctions.next(queue)).isZero();
+        assertThat(poll(queue).next()).isZero();
         assertThat(number(queue)).isEqualTo(1);
-        CompletionPollFunctions.end(queue);
+        poll(queue).end();
 
         assertThat(start(queue)).isZero();
         assertThat(number(queue)).isEqualTo(2);
-        assertThat(CompletionPollFunctions.next(queue)).isEqualTo(Errno.ENOENT);
-        CompletionPollFunctions.end(queue);
+        assertThat(poll(queue).next()).isEqualTo(Errno.ENOENT);
+        poll(queue).end();
         assertThat(start(queue)).isEqualTo(Errno.ENOENT);
     }
 
@@ -158,7 +158,7 @@ class ExtendedCompletionQueueTest {
         var queue = newQueue(TIMESTAMP);
         complete(queue, 4);
         assertThat(start(queue)).isZero();
-        CompletionPollFunctions.end(queue);
+        poll(queue).end();
         var after = System.nanoTime();
 
         CompletionExports.resizeQueue(queue, 3);
@@ -166,8 +166,8 @@ class ExtendedCompletionQueueTest {
         for (var number = 1; number < 4; number++) {
             assertThat(start(queue)).isZero();
             assertThat(number(queue)).isEqualTo(number);
-            assertThat(CompletionPollFunctions.timestamp(queue)).isBetween(before, after);
-            CompletionPollFunctions.end(queue);
+            assertThat(poll(queue).timestamp()).isBetween(before, after);
+            poll(queue).end();
         }
     }
 
@@ -192,7 +192,7 @@ class ExtendedCompletionQueueTest {
                 Errno.EINVAL, () -> DataPathFunctions.pollCompletions(queue, 4, taken.address()));
         assertRefused(Errno.EINVAL, () -> CompletionExports.resizeQueue(queue, 10));
 
-        CompletionPollFunctions.end(queue);
+        poll(queue).end();
         assertThat(DataPathFunctions.pollCompletions(queue, 4, taken.address())).isEqualTo(2);
     }
 
@@ -201,11 +201,11 @@ class ExtendedCompletionQueueTest {
         var queue = newQueue(0);
         complete(queue, 2);
 
-        assertRefused(Errno.EINVAL, () -> CompletionPollFunctions.next(queue));
-        assertRefused(Errno.EINVAL, () -> CompletionPollFunctions.end(queue));
+        assertRefused(Errno.EINVAL, () -> poll(queue).next());
+        assertRefused(Errno.EINVAL, () -> poll(queue).end());
         assertThat(start(queue)).isZero();
         assertRefused(Errno.EINVAL, () -> start(queue));
-        CompletionPollFunctions.end(queue);
+        poll(queue).end();
         var plain = CompletionExports.createQueue(context, 4, 0, 0, 0);
         assertRefused(Errno.EINVAL, () -> start(plain));
     }
@@ -219,13 +219,13 @@ class ExtendedCompletionQueueTest {
                 CompletableFuture.supplyAsync(() -> {
                     start(queue);
                     var number = number(queue);
-                    CompletionPollFunctions.end(queue);
+                    poll(queue).end();
                     return number;
                 });
         Thread.sleep(50);
         assertThat(other).isNotDone();
 
-        CompletionPollFunctions.end(queue);
+        poll(queue).end();
 
         assertThat(other.get(10, TimeUnit.SECONDS)).isEqualTo(1);
     }
@@ -279,5 +279,9 @@ class ExtendedCompletionQueueTest {
         ibv_values_ex.comp_mask(values, 1 << 20);
         assertRefused(
                 Errno.EOPNOTSUPP, () -> ContextFunctions.queryClock(context, values.address()));
+    }
+
+    private static CompletionPoll poll(long queue) {
+        return CompletionQueueObject.of(queue).extendedPoll();
     }
 }

@@ -92,7 +92,7 @@ class ExtendedSendTest {
 
     private static void send(long queuePair, long number) {
         ibv_qp_ex.wr_id(Memory.at(queuePair, ibv_qp_ex.layout()), number);
-        ExtendedSendFunctions.send(queuePair);
+        sends(queuePair).send();
     }
 
     private int completed() {
@@ -103,12 +103,12 @@ class ExtendedSendTest {
     @Test
     void shouldPostWhatWasAskedForAtTheEndAndNotBefore() {
         var pair = newQueuePair();
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         send(pair, 11);
         send(pair, 12);
         assertThat(completed()).isZero();
 
-        assertThat(ExtendedSendFunctions.complete(pair)).isZero();
+        assertThat(sends(pair).complete()).isZero();
 
         var taken = ibv_wc.allocateArray(16, arena);
         assertThat(DataPathFunctions.pollCompletions(completions, 16, taken.address()))
@@ -121,31 +121,31 @@ class ExtendedSendTest {
     @Test
     void shouldPostNothingThatWasAborted() {
         var pair = newQueuePair();
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         send(pair, 1);
-        ExtendedSendFunctions.abort(pair);
+        sends(pair).abort();
 
         assertThat(completed()).isZero();
-        ExtendedSendFunctions.start(pair);
-        assertThat(ExtendedSendFunctions.complete(pair)).isZero();
+        sends(pair).start();
+        assertThat(sends(pair).complete()).isZero();
         assertThat(completed()).isZero();
     }
 
     @Test
     void shouldPostNoneOfWhichOneIsWrong() {
         var pair = newQueuePair();
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         send(pair, 1);
         send(pair, 2);
-        assertRefused(Errno.EINVAL, () -> ExtendedSendFunctions.setPieces(pair, 3, 0));
+        assertRefused(Errno.EINVAL, () -> sends(pair).setPieces(3, 0));
         assertRefused(Errno.EINVAL, () -> send(pair, 3));
-        assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         assertThat(completed()).isZero();
 
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         send(pair, 1);
-        ExtendedSendFunctions.compareAndSwap(pair, 0, 3, 0, 0); // not at a multiple of 8
-        assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+        sends(pair).compareAndSwap(0, 3, 0, 0); // not at a multiple of 8
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         assertThat(completed()).isZero();
     }
 
@@ -154,13 +154,13 @@ class ExtendedSendTest {
         var pair = newQueuePair();
         for (var wrong :
                 List.<Runnable>of(
-                        () -> ExtendedSendFunctions.setPieces(pair, 1, 0),
-                        () -> ExtendedSendFunctions.setInline(pair, 0, 8),
-                        () -> ExtendedSendFunctions.setInlines(pair, 1, 0))) {
-            ExtendedSendFunctions.start(pair);
+                        () -> sends(pair).setPieces(1, 0),
+                        () -> sends(pair).setInline(0, 8),
+                        () -> sends(pair).setInlines(1, 0))) {
+            sends(pair).start();
             send(pair, 1);
             assertRefused(Errno.EINVAL, wrong::run);
-            assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+            assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         assertThat(completed()).isZero();
     }
@@ -170,23 +170,21 @@ class ExtendedSendTest {
         var pair = newQueuePair();
         for (var wrong :
                 List.<Runnable>of(
-                        () -> ExtendedSendFunctions.atomicWrite(pair, 0, 8, 0),
-                        () ->
-                                ExtendedSendFunctions.flush(
-                                        pair, 0, 0, 1L << 32, (byte) 1, (byte) 0))) {
-            ExtendedSendFunctions.start(pair);
+                        () -> sends(pair).atomicWrite(0, 8, 0),
+                        () -> sends(pair).flush(0, 0, 1L << 32, (byte) 1, (byte) 0))) {
+            sends(pair).start();
             assertRefused(Errno.EINVAL, wrong::run);
-            assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+            assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         var value = arena.allocate(Long.BYTES).address();
         for (var right :
                 List.<Runnable>of(
-                        () -> ExtendedSendFunctions.atomicWrite(pair, 0, 8, value),
-                        () -> ExtendedSendFunctions.flush(pair, 0, 0, 1, (byte) 1, (byte) 0))) {
-            ExtendedSendFunctions.start(pair);
+                        () -> sends(pair).atomicWrite(0, 8, value),
+                        () -> sends(pair).flush(0, 0, 1, (byte) 1, (byte) 0))) {
+            sends(pair).start();
             right.run();
-            ExtendedSendFunctions.setPiece(pair, 0, value, 8);
-            assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+            sends(pair).setPiece(0, value, 8);
+            assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         assertThat(completed()).isZero();
     }
@@ -206,21 +204,19 @@ class ExtendedSendTest {
     @Test
     void shouldRefuseMoreThanThereIsRoomFor() {
         var pair = newQueuePair();
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         for (var number = 0; number < REQUESTS; number++) {
             send(pair, number);
         }
         assertRefused(Errno.ENOMEM, () -> send(pair, 99));
-        assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.ENOMEM);
+        assertThat(sends(pair).complete()).isEqualTo(Errno.ENOMEM);
 
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         send(pair, 1);
         var data = arena.allocate(INLINE);
-        ExtendedSendFunctions.setInline(pair, data.address(), INLINE);
-        assertRefused(
-                Errno.EINVAL,
-                () -> ExtendedSendFunctions.setInline(pair, data.address(), INLINE + 1));
-        assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+        sends(pair).setInline(data.address(), INLINE);
+        assertRefused(Errno.EINVAL, () -> sends(pair).setInline(data.address(), INLINE + 1));
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         assertThat(completed()).isZero();
     }
 
@@ -228,35 +224,35 @@ class ExtendedSendTest {
     void shouldRefusePartsOfNothingAndEndsOfNothing() {
         var pair = newQueuePair();
         assertRefused(Errno.EINVAL, () -> send(pair, 1));
-        assertRefused(Errno.EINVAL, () -> ExtendedSendFunctions.complete(pair));
-        assertRefused(Errno.EINVAL, () -> ExtendedSendFunctions.abort(pair));
-        ExtendedSendFunctions.start(pair);
-        assertRefused(Errno.EINVAL, () -> ExtendedSendFunctions.start(pair));
-        assertRefused(Errno.EINVAL, () -> ExtendedSendFunctions.setPiece(pair, 0, 0, 0));
-        assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+        assertRefused(Errno.EINVAL, () -> sends(pair).complete());
+        assertRefused(Errno.EINVAL, () -> sends(pair).abort());
+        sends(pair).start();
+        assertRefused(Errno.EINVAL, () -> sends(pair).start());
+        assertRefused(Errno.EINVAL, () -> sends(pair).setPiece(0, 0, 0));
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
     }
 
     @Test
     void shouldRefuseToPostBeforeItIsReady() {
         var pair = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         send(pair, 1);
-        assertThat(ExtendedSendFunctions.complete(pair)).isEqualTo(Errno.EINVAL);
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
     }
 
     @Test
     void shouldLetOneThreadPostAtATime() throws Exception {
         var pair = newQueuePair();
-        ExtendedSendFunctions.start(pair);
+        sends(pair).start();
         var other =
                 CompletableFuture.supplyAsync(() -> {
-                    ExtendedSendFunctions.start(pair);
-                    return ExtendedSendFunctions.complete(pair);
+                    sends(pair).start();
+                    return sends(pair).complete();
                 });
         Thread.sleep(50);
         assertThat(other).isNotDone();
 
-        assertThat(ExtendedSendFunctions.complete(pair)).isZero();
+        assertThat(sends(pair).complete()).isZero();
 
         assertThat(other.get(10, TimeUnit.SECONDS)).isZero();
     }
@@ -288,6 +284,10 @@ class ExtendedSendTest {
         ibv_qp_init_attr_ex.comp_mask(plain, rdma_h.IBV_QP_INIT_ATTR_PD());
         var made = create(plain);
         assertThat(QueuePairExports.extended(made)).isZero();
-        assertRefused(Errno.EINVAL, () -> ExtendedSendFunctions.start(made));
+        assertRefused(Errno.EINVAL, () -> sends(made).start());
+    }
+
+    private static ExtendedSends sends(long queuePair) {
+        return QueuePairObject.of(queuePair).extendedSends();
     }
 }
