@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.abi;
 
-/** How many objects need another one, which cannot be destroyed meanwhile. */
+/** The number of objects that need an object, which cannot be destroyed meanwhile. */
 public final class ReferenceCount {
 
     private int count;

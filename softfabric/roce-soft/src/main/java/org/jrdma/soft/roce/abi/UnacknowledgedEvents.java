@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.abi;
 
 /**
- * Events about an object that were given out and not acknowledged. As in C, the object is not
- * destroyed before they are.
+ * The number of events of an object that were taken and not acknowledged. As in C, the object is
+ * destroyed only after they are acknowledged.
  */
 public final class UnacknowledgedEvents {
 

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-/** Which message a rejection or a receipt answers. */
+/** The message that a {@link Rejection} or a {@link ReceiptAcknowledgement} answers. */
 public enum AnsweredMessage {
     REQUEST,
     REPLY,

@@ -2,13 +2,13 @@ package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
 
-/** What has become of a {@link Connection}. */
+/** An event of a {@link Connection}. */
 public sealed interface ConnectionEvent {
 
-    /** The peer accepts. {@link Connection#confirm} is to follow. */
+    /** The peer accepts. {@link Connection#confirm} must follow. */
     record Replied(ConnectReply reply) implements ConnectionEvent {}
 
-    /** The peer knows that it is accepted. */
+    /** The peer has confirmed the reply. */
     record Established() implements ConnectionEvent {}
 
     /**
@@ -22,14 +22,14 @@ public sealed interface ConnectionEvent {
 
     /**
      * The connection has ended, by whichever side. Where it was the peer, {@link
-     * Conversation#disconnect} answers.
+     * Connection#disconnect} answers.
      */
     record Disconnected() implements ConnectionEvent {}
 
     /** No packet of the connection is under way any more. Nothing follows. */
     record TimeWaitExited() implements ConnectionEvent {}
 
-    /** Who is told. On the thread that drives the engine: must neither wait nor call back. */
+    /** A listener, called by the thread that drives the engine. Must neither wait nor call back. */
     @FunctionalInterface
     interface Receiver {
         void happened(ConnectionEvent event);

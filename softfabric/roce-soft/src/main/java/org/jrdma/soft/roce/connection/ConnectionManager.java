@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connection manager of one device. For one thread at a time, the one that drives the device's
- * manager.
+ * engine.
  *
  * <p>A message counts only if it comes from the address of the peer that it speaks for: numbers can
  * be guessed or remembered, and a stray message ends nobody's connection.

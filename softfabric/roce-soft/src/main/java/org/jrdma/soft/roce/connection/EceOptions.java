@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.connection;
 
 /**
- * What drivers of two sides would agree upon beyond the specification.
+ * The options of Enhanced Connection Establishment (ECE) that drivers negotiate.
  *
- * @param vendor whose options they are, 24 bits; 0 for nobody's
+ * @param vendor the ID of the vendor that defines the options, 24 bits; 0 for none
  * @param options their bits
  */
 public record EceOptions(int vendor, int options) {

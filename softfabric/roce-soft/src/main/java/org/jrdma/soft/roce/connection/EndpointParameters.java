@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 /**
- * What a side says of its queue pair.
+ * The parameters of a queue pair that one side of a connection states.
  *
  * @param sequence the first packet sequence number that it expects
  * @param responderResources how many READs and atomics it answers at a time

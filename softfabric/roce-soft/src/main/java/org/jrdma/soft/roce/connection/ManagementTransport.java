@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 
-/** What carries messages: an engine, or a test. */
+/** The transport of management datagrams, and the clock. */
 public interface ManagementTransport {
 
     /** The time since some start, in nanoseconds. */

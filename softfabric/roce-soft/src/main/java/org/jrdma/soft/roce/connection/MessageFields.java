@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Fields of messages that are not whole numbers of bytes, or longer than a number. */
+/** Access to message fields that are not whole numbers of bytes, or longer than a number. */
 final class MessageFields {
 
     private static final int LOW_24_BITS = 0xff_ffff;

@@ -6,8 +6,8 @@ import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 
 /**
- * What librdmacm puts in front of the private data of a request: between which addresses, and from
- * which port, as IP would.
+ * The header that librdmacm puts in front of the private data of a request: the IP addresses of
+ * both sides and the source port.
  */
 public record PrivateDataHeader(int sourcePort, Address source, Address destination) {
 

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Says that a message has come and its answer will take time, MRA. Its private data stays unread.
+ * Acknowledges a message whose answer will take time (MRA). Its private data is not read.
  *
  * @param serviceTimeout how long: 4.096 us times 2 to this
  */

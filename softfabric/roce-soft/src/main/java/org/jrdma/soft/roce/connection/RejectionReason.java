@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-/** Why a connection is refused, as far as this side says so. */
+/** The reasons for which this side rejects connections, as the specification numbers them. */
 public final class RejectionReason {
 
     public static final int TIMEOUT = 4;

@@ -4,26 +4,27 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who listens for requests. On the thread that drives the engine: must neither wait nor call back.
+ * A listener for connection requests and SIDR requests, called by the thread that drives the
+ * engine. Must neither wait nor call back.
  */
 public interface ServiceListener {
 
-    /** The kind of connections that it takes, as in {@link ConnectRequest}; below zero for none. */
+    /** The transport that it accepts, as in {@link ConnectRequest}; below zero for none. */
     int transport();
 
     /**
-     * A peer asks for a connection.
+     * Handles a connection request.
      *
      * @param data what follows the header in the private data
-     * @return who is told what becomes of it; null for no room, when the peer may come again
+     * @return the listener for the connection; null to drop the request, which the peer repeats
      */
     ConnectionEvent.@Nullable Receiver requested(
             Connection connection, PrivateDataHeader header, MemorySegment data);
 
     /**
-     * A peer asks where datagrams go.
+     * Handles a SIDR request.
      *
-     * @return false for no room, when the peer may come again
+     * @return false to drop the request, which the peer repeats
      */
     boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data);
 }

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 
-/** Where datagrams for a service of a peer's go, as the side asks that sends them. */
+/** The client side of a SIDR exchange: asks a peer for the queue pair of a datagram service. */
 public final class SidrClient extends TimedExchange {
 
     private static final int RESPONSE_TIMEOUT = 20;
@@ -13,13 +13,13 @@ public final class SidrClient extends TimedExchange {
     private final SidrRequest request;
     private final Receiver receiver;
 
-    /** Who is told. On the thread that drives the engine: must neither wait nor call back. */
+    /** A listener, called by the thread that drives the engine. Must neither wait nor call back. */
     public interface Receiver {
 
-        /** The peer answers, with whatever status. */
+        /** The peer has answered, with any status. */
         void answered(SidrReply reply);
 
-        /** The peer does not answer. */
+        /** The peer has not answered. */
         void unreachable();
     }
 
@@ -57,7 +57,7 @@ public final class SidrClient extends TimedExchange {
         receiver.answered(reply);
     }
 
-    /** The program wants no answer any more. */
+    /** Cancels the exchange. */
     public void close() {
         manager.forget(this);
     }

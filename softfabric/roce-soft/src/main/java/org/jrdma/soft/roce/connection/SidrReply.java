@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
- * Says where datagrams for a service go, SIDR_REP.
+ * Names the queue pair of a datagram service (SIDR_REP).
  *
  * @param status 0, or why there is no answer
  */

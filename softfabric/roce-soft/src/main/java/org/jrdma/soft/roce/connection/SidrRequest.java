@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.connection;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Asks where datagrams for a service go, SIDR_REQ. */
+/** Asks for the queue pair of a datagram service (SIDR_REQ). */
 public record SidrRequest(
         long transaction,
         int requestId,

@@ -4,12 +4,12 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
-/** A peer's question where datagrams for a service go, as the side answers that has the service. */
+/** The server side of a SIDR exchange: answers with the queue pair of a datagram service. */
 public final class SidrServer extends TimedExchange {
 
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-    /** How long an answer is kept for a peer that has missed it: 4.096 us times 2 to this. */
+    /** How long a reply is kept for repeated requests: 4.096 us times 2 to this. */
     private static final int KEPT = 20;
 
     private final Address remote;
@@ -22,7 +22,7 @@ public final class SidrServer extends TimedExchange {
         this.request = request;
     }
 
-    /** Who asks. */
+    /** The address of the peer. */
     public Address remote() {
         return remote;
     }
@@ -32,7 +32,7 @@ public final class SidrServer extends TimedExchange {
     }
 
     /**
-     * Says where datagrams go. False if it was said before.
+     * Accepts the request. Returns false if it was answered before.
      *
      * @throws IllegalArgumentException if the private data is too long
      */
@@ -41,7 +41,7 @@ public final class SidrServer extends TimedExchange {
     }
 
     /**
-     * Refuses. False if the answer was given before.
+     * Rejects the request. Returns false if it was answered before.
      *
      * @throws IllegalArgumentException if the private data is too long
      */
@@ -74,7 +74,7 @@ public final class SidrServer extends TimedExchange {
                 privateData);
     }
 
-    /** Refuses, unless it was answered. */
+    /** Rejects the request unless it was answered. */
     public void close() {
         reject(NOTHING);
     }

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-/** What has something to do at a moment. */
+/** An exchange of messages with a peer that has a timer and repeats what is not answered. */
 abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
 
     static final long NEVER = Long.MAX_VALUE;
@@ -11,12 +11,12 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     /** 69 seconds, which is what the kernel has for its programs. */
     private static final int LONGEST = 24;
 
-    /** How often a wait is halved at first: what gets lost does so at once, not after seconds. */
+    /** How often the first wait is halved, so that a lost message is repeated early. */
     private static final int HALVINGS = 4;
 
     final ConnectionManager manager;
 
-    /** Its number here: unlike all others of the engine, and hard to guess. */
+    /** The local ID: unique within the connection manager, and hard to guess. */
     final int localId;
 
     private long deadline = NEVER;
@@ -33,7 +33,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return UNIT_NANOS << exponent;
     }
 
-    /** Of what a peer says: it might be hours, and keep a connection for days. */
+    /** A timeout that a peer has requested, limited because it might be hours. */
     static long nanosAtMost(int exponent) {
         return nanos(Math.min(exponent, LONGEST));
     }
@@ -42,7 +42,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return deadline;
     }
 
-    /** Begins to repeat something, at the latest each {@code wait}. */
+    /** Starts to repeat a message, with at most {@code wait} between repetitions. */
     void repeat(int repeats, long wait) {
         repeatsLeft = repeats;
         halvings = HALVINGS;
@@ -50,7 +50,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         wakeIn(wait >> halvings);
     }
 
-    /** Whether there is another time; the wait for it has begun then. */
+    /** Whether another repetition is due. Starts the wait for the next one. */
     boolean repeatsAgain() {
         if (repeatsLeft == 0) {
             return false;
@@ -61,7 +61,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         return true;
     }
 
-    /** Puts the next time off. */
+    /** Postpones the next repetition. */
     void putOff(long nanos) {
         wakeIn(nanos + fullWait);
     }
@@ -74,11 +74,11 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         manager.schedule(this, NEVER);
     }
 
-    /** Only the engine's, which keeps them in this order. */
+    /** Sets the deadline. For the connection manager, which orders exchanges by it. */
     void deadline(long moment) {
         deadline = moment;
     }
 
-    /** The moment has come. */
+    /** Handles the expiry of the timer. */
     abstract void expired();
 }

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queue pairs of one device. For one thread at a time; see the package.
+ * The queue pairs of one device and their scheduling. For one thread at a time; see the package.
  *
  * <p>A round of its caller: {@link #advance} the time, {@link #receive} what came in, {@link
  * #expireTimers}, and then {@link #transmit} once, so that acknowledgements of one round travel as
@@ -122,7 +122,7 @@ public final class Engine {
      */
     public void sendManagement(Address remote, MemorySegment datagram) {
         if (management == null) {
-            throw new IllegalStateException("nobody to answer");
+            throw new IllegalStateException("no management agent");
         }
         management.post(remote, datagram);
     }
@@ -203,7 +203,7 @@ public final class Engine {
             try {
                 management.receive(incoming);
             } catch (Throwable e) {
-                LOG.error("Management failed, and goes on", e);
+                LOG.error("The management agent failed and continues", e);
             }
         }
     }
@@ -298,7 +298,7 @@ public final class Engine {
         try {
             due.expire(now);
         } catch (Throwable e) {
-            LOG.error("Management failed, and goes on", e);
+            LOG.error("The management agent failed and continues", e);
         }
     }
 

@@ -2,17 +2,17 @@ package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.MemorySegment;
 
-/** What is behind queue pair 1. For the thread that drives the engine; must not wait. */
+/** The agent behind queue pair 1. Called by the thread that drives the engine; must not wait. */
 public interface ManagementAgent {
 
-    /** The number of the queue pair that such datagrams come from and go to. */
+    /** The number of the queue pair for management datagrams. */
     int QUEUE_PAIR = 1;
 
-    /** The key that they bear. */
+    /** The queue key of management datagrams. */
     int QUEUE_KEY = 0x8001_0000;
 
     /**
-     * A datagram has come from queue pair 1 of an address.
+     * Handles a datagram from queue pair 1 of an address.
      *
      * @param datagram valid during the call only
      */
@@ -21,6 +21,6 @@ public interface ManagementAgent {
     /** When to {@link #expire} next; {@link Long#MAX_VALUE} for never. */
     long nextDeadline();
 
-    /** Does what was to be done by now. */
+    /** Handles the timers that have expired. */
     void expire(long now);
 }

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.engine;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Where an engine's packets go. */
+/** The link that an engine sends its packets to. */
 public interface PacketLink {
 
     /**

@@ -10,10 +10,10 @@ import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Does to packets what {@link NetworkFaults} says, and counts it. For one thread at a time. */
+/** Injects {@link NetworkFaults} into packets, and counts them. For one thread at a time. */
 final class FaultInjector {
 
-    /** What becomes of a packet. */
+    /** What happens to a packet. */
     enum Fate {
         PASS,
         PASS_TWICE,
@@ -23,20 +23,20 @@ final class FaultInjector {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    /** How many packets overtake one at most. */
+    /** How many packets overtake a packet at most. */
     private static final int OVERTAKING = 4;
 
-    /** How long one waits to be overtaken where nothing follows. */
-    private static final long PATIENCE_NANOS = 1_000_000;
+    /** How long a packet is held back if no packet follows. */
+    private static final long HOLD_NANOS = 1_000_000;
 
-    /** More are not held back. */
+    /** How many packets are held back at most. */
     private static final int CAPACITY = 4096;
 
     /**
-     * One held back until its time has come or others were sent.
+     * A packet held back until its time has come or other packets were sent.
      *
-     * @param number its place among all that were sent
-     * @param until the place of the one that it waits for at most
+     * @param number its position in the order of sending
+     * @param until the position of the last packet that may overtake it
      */
     private record Held(PacketBuffer packet, long number, long time, long until) {}
 
@@ -45,7 +45,7 @@ final class FaultInjector {
     private final List<Held> held = new ArrayList<>();
     private final ArrayDeque<PacketBuffer> free = new ArrayDeque<>();
 
-    /** The last, in the order in which they were sent, that has gone on. */
+    /** The greatest position of a packet that has left. */
     private long foremost;
 
     private long sent;
@@ -60,13 +60,13 @@ final class FaultInjector {
         this.random = new SplittableRandom(faults.seed());
     }
 
-    /** Does this from now on. What is held back goes on when its time comes. */
+    /** Changes the faults. Packets held back still leave when their time comes. */
     void change(NetworkFaults wanted) {
         faults = wanted;
         random = new SplittableRandom(wanted.seed());
     }
 
-    /** Whether it has nothing to do, and never will. */
+    /** Whether no fault is configured and no packet is held back. */
     boolean isDone() {
         return faults.isNone() && held.isEmpty();
     }
@@ -75,9 +75,9 @@ final class FaultInjector {
         return new NetworkFaultCounts(sent, lost, duplicated, overtaken, damaged, delayed);
     }
 
-    /** Decides about a packet, and damages it or keeps a copy. */
+    /** Decides what happens to a packet, and damages it or keeps a copy. */
     Fate decide(PacketBuffer packet, long now) {
-        // All are drawn each time, so that one decision does not shift the others.
+        // All numbers are drawn each time, so that no decision depends on another.
         var nowhere = random.nextDouble() < faults.loss();
         var twice = random.nextDouble() < faults.duplication();
         var back = random.nextDouble() < faults.reordering();
@@ -104,7 +104,7 @@ final class FaultInjector {
             delayed++;
             keep(packet, now + faults.lateness().toNanos(), Long.MAX_VALUE);
         } else if (kept) {
-            keep(packet, now + PATIENCE_NANOS, sent + overtakers);
+            keep(packet, now + HOLD_NANOS, sent + overtakers);
         }
         if (kept && !twice) {
             return Fate.HELD_BACK;
@@ -119,7 +119,7 @@ final class FaultInjector {
         held.add(new Held(copy, sent, time, until));
     }
 
-    /** One that has been held back for long enough, to be given back by {@link #free}. */
+    /** A packet whose time has come, to be returned with {@link #free}. */
     @Nullable PacketBuffer due(long now) {
         for (var i = 0; i < held.size(); i++) {
             var one = held.get(i);
@@ -139,7 +139,7 @@ final class FaultInjector {
         free.addLast(packet);
     }
 
-    /** When the next is due, though no other passes. */
+    /** When the next packet is due if no other packet is sent. */
     long nextDeadline() {
         var next = NEVER;
         for (var one : held) {

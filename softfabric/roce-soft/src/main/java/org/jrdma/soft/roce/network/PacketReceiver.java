@@ -6,8 +6,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes what came to the sockets of a port, many datagrams with one system call. For one thread at
- * a time.
+ * Receives the packets of a port, many datagrams with one system call. For one thread at a time.
  */
 final class PacketReceiver {
 
@@ -30,7 +29,7 @@ final class PacketReceiver {
     }
 
     /**
-     * Hands an engine what came in, up to some number of packets.
+     * Passes received packets to an engine, up to a number of packets.
      *
      * @return false if there may be more
      */
@@ -38,8 +37,8 @@ final class PacketReceiver {
         for (var left = packets; left > 0; ) {
             var count = socket.receive(vector.headers(), CAPACITY);
             if (count < 0) {
-                // Or an error that a sent packet met: told once, and no concern here. What waits
-                // behind it makes the socket ready again.
+                // Or the error of a sent packet, which is reported once and ignored here. Packets
+                // that wait behind it make the socket ready again.
                 return true;
             }
             for (var i = 0; i < count; i++) {
@@ -54,7 +53,7 @@ final class PacketReceiver {
         return false;
     }
 
-    /** Hands over the packets of one message. Returns how many. */
+    /** Passes on the packets of one message. Returns how many. */
     private int take(int index, UdpSocket socket, Engine engine) {
         var bytes = vector.received(index);
         var packetBytes = vector.packetBytes(index);

@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Shows packets to a listener. */
+/** Decodes packets for a listener. */
 final class PacketTracer {
 
     private static final Logger LOG = LoggerFactory.getLogger(PacketTracer.class);

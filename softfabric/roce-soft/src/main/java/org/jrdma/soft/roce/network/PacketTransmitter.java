@@ -9,8 +9,8 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The link of a port: gathers the packets of an engine and sends many with one system call. For one
- * thread at a time.
+ * The link of a port: collects the packets of an engine and sends many with one system call. For
+ * one thread at a time.
  */
 final class PacketTransmitter implements PacketLink {
 

@@ -11,7 +11,7 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.abi.Structures;
 
-/** librdmacm's addresses by name. */
+/** Address resolution by name: {@code rdma_getaddrinfo}. */
 final class AddressExports {
 
     /** Numbers of {@code getaddrinfo}, which librdmacm leaves in errno. */

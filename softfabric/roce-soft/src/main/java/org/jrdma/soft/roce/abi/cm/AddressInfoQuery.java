@@ -17,10 +17,10 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What somebody wants the {@code rdma_addrinfo} of.
+ * A query for an {@code rdma_addrinfo}.
  *
- * @param name of the host, as it was given; null for none
- * @param address of the host; null if that is for those to say who know names
+ * @param name the host name as given; null for none
+ * @param address the address of the host; null if the name must be resolved
  * @param flags {@code RAI_}
  * @param type of the queue pair, in C's code
  */
@@ -35,7 +35,7 @@ record AddressInfoQuery(
     private static final int MOST_PORT = 0xffff;
     private static final int IPV4_BYTES = 4;
 
-    /** As C asks; asks nobody. */
+    /** Reads the arguments of C, without resolving a name. */
     static AddressInfoQuery read(long host, long service, long hints) {
         var flags = 0;
         var type = rdma_h.IBV_QPT_RC();
@@ -105,15 +105,15 @@ record AddressInfoQuery(
                 "\"%s\" is not the number of a port.".formatted(service));
     }
 
-    /** Whether the answer is known without anybody else. */
+    /** Whether no name must be resolved. */
     boolean isNumeric() {
         return address != null;
     }
 
     /**
-     * Asks, and waits for, who knows names, unless it {@link #isNumeric}.
+     * Answers the query. Blocks to resolve the name unless it {@link #isNumeric}.
      *
-     * @return an {@code rdma_addrinfo} that somebody must {@link AddressExports#free}
+     * @return an {@code rdma_addrinfo}, to be released with {@link AddressExports#free}
      */
     MemorySegment answer() throws UnknownHostException {
         var found =

@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.connection.ConnectionEvent;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.Rejection;
 
-/** A connection, whichever side has asked for it. */
+/** A connection, requested by either side. */
 final class ConnectionExchange implements PeerExchange {
 
     private final ConnectionDevice device;
@@ -33,7 +33,7 @@ final class ConnectionExchange implements PeerExchange {
         var offer = ConnectionParameterCodec.offer(wanted);
         PeerExchange.refuseUnless(
                 device.control(_ -> {
-                    // The peer's vendor, whoever this side's is: that is how it knows an answer.
+                    // The vendor ID of the peer, by which the peer recognizes the answer.
                     var vendor = peersEnhancement().vendor();
                     var added = new EceOptions(vendor, options.enhancement.options());
                     return connection.reply(offer.with(added), data);
@@ -55,7 +55,7 @@ final class ConnectionExchange implements PeerExchange {
         PeerExchange.refuseUnless(device.control(_ -> connection.reject(reason, data)));
     }
 
-    /** Without an error where there is nothing to end any more, as the kernel does. */
+    /** Does nothing if the connection has ended, like the kernel. */
     @Override
     public void disconnect() {
         device.control(_ -> connection.disconnect());
@@ -80,7 +80,7 @@ final class ConnectionExchange implements PeerExchange {
         });
     }
 
-    /** Who tells the program what becomes of it; on the thread that drives the port. */
+    /** A listener that reports to the program, on the thread that drives the port. */
     static ConnectionEvent.Receiver telling(IdentifierEvents events) {
         return event -> tell(events, event);
     }

@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.connection.ServiceListener;
 import org.jrdma.soft.roce.connection.SidrServer;
 import org.jspecify.annotations.Nullable;
 
-/** An identifier's ears: one at each device that it listens at. */
+/** A listening identifier: listens at one or more devices, with a common backlog. */
 final class Listener {
 
     private static final int MOST_BACKLOG = 1_024;
@@ -22,13 +22,13 @@ final class Listener {
     private final long serviceId;
     private final List<ConnectionDevice> devices;
 
-    /** Requests that may still come before the program takes one. */
+    /** How many more requests may come before the program takes one. */
     private final AtomicInteger room;
 
     /**
-     * Listens from now on.
+     * Starts to listen.
      *
-     * @param devices which it needs from now on
+     * @param devices the devices to listen at, which the listener then uses
      */
     Listener(
             IdentifierObject listener,

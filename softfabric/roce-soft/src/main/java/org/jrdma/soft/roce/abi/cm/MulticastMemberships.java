@@ -8,14 +8,14 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The multicast groups whose packets an identifier brings to its device; a queue pair is in none by
- * that. Under the connection manager's lock.
+ * The multicast groups that an identifier has joined at its device. Joining does not attach a queue
+ * pair. Guarded by the connection manager's lock.
  */
 final class MulticastMemberships {
 
     private final List<Membership> memberships = new ArrayList<>();
 
-    /** Who only sends to a group needs nothing of the device. */
+    /** A sender that does not receive needs no socket of the device. */
     private record Membership(Address group, boolean receives) {}
 
     /**

@@ -6,18 +6,18 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.EceOptions;
 
 /**
- * What an identifier has under way with a peer. Under the connection manager's lock. A step that it
- * does not have is refused.
+ * The exchange of an identifier with a peer. Guarded by the connection manager's lock. Actions that
+ * do not exist for an exchange fail with EINVAL.
  */
 interface PeerExchange {
 
-    /** Accepts what the peer wants, or confirms what it has accepted if there are no parameters. */
+    /** Accepts a request, or confirms a reply if there are no parameters. */
     default void accept(long parameters) {
         throw new ErrnoException(Errno.EINVAL);
     }
 
     /**
-     * Refuses it.
+     * Rejects the request or the reply.
      *
      * @param reason as in {@link org.jrdma.soft.roce.connection.RejectionReason}; not for
      *     datagrams, which have one for all
@@ -26,28 +26,28 @@ interface PeerExchange {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** What the peer's driver would add. */
+    /** The ECE options of the peer. */
     default EceOptions peersEnhancement() {
         return EceOptions.NONE;
     }
 
-    /** Ends it, or agrees to its end. */
+    /** Disconnects, or answers the disconnect request of the peer. */
     default void disconnect() {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** A message has come before the peer's last word. */
+    /** Handles a message that came before the confirmation of the peer. */
     default void establish() {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** Fills in how a queue pair gets to a state. Returns the mask. */
+    /** Fills in the attributes that move a queue pair to a state. Returns the mask. */
     int initialize(MemorySegment attributes, int state);
 
-    /** The program has no more use for it. */
+    /** Closes the exchange on behalf of the program. */
     void close();
 
-    /** Refuses a step that came to nothing. */
+    /** Fails with EINVAL if an action was not valid. */
     static void refuseUnless(boolean done) {
         ErrnoException.throwIf(!done, Errno.EINVAL);
     }

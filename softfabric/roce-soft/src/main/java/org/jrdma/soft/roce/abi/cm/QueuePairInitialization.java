@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
 
-/** How queue pairs get to their states, as the connection manager says: an {@code ibv_qp_attr}. */
+/** The attributes that {@code rdma_init_qp_attr} returns for queue pair transitions. */
 final class QueuePairInitialization {
 
     /** The key of the datagrams of the UDP port space. */

@@ -8,16 +8,16 @@ import org.jrdma.soft.roce.connection.SidrClient;
 import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.engine.Address;
 
-/** Asks a peer where datagrams go. */
+/** The client side of a SIDR exchange. */
 final class SidrClientExchange implements PeerExchange {
 
     private final ConnectionDevice device;
     private final SidrClient question;
 
     /**
-     * Asks.
+     * Sends the request.
      *
-     * @param data what the peer is told, with the header
+     * @param data the private data, including the header
      */
     SidrClientExchange(
             ConnectionDevice device,

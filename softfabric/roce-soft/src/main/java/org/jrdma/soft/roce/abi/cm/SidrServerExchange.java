@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.connection.SidrServer;
 
-/** Is asked by a peer where datagrams go. */
+/** The server side of a SIDR exchange. */
 final class SidrServerExchange implements PeerExchange {
 
     private final ConnectionDevice device;

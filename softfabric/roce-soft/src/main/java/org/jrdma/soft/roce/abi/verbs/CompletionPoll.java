@@ -83,10 +83,9 @@ final class CompletionPoll {
     }
 
     /**
-     * For who takes completions in another way, and for who moves them: waits until no other thread
-     * is in between.
+     * Locks out other polls, for callers that take or move completions in another way.
      *
-     * @throws ErrnoException if this thread is
+     * @throws ErrnoException if this thread has started a poll and not ended it
      */
     ReentrantLock lock() {
         if (lock.isHeldByCurrentThread()) {

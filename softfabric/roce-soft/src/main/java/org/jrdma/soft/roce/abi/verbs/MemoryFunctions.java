@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.memory.Access;
 
-/** Memory windows, memory of the device's own, and advice: functions that C finds in a context. */
+/** The functions of a context for memory windows, device memory and advice. */
 final class MemoryFunctions {
 
     private MemoryFunctions() {}

@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
-/** XRC domains, and what is made in them: functions that C finds in a context. */
+/** The functions of a context for XRC domains and the objects in them. */
 final class XrcFunctions {
 
     private static final int OF_SHARED_QUEUES =
