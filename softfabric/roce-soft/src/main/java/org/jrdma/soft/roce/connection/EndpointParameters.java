@@ -40,42 +40,30 @@ public record EndpointParameters(
                 EceOptions.NONE);
     }
 
-    /** The same from another sequence number on. */
+    /** A copy with another sequence number. */
     EndpointParameters from(int first) {
+        return with(queuePair, first, enhancement);
+    }
+
+    /** A copy with another queue pair. */
+    EndpointParameters of(int number) {
+        return with(number, sequence, enhancement);
+    }
+
+    /** A copy with other ECE options. */
+    public EndpointParameters with(EceOptions options) {
+        return with(queuePair, sequence, options);
+    }
+
+    private EndpointParameters with(int number, int first, EceOptions options) {
         return new EndpointParameters(
-                queuePair,
+                number,
                 first,
                 responderResources,
                 initiatorDepth,
                 flowControl,
                 sharedReceives,
                 notReadyRetries,
-                enhancement);
-    }
-
-    /** The same of another queue pair. */
-    EndpointParameters of(int number) {
-        return new EndpointParameters(
-                number,
-                sequence,
-                responderResources,
-                initiatorDepth,
-                flowControl,
-                sharedReceives,
-                notReadyRetries,
-                enhancement);
-    }
-
-    /** The same of a driver that adds something. */
-    public EndpointParameters with(EceOptions added) {
-        return new EndpointParameters(
-                queuePair,
-                sequence,
-                responderResources,
-                initiatorDepth,
-                flowControl,
-                sharedReceives,
-                notReadyRetries,
-                added);
+                options);
     }
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Behind an {@code ibv_cq}: a ring of completions as C sees them. Filled by whoever drives the
  * port, emptied by any thread.
  */
-final class CompletionQueueObject extends ContextResource implements CompletionSink, EventSubject {
+final class CompletionQueueObject extends ContextResource implements CompletionSink {
 
     /** Made once: a layout that is no constant takes a search for each access. */
     private static final ValueLayout.OfInt IMMEDIATE =
@@ -40,7 +40,6 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
 
     private final @Nullable CompletionChannelObject channel;
     private final UnacknowledgedEvents completionEvents = new UnacknowledgedEvents();
-    private final UnacknowledgedEvents asyncEvents = new UnacknowledgedEvents();
     private final boolean losesWhatOverruns;
 
     /** The parent domain that it was made in, if any. */
@@ -139,11 +138,6 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         return Structures.object(address, CompletionQueueObject.class);
     }
 
-    @Override
-    public UnacknowledgedEvents asyncEvents() {
-        return asyncEvents;
-    }
-
     UnacknowledgedEvents completionEvents() {
         return completionEvents;
     }
@@ -162,7 +156,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
                                     new AsyncEvent(
                                             rdma_h.IBV_EVENT_CQ_ERR(),
                                             structure().address(),
-                                            asyncEvents));
+                                            asyncEvents()));
                 }
                 return false;
             }
@@ -378,7 +372,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         if (channel != null) {
             channel.forget(this);
         }
-        context().forgetEvents(asyncEvents);
+        context().forgetEvents(asyncEvents());
     }
 
     @Override

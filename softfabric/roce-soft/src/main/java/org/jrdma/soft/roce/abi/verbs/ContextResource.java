@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 
 /**
  * The object behind a native structure that a context owns, and destroys when it is closed. The
@@ -15,6 +16,7 @@ abstract class ContextResource {
     private final ContextObject context;
     private final MemorySegment structure;
     private final ReferenceCount users = new ReferenceCount();
+    private final UnacknowledgedEvents asyncEvents = new UnacknowledgedEvents();
 
     ContextResource(ContextObject context, GroupLayout layout) {
         this.context = context;
@@ -32,6 +34,11 @@ abstract class ContextResource {
     /** The objects that need this one, which cannot be destroyed before them. */
     final ReferenceCount users() {
         return users;
+    }
+
+    /** The asynchronous events of this object. */
+    final UnacknowledgedEvents asyncEvents() {
+        return asyncEvents;
     }
 
     /** Ends the reporting of events. Events that were taken may still be acknowledged. */

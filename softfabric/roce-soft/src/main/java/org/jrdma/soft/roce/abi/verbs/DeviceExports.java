@@ -137,7 +137,7 @@ public final class DeviceExports {
             return;
         }
         var element = ibv_async_event.element.qp(ibv_async_event.element(taken));
-        Structures.object(element.address(), EventSubject.class).asyncEvents().acknowledged(1);
+        Structures.object(element.address(), ContextResource.class).asyncEvents().acknowledged(1);
     }
 
     /** The fabric pins no pages, so a forked child can do no harm. */

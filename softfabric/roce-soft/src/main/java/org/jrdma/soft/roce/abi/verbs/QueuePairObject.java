@@ -19,7 +19,6 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.Structures;
-import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.CompletionSink;
 import org.jrdma.soft.roce.engine.QueuePair;
@@ -29,7 +28,7 @@ import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_qp}. */
-final class QueuePairObject extends ContextResource implements EventSubject {
+final class QueuePairObject extends ContextResource {
 
     /** Of one that completes nothing itself. */
     private static final CompletionSink NOWHERE =
@@ -58,7 +57,6 @@ final class QueuePairObject extends ContextResource implements EventSubject {
     private final @Nullable XrcDomainObject extendedDomain;
 
     private final Set<Address> groups = new HashSet<>();
-    private final UnacknowledgedEvents asyncEvents = new UnacknowledgedEvents();
     private final IntConsumer eventListener = this::raised;
     private boolean stopped;
 
@@ -210,11 +208,6 @@ final class QueuePairObject extends ContextResource implements EventSubject {
         return Structures.object(address, QueuePairObject.class);
     }
 
-    @Override
-    public UnacknowledgedEvents asyncEvents() {
-        return asyncEvents;
-    }
-
     // ---- requests
 
     /**
@@ -358,7 +351,7 @@ final class QueuePairObject extends ContextResource implements EventSubject {
 
     /** Something happened to it. May be called while the port is driven. */
     private void raised(int type) {
-        context().raise(new AsyncEvent(type, structure().address(), asyncEvents));
+        context().raise(new AsyncEvent(type, structure().address(), asyncEvents()));
     }
 
     /** Refuses to be destroyed while it is a member of groups. */
@@ -380,7 +373,7 @@ final class QueuePairObject extends ContextResource implements EventSubject {
         if (core.close(eventListener) && extendedDomain != null) {
             extendedDomain.domain().receivers().remove(queuePair.number());
         }
-        context().forgetEvents(asyncEvents);
+        context().forgetEvents(asyncEvents());
     }
 
     @Override

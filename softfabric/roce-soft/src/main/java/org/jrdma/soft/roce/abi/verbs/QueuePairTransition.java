@@ -52,49 +52,23 @@ enum QueuePairTransition {
             INITIALIZED,
             READY_TO_RECEIVE,
             each(
-                    must(
-                                    IBV_QP_AV(),
-                                    IBV_QP_PATH_MTU(),
-                                    IBV_QP_DEST_QPN(),
-                                    IBV_QP_RQ_PSN(),
-                                    IBV_QP_MAX_DEST_RD_ATOMIC(),
-                                    IBV_QP_MIN_RNR_TIMER())
-                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
-                    must(IBV_QP_AV(), IBV_QP_PATH_MTU(), IBV_QP_DEST_QPN(), IBV_QP_RQ_PSN())
-                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    must(path(), responder()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    must(path()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
                     may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
-                    must(IBV_QP_AV(), IBV_QP_PATH_MTU(), IBV_QP_DEST_QPN(), IBV_QP_RQ_PSN())
-                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
-                    must(
-                                    IBV_QP_AV(),
-                                    IBV_QP_PATH_MTU(),
-                                    IBV_QP_DEST_QPN(),
-                                    IBV_QP_RQ_PSN(),
-                                    IBV_QP_MAX_DEST_RD_ATOMIC(),
-                                    IBV_QP_MIN_RNR_TIMER())
-                            .orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()))),
+                    must(path()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    must(path(), responder()).orMay(IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()))),
     RTR_TO_RTS(
             READY_TO_RECEIVE,
             READY_TO_SEND,
             each(
-                    must(
-                                    IBV_QP_TIMEOUT(),
-                                    IBV_QP_RETRY_CNT(),
-                                    IBV_QP_RNR_RETRY(),
-                                    IBV_QP_SQ_PSN(),
-                                    IBV_QP_MAX_QP_RD_ATOMIC())
+                    must(requester(), IBV_QP_SQ_PSN())
                             .orMay(
                                     IBV_QP_CUR_STATE(),
                                     IBV_QP_ACCESS_FLAGS(),
                                     IBV_QP_MIN_RNR_TIMER()),
                     must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
                     must(IBV_QP_SQ_PSN()).orMay(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
-                    must(
-                                    IBV_QP_TIMEOUT(),
-                                    IBV_QP_RETRY_CNT(),
-                                    IBV_QP_RNR_RETRY(),
-                                    IBV_QP_SQ_PSN(),
-                                    IBV_QP_MAX_QP_RD_ATOMIC())
+                    must(requester(), IBV_QP_SQ_PSN())
                             .orMay(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
                     must(IBV_QP_TIMEOUT(), IBV_QP_SQ_PSN())
                             .orMay(
@@ -120,34 +94,11 @@ enum QueuePairTransition {
             SEND_QUEUE_DRAINED,
             SEND_QUEUE_DRAINED,
             each(
-                    may(
-                            IBV_QP_PORT(),
-                            IBV_QP_AV(),
-                            IBV_QP_TIMEOUT(),
-                            IBV_QP_RETRY_CNT(),
-                            IBV_QP_RNR_RETRY(),
-                            IBV_QP_MAX_QP_RD_ATOMIC(),
-                            IBV_QP_ACCESS_FLAGS(),
-                            IBV_QP_PKEY_INDEX(),
-                            IBV_QP_MIN_RNR_TIMER()),
-                    may(IBV_QP_AV(), IBV_QP_ACCESS_FLAGS(), IBV_QP_PKEY_INDEX()),
+                    may(IBV_QP_PORT(), requester(), reroute(), IBV_QP_MIN_RNR_TIMER()),
+                    may(reroute()),
                     may(IBV_QP_PKEY_INDEX(), IBV_QP_QKEY()),
-                    may(
-                            IBV_QP_PORT(),
-                            IBV_QP_AV(),
-                            IBV_QP_TIMEOUT(),
-                            IBV_QP_RETRY_CNT(),
-                            IBV_QP_RNR_RETRY(),
-                            IBV_QP_MAX_QP_RD_ATOMIC(),
-                            IBV_QP_ACCESS_FLAGS(),
-                            IBV_QP_PKEY_INDEX()),
-                    may(
-                            IBV_QP_PORT(),
-                            IBV_QP_AV(),
-                            IBV_QP_TIMEOUT(),
-                            IBV_QP_ACCESS_FLAGS(),
-                            IBV_QP_PKEY_INDEX(),
-                            IBV_QP_MIN_RNR_TIMER())));
+                    may(IBV_QP_PORT(), requester(), reroute()),
+                    may(IBV_QP_PORT(), IBV_QP_TIMEOUT(), reroute(), IBV_QP_MIN_RNR_TIMER())));
 
     private final QueuePairState from;
     private final QueuePairState to;
@@ -171,6 +122,25 @@ enum QueuePairTransition {
         boolean permit(int mask) {
             return (mask & required) == required && (mask & ~(required | optional)) == 0;
         }
+    }
+
+    private static int path() {
+        return IBV_QP_AV() | IBV_QP_PATH_MTU() | IBV_QP_DEST_QPN() | IBV_QP_RQ_PSN();
+    }
+
+    private static int responder() {
+        return IBV_QP_MAX_DEST_RD_ATOMIC() | IBV_QP_MIN_RNR_TIMER();
+    }
+
+    private static int requester() {
+        return IBV_QP_TIMEOUT()
+                | IBV_QP_RETRY_CNT()
+                | IBV_QP_RNR_RETRY()
+                | IBV_QP_MAX_QP_RD_ATOMIC();
+    }
+
+    private static int reroute() {
+        return IBV_QP_AV() | IBV_QP_ACCESS_FLAGS() | IBV_QP_PKEY_INDEX();
     }
 
     private static Attributes must(int... bits) {

@@ -10,19 +10,17 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Structures;
-import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.engine.ExtendedReceiveQueue;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
 /** Behind an {@code ibv_srq}. */
-final class SharedReceiveQueueObject extends ContextResource implements EventSubject {
+final class SharedReceiveQueueObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
     private final ReceiveQueue queue;
     private final ReceiveRequests requests;
     private final int maxElements;
-    private final UnacknowledgedEvents asyncEvents = new UnacknowledgedEvents();
 
     /** Of one that who sends to it names; null for any other. */
     private final @Nullable Extension extension;
@@ -109,11 +107,6 @@ final class SharedReceiveQueueObject extends ContextResource implements EventSub
         return queue;
     }
 
-    @Override
-    public UnacknowledgedEvents asyncEvents() {
-        return asyncEvents;
-    }
-
     /**
      * Returns the errno; 0 if all were taken. The address of the first that was not is left in
      * {@code failed}.
@@ -158,7 +151,7 @@ final class SharedReceiveQueueObject extends ContextResource implements EventSub
                         new AsyncEvent(
                                 rdma_h.IBV_EVENT_SRQ_LIMIT_REACHED(),
                                 structure().address(),
-                                asyncEvents));
+                                asyncEvents()));
     }
 
     @Override
@@ -176,7 +169,7 @@ final class SharedReceiveQueueObject extends ContextResource implements EventSub
                         return true;
                     });
         }
-        context().forgetEvents(asyncEvents);
+        context().forgetEvents(asyncEvents());
     }
 
     @Override
