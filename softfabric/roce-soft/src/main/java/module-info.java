@@ -6,6 +6,7 @@ module org.jrdma.soft.roce {
     requires static transitive org.jspecify;
 
     exports org.jrdma.soft.roce;
+    exports org.jrdma.soft.roce.model;
 
     provides org.jrdma.ffi.SoftwareLibrary with
             org.jrdma.soft.roce.SoftRoce;

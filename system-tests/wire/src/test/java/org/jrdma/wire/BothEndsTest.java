@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
-import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedFetchAndAdd;
@@ -146,10 +146,10 @@ class BothEndsTest {
     void shouldHaveThePeerDropWhatIsCorruptedHere(Asking end) throws Exception {
         var device = Side.softDevice(Family.IPV4);
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 16)) {
-            device.trouble(Trouble.seeded(1).withCorruption(0.02));
+            device.faults(NetworkFaults.seeded(1).withCorruption(0.02));
             ask(ends, end, 10);
         } finally {
-            device.trouble(Trouble.NONE);
+            device.faults(NetworkFaults.NONE);
         }
     }
 

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32;
 import org.jrdma.processes.Program;
-import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.processes.Program;
-import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
@@ -54,7 +54,7 @@ class HandshakeFailuresTest {
 
     @AfterEach
     void close() {
-        Side.softDevice(Family.IPV4).trouble(Trouble.NONE);
+        Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
         device.close();
     }
 
@@ -130,9 +130,9 @@ class HandshakeFailuresTest {
             kernel.awaitOutput("listening");
             var asking = asking(Duration.ofSeconds(5));
             kernel.awaitOutput("asked");
-            Side.softDevice(Family.IPV4).trouble(Trouble.NONE.withLoss(1));
+            Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE.withLoss(1));
             assertGivesUp(asking);
-            Side.softDevice(Family.IPV4).trouble(Trouble.NONE);
+            Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
 
             assertThat(goOn(kernel))
                     .contains("CmException")

@@ -7,7 +7,6 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.jrdma.soft.roce.SoftDevice;
-import org.jrdma.soft.roce.Trouble;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;
@@ -51,7 +50,7 @@ public @interface SoftFabricTest {
 
     /**
      * How probable it is of a packet that it never arrives, 0 to 1, as the others below; see {@link
-     * Trouble}.
+     * NetworkFaults}.
      */
     double loss() default 0;
 

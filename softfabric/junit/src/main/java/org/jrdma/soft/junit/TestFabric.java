@@ -13,7 +13,7 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.opentest4j.AssertionFailedError;
@@ -64,14 +64,14 @@ final class TestFabric {
 
     static TestFabric of(SoftFabricTest wanted) {
         var fabric = new TestFabric(SoftRoce.onLoopback(wanted.devices()));
-        var trouble =
-                Trouble.seeded(wanted.seed())
+        var faults =
+                NetworkFaults.seeded(wanted.seed())
                         .withLoss(wanted.loss())
                         .withDuplication(wanted.duplication())
                         .withReordering(wanted.reordering())
                         .withCorruption(wanted.corruption())
                         .withDelay(wanted.delay(), Duration.ofMillis(wanted.latenessMillis()));
-        fabric.library.devices().forEach(device -> device.trouble(trouble));
+        fabric.library.devices().forEach(device -> device.faults(faults));
         return fabric;
     }
 

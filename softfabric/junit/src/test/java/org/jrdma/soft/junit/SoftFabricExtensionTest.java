@@ -75,7 +75,7 @@ class SoftFabricExtensionTest {
             throws Exception {
         write(here, there, new ConnectOptions().timeout(10));
 
-        var troubles = watched.troubles();
+        var troubles = watched.faultCounts();
         assertThat(troubles.sent()).isGreaterThan(WRITES);
         assertThat(troubles.lost()).isPositive();
         assertThat(troubles.duplicated()).isPositive();

@@ -8,11 +8,13 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jrdma.soft.roce.model.PacketListener;
+import org.jrdma.soft.roce.model.TracedPacket;
 
 /**
- * Writes packets to a file that Wireshark and tcpdump open. The headers of IP and UDP in front of
- * them are made up: a socket shows neither. Packets that were lost are left out, as they would be
- * from a capture on the wire. May listen to several devices at once.
+ * Writes packets to a file that Wireshark and tcpdump can read. The IP and UDP headers are
+ * synthesized because a socket does not show them. Dropped packets are left out, as in a capture on
+ * the wire. One writer may listen to several devices.
  */
 public final class PcapWriter implements PacketListener, Closeable {
 
@@ -29,7 +31,7 @@ public final class PcapWriter implements PacketListener, Closeable {
     private final OutputStream file;
     private final ByteBuffer record = ByteBuffer.allocate(16 + IPV6_BYTES + GREATEST_LENGTH);
 
-    /** Makes the file, or empties it. */
+    /** Creates the file, or truncates an existing one. */
     public PcapWriter(Path path) throws IOException {
         file = new BufferedOutputStream(Files.newOutputStream(path), 1 << 16);
         record.putInt(MAGIC_WITH_NANOSECONDS)
@@ -94,7 +96,7 @@ public final class PcapWriter implements PacketListener, Closeable {
         file.write(record.array(), 0, record.position());
     }
 
-    /** Completes the file. Take it off its devices before: what comes later fails. */
+    /** Closes the file. Remove this listener from its devices first: later packets fail. */
     @Override
     public synchronized void close() throws IOException {
         file.close();

@@ -1,11 +1,14 @@
 package org.jrdma.soft.roce;
 
-import org.jrdma.soft.roce.abi.DeviceObject;
+import org.jrdma.soft.roce.abi.verbs.DeviceObject;
+import org.jrdma.soft.roce.model.NetworkFaultCounts;
+import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.model.PacketListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be done to a device in software beside what can be done to any: make its network bad,
- * pull its cable, watch its packets. Safe for use by several threads.
+ * A device in software, with the controls that no adapter has: network faults, the link state, and
+ * a packet listener. Safe for use by multiple threads.
  */
 public final class SoftDevice {
 
@@ -15,34 +18,32 @@ public final class SoftDevice {
         this.device = device;
     }
 
-    /** The name to open it by, as {@code soft0}. */
+    /** The name to open the device by, such as {@code soft0}. */
     public String name() {
         return device.name();
     }
 
-    /** Lets its network do to packets what {@code trouble} says, from now on. */
-    public void trouble(Trouble trouble) {
-        device.trouble(trouble);
+    /** Injects network faults from now on. */
+    public void faults(NetworkFaults faults) {
+        device.faults(faults);
     }
 
-    /**
-     * What its network has done to packets since the device was made, however often it was opened.
-     */
-    public TroubleCounts troubles() {
-        return device.troubles();
+    /** The network faults injected since the device was created, across all opens. */
+    public NetworkFaultCounts faultCounts() {
+        return device.faultCounts();
     }
 
-    /** Shows its packets to a listener; null for none. */
+    /** Sets the listener that sees the packets of this device; null for none. */
     public void listen(@Nullable PacketListener listener) {
         device.listen(listener);
     }
 
-    /** Plugs its cable in. Programs that have it open hear of it as they would of an adapter. */
+    /** Connects the link. Programs that have the device open receive an event. */
     public void linkUp() {
         device.linkUp(true);
     }
 
-    /** Pulls its cable: nothing goes out or comes in any more. */
+    /** Disconnects the link: no packet is sent or received until {@link #linkUp}. */
     public void linkDown() {
         device.linkUp(false);
     }

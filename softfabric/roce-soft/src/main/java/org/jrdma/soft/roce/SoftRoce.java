@@ -7,9 +7,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.SoftwareLibrary;
-import org.jrdma.soft.roce.abi.DeviceObject;
-import org.jrdma.soft.roce.abi.SoftLibrary;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.cm.ConnectionExports;
+import org.jrdma.soft.roce.abi.verbs.DeviceObject;
+import org.jrdma.soft.roce.abi.verbs.VerbsLibrary;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
  * RoCEv2 in Java, as a libibverbs, and the librdmacm beside it, whose devices need neither an
@@ -24,7 +27,7 @@ public final class SoftRoce implements SoftwareLibrary {
     public static final int MOST_ON_LOOPBACK = SoftRoceProperties.loopbackAddresses().size();
 
     private final List<SoftDevice> devices;
-    private final SoftLibrary library;
+    private final SymbolLookup symbols;
 
     /**
      * The devices that the system properties say, see {@link SoftRoceProperties}: by default {@code
@@ -36,7 +39,7 @@ public final class SoftRoce implements SoftwareLibrary {
 
     private SoftRoce(List<DeviceObject> objects) {
         devices = objects.stream().map(SoftDevice::new).toList();
-        library = new SoftLibrary(objects);
+        symbols = new VerbsLibrary(objects).or(ConnectionExports.library(objects));
     }
 
     /**
@@ -76,7 +79,8 @@ public final class SoftRoce implements SoftwareLibrary {
     }
 
     private static DeviceObject device(int number, List<Address> addresses) {
-        return new DeviceObject("soft" + number, addresses, Trouble.NONE, null, new SecureRandom());
+        return new DeviceObject(
+                "soft" + number, addresses, NetworkFaults.NONE, null, new SecureRandom());
     }
 
     /** Its devices, in their order. */
@@ -96,11 +100,11 @@ public final class SoftRoce implements SoftwareLibrary {
 
     @Override
     public SymbolLookup symbols() {
-        return library;
+        return symbols;
     }
 
     @Override
     public String explanation() {
-        return library.explanation();
+        return Failure.explanation();
     }
 }

@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
-import org.jrdma.soft.roce.abi.DeviceObject;
+import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
  * System properties that say which devices there are, and how bad their network is:
@@ -21,7 +22,7 @@ import org.jrdma.soft.roce.engine.Address;
  *   <li>{@code jrdma.soft.devices}: addresses of this machine, or interfaces, which stand for their
  *       address of IPv4, or else of IPv6; with commas between. {@code soft0} is at the first.
  *   <li>{@code jrdma.soft.loss}, {@code duplication}, {@code reordering}, {@code corruption}: the
- *       probabilities of {@link Trouble}.
+ *       probabilities of {@link NetworkFaults}.
  *   <li>{@code jrdma.soft.delay}, {@code jrdma.soft.lateness}: how probable, and how many
  *       milliseconds.
  *   <li>{@code jrdma.soft.seed}: the seed of them all.
@@ -48,12 +49,12 @@ final class SoftRoceProperties {
 
     static List<DeviceObject> devices() {
         refuseUnknownNames();
-        var trouble = trouble();
+        var faults = faults();
         var devices = new ArrayList<DeviceObject>();
         for (var addresses : addresses()) {
             devices.add(
                     new DeviceObject(
-                            "soft" + devices.size(), addresses, trouble, null, new SecureRandom()));
+                            "soft" + devices.size(), addresses, faults, null, new SecureRandom()));
         }
         return devices;
     }
@@ -121,8 +122,8 @@ final class SoftRoceProperties {
                 .toList();
     }
 
-    static Trouble trouble() {
-        return Trouble.seeded(number("seed", "0"))
+    static NetworkFaults faults() {
+        return NetworkFaults.seeded(number("seed", "0"))
                 .withLoss(probability("loss"))
                 .withDuplication(probability("duplication"))
                 .withReordering(probability("reordering"))

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.model.NetworkFaults;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,13 +46,13 @@ class SoftRocePropertiesTest {
         set("lateness", "20");
         set("seed", "-7");
 
-        assertThat(SoftRoceProperties.trouble())
-                .isEqualTo(new Trouble(0.1, 0.2, 0.3, 0.4, 0.5, Duration.ofMillis(20), -7));
+        assertThat(SoftRoceProperties.faults())
+                .isEqualTo(new NetworkFaults(0.1, 0.2, 0.3, 0.4, 0.5, Duration.ofMillis(20), -7));
     }
 
     @Test
     void shouldHaveAGoodNetworkByDefault() {
-        assertThat(SoftRoceProperties.trouble().isNone()).isTrue();
+        assertThat(SoftRoceProperties.faults().isNone()).isTrue();
     }
 
     @Test

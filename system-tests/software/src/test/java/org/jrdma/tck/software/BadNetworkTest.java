@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
-import org.jrdma.soft.roce.TroubleCounts;
+import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,7 +30,7 @@ class BadNetworkTest {
     private static final double PROBABILITY = 0.05;
 
     /** What a process says that a device's network did. */
-    private static TroubleCounts troubles(String line) {
+    private static NetworkFaultCounts troubles(String line) {
         var numbers =
                 Pattern.compile("\\d+")
                         .matcher(line)
@@ -38,14 +38,14 @@ class BadNetworkTest {
                         .mapToLong(number -> Long.parseLong(number.group()))
                         .toArray();
         var counts =
-                new TroubleCounts(
+                new NetworkFaultCounts(
                         numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
         assertThat(line).isEqualTo(counts.toString());
         return counts;
     }
 
     /** Each trouble was there, and as often as the process was told. */
-    private static void assertAsBadAsToldTo(TroubleCounts counts) {
+    private static void assertAsBadAsToldTo(NetworkFaultCounts counts) {
         assertThat(counts.sent()).isGreaterThan(OPERATIONS);
         assertShare(counts.lost(), PROBABILITY, counts.sent());
         assertShare(counts.duplicated(), PROBABILITY, counts.sent() - counts.lost());
@@ -78,7 +78,7 @@ class BadNetworkTest {
     @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldDoEachOperationOnceAndInOrderOverABadNetwork() throws Exception {
         var start = System.nanoTime();
-        var all = new ArrayList<TroubleCounts>();
+        var all = new ArrayList<NetworkFaultCounts>();
         try (var one = side(1, 2);
                 var other = side(2, 1)) {
             var addressOfOne = one.line();

@@ -12,10 +12,10 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
-import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.soft.roce.TracedPacket;
-import org.jrdma.soft.roce.TracedPacket.Direction;
+import org.jrdma.soft.roce.model.PacketListener;
+import org.jrdma.soft.roce.model.TracedPacket;
+import org.jrdma.soft.roce.model.TracedPacket.Direction;
 import org.jrdma.tck.software.Script.Kind;
 import org.jrdma.tck.software.Script.Operation;
 import org.jrdma.verbs.CompletionCursor;
@@ -134,7 +134,7 @@ final class MixedTraffic {
             IO.readln();
             traffic.run(cursor);
             IO.println("done, with %d requests repeated".formatted(repetitions.count));
-            IO.println(network.troubles());
+            IO.println(network.faultCounts());
             IO.readln(); // the other side is done too, and all that it wrote is here
             traffic.check(target);
             IO.println("all was right");

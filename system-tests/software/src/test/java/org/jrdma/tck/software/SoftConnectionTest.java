@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.soft.roce.TracedPacket;
-import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Device;
@@ -73,7 +73,7 @@ class SoftConnectionTest {
 
     @AfterEach
     void close() {
-        soft.trouble(Trouble.NONE);
+        soft.faults(NetworkFaults.NONE);
         threads.shutdownNow();
         listener.close();
         device.close();
@@ -138,8 +138,8 @@ class SoftConnectionTest {
 
     @Test
     void shouldConnectAndDisconnectOverABadNetwork() throws Exception {
-        soft.trouble(
-                Trouble.seeded(7)
+        soft.faults(
+                NetworkFaults.seeded(7)
                         .withLoss(0.15)
                         .withDuplication(0.15)
                         .withReordering(0.15)
@@ -148,7 +148,7 @@ class SoftConnectionTest {
 
         connect(40);
 
-        assertThat(soft.troubles().lost()).isPositive();
+        assertThat(soft.faultCounts().lost()).isPositive();
     }
 
     @Test
@@ -157,7 +157,7 @@ class SoftConnectionTest {
         try (var connection =
                         connections.connect(listener.localAddress(), domain, options(), PATIENCE);
                 var _ = accepting.get()) {
-            soft.trouble(Trouble.NONE.withLoss(1));
+            soft.faults(NetworkFaults.NONE.withLoss(1));
             var start = System.nanoTime();
 
             assertThatThrownBy(() ->

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.soft.roce.TracedPacket.Direction;
-import org.jrdma.soft.roce.Trouble;
-import org.jrdma.soft.roce.TroubleCounts;
+import org.jrdma.soft.roce.model.NetworkFaultCounts;
+import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.model.TracedPacket.Direction;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
@@ -71,7 +71,7 @@ class SoftDeviceTest {
         var library = SoftRoce.onLoopback(1);
         var soft = library.devices().getFirst();
         var verbs = Verbs.from(library);
-        soft.trouble(Trouble.NONE.withLoss(1));
+        soft.faults(NetworkFaults.NONE.withLoss(1));
         for (var round = 1; round <= 2; round++) {
             try (var device = verbs.open(soft.name());
                     var domain = device.newProtectionDomain();
@@ -80,15 +80,16 @@ class SoftDeviceTest {
                     var queuePair = domain.newQueuePair(QueuePairOptions.unreliable(completions))) {
                 queuePair.connect(queuePair.endpoint());
                 queuePair.send(memory.region(64).slice()).await(Duration.ofSeconds(10));
-                assertThat(soft.troubles()).isEqualTo(new TroubleCounts(round, round, 0, 0, 0, 0));
+                assertThat(soft.faultCounts())
+                        .isEqualTo(new NetworkFaultCounts(round, round, 0, 0, 0, 0));
             }
-            assertThat(soft.troubles().lost()).isEqualTo(round);
+            assertThat(soft.faultCounts().lost()).isEqualTo(round);
         }
     }
 
     @Test
     void shouldHaveTheSameTroubleAgainButNotThatOfAnotherDevice() throws Exception {
-        var trouble = Trouble.seeded(5).withLoss(0.5);
+        var trouble = NetworkFaults.seeded(5).withLoss(0.5);
 
         var first = lossesOfEach(trouble);
 
@@ -98,12 +99,12 @@ class SoftDeviceTest {
     }
 
     /** Which of many packets get lost, by device. */
-    private static List<List<Direction>> lossesOfEach(Trouble trouble) throws Exception {
+    private static List<List<Direction>> lossesOfEach(NetworkFaults trouble) throws Exception {
         var library = SoftRoce.onLoopback(2);
         var all = new ArrayList<List<Direction>>();
         for (var soft : library.devices()) {
             var sent = new CopyOnWriteArrayList<Direction>();
-            soft.trouble(trouble);
+            soft.faults(trouble);
             soft.listen(packet -> {
                 if (packet.direction() != Direction.RECEIVED) {
                     sent.add(packet.direction());

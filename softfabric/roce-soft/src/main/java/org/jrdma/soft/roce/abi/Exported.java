@@ -10,7 +10,7 @@ import java.lang.annotation.Target;
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
-@interface Exported {
+public @interface Exported {
 
     /** Its name in C; of a function in a context, the member's. */
     String value();

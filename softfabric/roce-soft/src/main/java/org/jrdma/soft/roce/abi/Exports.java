@@ -1,39 +1,92 @@
 package org.jrdma.soft.roce.abi;
 
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.util.Optional;
+import java.util.function.LongFunction;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.FunctionStubs;
-import org.jspecify.annotations.Nullable;
 
-/** Methods marked as {@link Exported}, as symbols. */
-final class Exports implements SymbolLookup {
+/**
+ * Methods marked as {@link Exported}, as symbols. The callers pass a lookup that can access the
+ * methods.
+ */
+public final class Exports implements SymbolLookup {
+
+    private static final MethodHandle FIND;
+
+    static {
+        try {
+            FIND =
+                    MethodHandles.publicLookup()
+                            .findVirtual(
+                                    LongFunction.class,
+                                    "apply",
+                                    MethodType.methodType(Object.class, long.class));
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final FunctionStubs stubs;
 
-    private Exports(Stream<Class<?>> classes, @Nullable Object receiver) {
+    private Exports(Lookup lookup, Stream<Class<?>> classes, UnaryOperator<MethodHandle> receiver) {
         stubs =
                 new FunctionStubs(
                         marked(classes)
                                 .collect(
                                         Collectors.toMap(
                                                 Exports::name,
-                                                method -> () -> function(method, receiver))));
+                                                method ->
+                                                        () -> function(lookup, method, receiver))));
     }
 
-    /** The static methods of classes of this package. */
-    static Exports of(Class<?>... classes) {
-        return new Exports(Stream.of(classes), null);
+    /** The static methods of classes. */
+    public static Exports of(Lookup lookup, Class<?>... classes) {
+        return new Exports(lookup, Stream.of(classes), UnaryOperator.identity());
     }
 
-    /** The methods of an object of this package. */
-    static Exports of(Object receiver) {
-        return new Exports(Stream.of(receiver.getClass()), receiver);
+    /** The methods of an object. */
+    public static Exports of(Lookup lookup, Object receiver) {
+        return new Exports(
+                lookup, Stream.of(receiver.getClass()), function -> function.bindTo(receiver));
+    }
+
+    /**
+     * The methods of the objects of a class, which the first argument of C's function identifies.
+     */
+    public static <T> Exports of(Lookup lookup, Class<T> type, LongFunction<T> find) {
+        var finder = FIND.bindTo(find).asType(MethodType.methodType(type, long.class));
+        return new Exports(
+                lookup,
+                Stream.of(type),
+                function -> MethodHandles.filterArguments(function, 0, finder));
+    }
+
+    /** Sets the members of a structure that are pointers to functions with their names. */
+    public static void install(
+            SymbolLookup functions, MemorySegment structure, GroupLayout layout) {
+        for (var member : layout.memberLayouts()) {
+            member.name()
+                    .ifPresent(name ->
+                            functions
+                                    .find(name)
+                                    .ifPresent(function -> {
+                                        var offset =
+                                                layout.byteOffset(PathElement.groupElement(name));
+                                        structure.set(ValueLayout.ADDRESS, offset, function);
+                                    }));
+        }
     }
 
     private static Stream<Method> marked(Stream<Class<?>> classes) {
@@ -45,12 +98,12 @@ final class Exports implements SymbolLookup {
         return method.getAnnotation(Exported.class).value();
     }
 
-    private static MethodHandle function(Method method, @Nullable Object receiver) {
+    private static MethodHandle function(
+            Lookup lookup, Method method, UnaryOperator<MethodHandle> receiver) {
         try {
-            var handle = MethodHandles.lookup().unreflect(method);
             return method.getAnnotation(Exported.class)
                     .failure()
-                    .guard(receiver == null ? handle : handle.bindTo(receiver));
+                    .guard(receiver.apply(lookup.unreflect(method)));
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }

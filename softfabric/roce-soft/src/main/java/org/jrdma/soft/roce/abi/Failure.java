@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The ways in which functions of libibverbs report a failure. */
-enum Failure {
+public enum Failure {
     /** The error number is the result. */
     ERRNO(int.class, "errno"),
     /** The result is the error number, below zero. */
@@ -41,7 +41,7 @@ enum Failure {
     }
 
     /** The function, which then lets nothing escape but reports it in this way. */
-    MethodHandle guard(MethodHandle function) {
+    public MethodHandle guard(MethodHandle function) {
         var typed =
                 handler.type().returnType() == function.type().returnType()
                         ? handler
@@ -52,12 +52,12 @@ enum Failure {
     }
 
     /** What is to be said of the current thread's last failure beside its number. */
-    static String explanation() {
+    public static String explanation() {
         return EXPLANATION.get();
     }
 
-    static int errno(Throwable thrown) {
-        if (thrown instanceof Refusal refusal) {
+    public static int errno(Throwable thrown) {
+        if (thrown instanceof ErrnoException refusal) {
             EXPLANATION.set(refusal.getMessage());
             return refusal.errno();
         }
@@ -70,21 +70,21 @@ enum Failure {
         return thrown instanceof OutOfMemoryError ? Errno.ENOMEM : Errno.EIO;
     }
 
-    static long negativeErrno(Throwable thrown) {
+    public static long negativeErrno(Throwable thrown) {
         return -errno(thrown);
     }
 
-    static int minusOne(Throwable thrown) {
+    public static int minusOne(Throwable thrown) {
         Upcalls.errno(errno(thrown));
         return -1;
     }
 
-    static long noPointer(Throwable thrown) {
+    public static long noPointer(Throwable thrown) {
         Upcalls.errno(errno(thrown));
         return 0;
     }
 
-    static void nothing(Throwable thrown) {
+    public static void nothing(Throwable thrown) {
         errno(thrown);
     }
 }

@@ -9,18 +9,18 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Address;
 
 /** Addresses as C has them: 16 bytes in network order. */
-final class Gids {
+public final class Gids {
 
     private static final ValueLayout.OfLong BIG_ENDIAN =
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private Gids() {}
 
-    static Address read(MemorySegment gid) {
+    public static Address read(MemorySegment gid) {
         return new Address(gid.get(BIG_ENDIAN, 0), gid.get(BIG_ENDIAN, Long.BYTES));
     }
 
-    static void write(Address address, MemorySegment gid) {
+    public static void write(Address address, MemorySegment gid) {
         gid.set(BIG_ENDIAN, 0, address.high());
         gid.set(BIG_ENDIAN, Long.BYTES, address.low());
     }
@@ -28,15 +28,15 @@ final class Gids {
     /**
      * Where an {@code ibv_ah_attr} leads.
      *
-     * @throws Refusal unless it has a GID, and starts at the only one of this device
+     * @throws ErrnoException unless it has a GID, and starts at the only one of this device
      */
-    static Address destination(MemorySegment attributes) {
+    public static Address destination(MemorySegment attributes) {
         var route = ibv_ah_attr.grh(attributes);
-        if (ibv_ah_attr.is_global(attributes) == 0
-                || ibv_ah_attr.port_num(attributes) != ContextObject.PORT
-                || ibv_global_route.sgid_index(route) != 0) {
-            throw new Refusal(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(
+                ibv_ah_attr.is_global(attributes) == 0
+                        || ibv_ah_attr.port_num(attributes) != DeviceLimits.PORT
+                        || ibv_global_route.sgid_index(route) != 0,
+                Errno.EINVAL);
         return read(ibv_global_route.dgid(route));
     }
 }

@@ -2,28 +2,37 @@ package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /** Memory that C passes by its address. */
-final class Memory {
+public final class Memory {
 
     private Memory() {}
 
     /**
-     * A structure of the caller's.
+     * A structure of the caller.
      *
-     * @throws Refusal if there is none
+     * @throws ErrnoException if there is none
      */
-    static MemorySegment at(long address, GroupLayout layout) {
+    public static MemorySegment at(long address, GroupLayout layout) {
         return at(address, layout.byteSize());
     }
 
-    /** Bytes of the caller's. */
-    static MemorySegment at(long address, long bytes) {
-        if (address == 0) {
-            throw new Refusal(Errno.EINVAL);
-        }
+    /** Stores a pointer in memory of the caller. */
+    public static void setPointer(long target, MemorySegment value) {
+        at(target, ValueLayout.ADDRESS.byteSize()).set(ValueLayout.ADDRESS, 0, value);
+    }
+
+    /** Stores an {@code int} in memory of the caller. */
+    public static void setInt(long target, int value) {
+        at(target, Integer.BYTES).set(ValueLayout.JAVA_INT, 0, value);
+    }
+
+    /** Bytes of the caller. */
+    public static MemorySegment at(long address, long bytes) {
+        ErrnoException.throwIf(address == 0, Errno.EINVAL);
         return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
     }
 }

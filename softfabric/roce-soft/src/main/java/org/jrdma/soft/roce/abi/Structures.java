@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * number stands in front of the structure. The memory is used again and never given back, so that a
  * stale pointer finds no object instead of no memory.
  */
-final class Structures {
+public final class Structures {
 
     /** In front of each structure; keeps its alignment. */
     private static final long HEADER_BYTES = 16;
@@ -34,7 +34,7 @@ final class Structures {
     private Structures() {}
 
     /** A structure of zeros that {@code object} stands behind. */
-    static synchronized MemorySegment allocate(GroupLayout layout, Object object) {
+    public static synchronized MemorySegment allocate(GroupLayout layout, Object object) {
         var bytes = layout.byteSize();
         var free = FREE_MEMORY.computeIfAbsent(bytes, size -> new ArrayDeque<>());
         var memory =
@@ -51,7 +51,7 @@ final class Structures {
     }
 
     /** Takes a structure back. */
-    static synchronized void release(MemorySegment structure) {
+    public static synchronized void release(MemorySegment structure) {
         var number = number(structure.address());
         if (number == NO_OBJECT) {
             return; // another thread was first
@@ -70,18 +70,16 @@ final class Structures {
     /**
      * What stands behind the structure at an address that {@link #allocate} once gave.
      *
-     * @throws Refusal if it is gone, or something else
+     * @throws ErrnoException if it is gone, or something else
      */
-    static <T> T object(long address, Class<T> type) {
+    public static <T> T object(long address, Class<T> type) {
         var object = find(address);
-        if (!type.isInstance(object)) {
-            throw new Refusal(Errno.EINVAL);
-        }
+        ErrnoException.throwIf(!type.isInstance(object), Errno.EINVAL);
         return type.cast(object);
     }
 
     /** The same for the hot path: null where it is gone. */
-    static @Nullable Object find(long address) {
+    public static @Nullable Object find(long address) {
         return address == 0 ? null : objects[number(address)];
     }
 

@@ -1,9 +1,6 @@
 /**
- * What C sees of the fabric: the functions of libibverbs as stubs that C can call, and its
- * structures with a Java object behind each.
- *
- * <p>The {@code …Exports} hold the functions: they take what C passes, find the objects, and keep
- * C's conventions. The {@code …Object}s do the work.
+ * What the functions of libibverbs and librdmacm share: symbols made from annotated Java methods,
+ * error conventions, native structures with the Java objects behind them, and device limits.
  */
 @NullMarked
 package org.jrdma.soft.roce.abi;

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 public record ConnectOptions(
         long serviceId,
         int transport,
-        Offer offer,
+        EndpointParameters offer,
         int retries,
         int partitionKey,
         int trafficClass,

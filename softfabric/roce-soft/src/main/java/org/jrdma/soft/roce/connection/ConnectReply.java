@@ -16,7 +16,7 @@ public record ConnectReply(
         int localId,
         int remoteId,
         long adapter,
-        Offer offer,
+        EndpointParameters offer,
         boolean extended,
         int elsewhere,
         int acknowledgeDelay,
@@ -38,12 +38,12 @@ public record ConnectReply(
 
     /** Checks the length of the private data. */
     public ConnectReply {
-        Fields.checked(privateData, PRIVATE_BYTES);
+        MessageFields.checked(privateData, PRIVATE_BYTES);
     }
 
     static ConnectReply decode(long transaction, int modifier, MemorySegment body) {
-        var queuePair = Fields.upper24(body, QUEUE_PAIR_OFFSET);
-        var context = Fields.upper24(body, CONTEXT_OFFSET);
+        var queuePair = MessageFields.upper24(body, QUEUE_PAIR_OFFSET);
+        var context = MessageFields.upper24(body, CONTEXT_OFFSET);
         var extended = queuePair == 0; // which no connection has
         var vendor = 0;
         for (var offset : VENDOR_OFFSETS) {
@@ -56,19 +56,19 @@ public record ConnectReply(
                 BigEndian.integer(body, 0),
                 BigEndian.integer(body, 4),
                 BigEndian.longInteger(body, 28),
-                new Offer(
+                new EndpointParameters(
                         extended ? context : queuePair,
-                        Fields.upper24(body, 20),
+                        MessageFields.upper24(body, 20),
                         BigEndian.unsignedByte(body, 24),
                         BigEndian.unsignedByte(body, 25),
                         (flags & 1) != 0,
                         (retries >> 4 & 1) != 0,
                         retries >> 5,
-                        new Enhancement(vendor, modifier)),
+                        new EceOptions(vendor, modifier)),
                 extended,
                 extended ? queuePair : context,
                 flags >> 3,
-                Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
+                MessageFields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
     }
 
     /**
@@ -91,11 +91,6 @@ public record ConnectReply(
     }
 
     @Override
-    public int attribute() {
-        return ATTRIBUTE;
-    }
-
-    @Override
     public int modifier() {
         return offer.enhancement().options();
     }
@@ -105,9 +100,9 @@ public record ConnectReply(
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);
-        Fields.putUpper24(body, QUEUE_PAIR_OFFSET, extended ? elsewhere : offer.queuePair());
-        Fields.putUpper24(body, CONTEXT_OFFSET, extended ? offer.queuePair() : elsewhere);
-        Fields.putUpper24(body, 20, offer.sequence());
+        MessageFields.putUpper24(body, QUEUE_PAIR_OFFSET, extended ? elsewhere : offer.queuePair());
+        MessageFields.putUpper24(body, CONTEXT_OFFSET, extended ? offer.queuePair() : elsewhere);
+        MessageFields.putUpper24(body, 20, offer.sequence());
         BigEndian.putByte(body, 24, offer.responderResources());
         BigEndian.putByte(body, 25, extended ? 0 : offer.initiatorDepth());
         BigEndian.putByte(
@@ -121,6 +116,6 @@ public record ConnectReply(
         for (var place = 0; place < VENDOR_OFFSETS.length; place++) {
             BigEndian.putByte(body, VENDOR_OFFSETS[place], vendor >> ((2 - place) * Byte.SIZE));
         }
-        Fields.putRest(body, PRIVATE_OFFSET, privateData);
+        MessageFields.putRest(body, PRIVATE_OFFSET, privateData);
     }
 }

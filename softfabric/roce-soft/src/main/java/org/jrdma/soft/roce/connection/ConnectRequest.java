@@ -19,7 +19,7 @@ public record ConnectRequest(
         int localId,
         long serviceId,
         long adapter,
-        Offer offer,
+        EndpointParameters offer,
         int transport,
         int retries,
         int partitionKey,
@@ -53,7 +53,7 @@ public record ConnectRequest(
 
     /** Checks the length of the private data. */
     public ConnectRequest {
-        Fields.checked(privateData, PRIVATE_BYTES);
+        MessageFields.checked(privateData, PRIVATE_BYTES);
     }
 
     static ConnectRequest decode(long transaction, int modifier, MemorySegment body) {
@@ -66,15 +66,15 @@ public record ConnectRequest(
                 BigEndian.integer(body, 0),
                 BigEndian.longInteger(body, 8),
                 BigEndian.longInteger(body, 16),
-                new Offer(
-                        Fields.upper24(body, 32),
-                        Fields.upper24(body, 44),
+                new EndpointParameters(
+                        MessageFields.upper24(body, 32),
+                        MessageFields.upper24(body, 44),
                         BigEndian.unsignedByte(body, 35),
                         BigEndian.unsignedByte(body, 39),
                         (timeoutsOfPeer & 1) != 0,
                         (repeats >> 3 & 1) != 0,
                         mtu & 7,
-                        new Enhancement(Fields.lower24(body, VENDOR_OFFSET), modifier)),
+                        new EceOptions(MessageFields.lower24(body, VENDOR_OFFSET), modifier)),
                 transport(timeoutsOfPeer >> 1 & 3, repeats & 7),
                 timeouts & 7,
                 BigEndian.unsignedShort(body, 48),
@@ -82,25 +82,20 @@ public record ConnectRequest(
                 timeouts >> 3,
                 repeats >> 4,
                 new RequestedPath(
-                        Fields.address(body, 56),
-                        Fields.address(body, 72),
+                        MessageFields.address(body, 56),
+                        MessageFields.address(body, 72),
                         mtu >> 4,
                         BigEndian.integer(body, 88) >>> 12,
                         BigEndian.unsignedByte(body, 92),
                         BigEndian.unsignedByte(body, 93),
                         BigEndian.unsignedByte(body, 94) >> 4,
                         BigEndian.unsignedByte(body, 95) >> 3),
-                Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
+                MessageFields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
     }
 
     /** Only the last type has extended ones; of others those bits are reserved. */
     private static int transport(int type, int extendedType) {
         return type == LAST_TYPE ? extendedType << 2 | type : type;
-    }
-
-    @Override
-    public int attribute() {
-        return ATTRIBUTE;
     }
 
     @Override
@@ -113,17 +108,17 @@ public record ConnectRequest(
     public void encodeBody(MemorySegment body) {
         var receives = transport != EXTENDED;
         BigEndian.putInteger(body, 0, localId);
-        Fields.putLower24(body, VENDOR_OFFSET, offer.enhancement().vendor());
+        MessageFields.putLower24(body, VENDOR_OFFSET, offer.enhancement().vendor());
         BigEndian.putLongInteger(body, 8, serviceId);
         BigEndian.putLongInteger(body, 16, adapter);
-        Fields.putUpper24(body, 32, offer.queuePair());
+        MessageFields.putUpper24(body, 32, offer.queuePair());
         BigEndian.putByte(body, 35, receives ? offer.responderResources() : 0);
         BigEndian.putByte(body, 39, offer.initiatorDepth());
         BigEndian.putByte(
                 body,
                 43,
                 peerResponseTimeout << 3 | (transport & 3) << 1 | (offer.flowControl() ? 1 : 0));
-        Fields.putUpper24(body, 44, offer.sequence());
+        MessageFields.putUpper24(body, 44, offer.sequence());
         BigEndian.putByte(body, 47, ownResponseTimeout << 3 | (receives ? retries : 0));
         BigEndian.putShort(body, 48, partitionKey);
         BigEndian.putByte(body, 50, path.mtu() << 4 | (receives ? offer.notReadyRetries() : 0));
@@ -133,13 +128,13 @@ public record ConnectRequest(
                 repeats << 4 | (receives && offer.sharedReceives() ? 1 : 0) << 3 | transport >> 2);
         BigEndian.putShort(body, 52, PERMISSIVE_LID);
         BigEndian.putShort(body, 54, PERMISSIVE_LID);
-        Fields.putAddress(body, 56, path.local());
-        Fields.putAddress(body, 72, path.remote());
+        MessageFields.putAddress(body, 56, path.local());
+        MessageFields.putAddress(body, 72, path.remote());
         BigEndian.putInteger(body, 88, path.flowLabel() << 12 | RATE);
         BigEndian.putByte(body, 92, path.trafficClass());
         BigEndian.putByte(body, 93, path.hopLimit());
         BigEndian.putByte(body, 94, path.serviceLevel() << 4);
         BigEndian.putByte(body, 95, path.acknowledgeTimeout() << 3);
-        Fields.putRest(body, PRIVATE_OFFSET, privateData);
+        MessageFields.putRest(body, PRIVATE_OFFSET, privateData);
     }
 }

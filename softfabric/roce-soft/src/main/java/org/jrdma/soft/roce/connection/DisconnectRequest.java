@@ -18,18 +18,13 @@ public record DisconnectRequest(long transaction, int localId, int remoteId, int
                 transaction,
                 BigEndian.integer(body, 0),
                 BigEndian.integer(body, 4),
-                Fields.upper24(body, 8));
-    }
-
-    @Override
-    public int attribute() {
-        return ATTRIBUTE;
+                MessageFields.upper24(body, 8));
     }
 
     @Override
     public void encodeBody(MemorySegment body) {
         BigEndian.putInteger(body, 0, localId);
         BigEndian.putInteger(body, 4, remoteId);
-        Fields.putUpper24(body, 8, remoteQueuePair);
+        MessageFields.putUpper24(body, 8, remoteQueuePair);
     }
 }

@@ -13,11 +13,11 @@ public sealed interface Message
                 ConnectReply,
                 ReadyToUse,
                 Rejection,
-                Receipt,
+                ReceiptAcknowledgement,
                 DisconnectRequest,
                 DisconnectReply,
-                ServiceRequest,
-                ServiceReply {
+                SidrRequest,
+                SidrReply {
 
     /** The length of each. */
     int BYTES = 256;
@@ -32,10 +32,22 @@ public sealed interface Message
     int ATTRIBUTE_OFFSET = 16;
     int MODIFIER_OFFSET = 20;
 
-    /** The number of its kind. */
-    int attribute();
+    /** The attribute ID of the message. */
+    default int attribute() {
+        return switch (this) {
+            case ConnectRequest _ -> ConnectRequest.ATTRIBUTE;
+            case ConnectReply _ -> ConnectReply.ATTRIBUTE;
+            case ReadyToUse _ -> ReadyToUse.ATTRIBUTE;
+            case Rejection _ -> Rejection.ATTRIBUTE;
+            case ReceiptAcknowledgement _ -> ReceiptAcknowledgement.ATTRIBUTE;
+            case DisconnectRequest _ -> DisconnectRequest.ATTRIBUTE;
+            case DisconnectReply _ -> DisconnectReply.ATTRIBUTE;
+            case SidrRequest _ -> SidrRequest.ATTRIBUTE;
+            case SidrReply _ -> SidrReply.ATTRIBUTE;
+        };
+    }
 
-    /** What the header adds to that: the options of {@link Enhancement}, where there are any. */
+    /** What the header adds to that: the options of {@link EceOptions}, where there are any. */
     default int modifier() {
         return 0;
     }
@@ -73,11 +85,12 @@ public sealed interface Message
             case ConnectReply.ATTRIBUTE -> ConnectReply.decode(transaction, modifier, body);
             case ReadyToUse.ATTRIBUTE -> ReadyToUse.decode(transaction, body);
             case Rejection.ATTRIBUTE -> Rejection.decode(transaction, body);
-            case Receipt.ATTRIBUTE -> Receipt.decode(transaction, body);
+            case ReceiptAcknowledgement.ATTRIBUTE ->
+                    ReceiptAcknowledgement.decode(transaction, body);
             case DisconnectRequest.ATTRIBUTE -> DisconnectRequest.decode(transaction, body);
             case DisconnectReply.ATTRIBUTE -> DisconnectReply.decode(transaction, body);
-            case ServiceRequest.ATTRIBUTE -> ServiceRequest.decode(transaction, body);
-            case ServiceReply.ATTRIBUTE -> ServiceReply.decode(transaction, body);
+            case SidrRequest.ATTRIBUTE -> SidrRequest.decode(transaction, body);
+            case SidrReply.ATTRIBUTE -> SidrReply.decode(transaction, body);
             default -> throw new MalformedPacketException("unknown management attribute");
         };
     }
@@ -92,11 +105,11 @@ public sealed interface Message
             case ConnectReply.ATTRIBUTE -> "REP";
             case ReadyToUse.ATTRIBUTE -> "RTU";
             case Rejection.ATTRIBUTE -> "REJ";
-            case Receipt.ATTRIBUTE -> "MRA";
+            case ReceiptAcknowledgement.ATTRIBUTE -> "MRA";
             case DisconnectRequest.ATTRIBUTE -> "DREQ";
             case DisconnectReply.ATTRIBUTE -> "DREP";
-            case ServiceRequest.ATTRIBUTE -> "SIDR_REQ";
-            case ServiceReply.ATTRIBUTE -> "SIDR_REP";
+            case SidrRequest.ATTRIBUTE -> "SIDR_REQ";
+            case SidrReply.ATTRIBUTE -> "SIDR_REP";
             default -> "";
         };
     }

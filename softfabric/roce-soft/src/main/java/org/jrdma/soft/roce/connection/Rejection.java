@@ -8,15 +8,16 @@ import org.jrdma.soft.roce.packet.BigEndian;
  *
  * @param localId 0 where the sender has none for it
  * @param remoteId 0 where the sender does not know it
- * @param reason a code of the specification, see {@link Reason}
- * @param adapter the GUID of the sender's device where the reason is {@link Reason#TIMEOUT}, which
- *     is how a peer finds a request whose sender does not know the peer's number; else 0
+ * @param reason a code of the specification, see {@link RejectionReason}
+ * @param adapter the GUID of the sender's device where the reason is {@link
+ *     RejectionReason#TIMEOUT}, which is how a peer finds a request whose sender does not know the
+ *     peer's number; else 0
  */
 public record Rejection(
         long transaction,
         int localId,
         int remoteId,
-        Answered answered,
+        AnsweredMessage answered,
         int reason,
         long adapter,
         MemorySegment privateData)
@@ -30,7 +31,7 @@ public record Rejection(
 
     /** Checks the length of the private data. */
     public Rejection {
-        Fields.checked(privateData, PRIVATE_BYTES);
+        MessageFields.checked(privateData, PRIVATE_BYTES);
     }
 
     /** For any reason but that the peer has not answered in time. */
@@ -38,7 +39,7 @@ public record Rejection(
             long transaction,
             int localId,
             int remoteId,
-            Answered answered,
+            AnsweredMessage answered,
             int reason,
             MemorySegment privateData) {
         this(transaction, localId, remoteId, answered, reason, 0, privateData);
@@ -49,17 +50,12 @@ public record Rejection(
                 transaction,
                 BigEndian.integer(body, 0),
                 BigEndian.integer(body, 4),
-                Answered.of(BigEndian.unsignedByte(body, 8) >> 6),
+                AnsweredMessage.of(BigEndian.unsignedByte(body, 8) >> 6),
                 BigEndian.unsignedShort(body, 10),
                 BigEndian.unsignedByte(body, 9) >> 1 == Long.BYTES
                         ? BigEndian.longInteger(body, INFORMATION_OFFSET)
                         : 0,
-                Fields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
-    }
-
-    @Override
-    public int attribute() {
-        return ATTRIBUTE;
+                MessageFields.rest(body, PRIVATE_OFFSET, PRIVATE_BYTES));
     }
 
     @Override
@@ -68,10 +64,10 @@ public record Rejection(
         BigEndian.putInteger(body, 4, remoteId);
         BigEndian.putByte(body, 8, answered.code() << 6);
         BigEndian.putShort(body, 10, reason);
-        if (reason == Reason.TIMEOUT) {
+        if (reason == RejectionReason.TIMEOUT) {
             BigEndian.putByte(body, 9, Long.BYTES << 1);
             BigEndian.putLongInteger(body, INFORMATION_OFFSET, adapter);
         }
-        Fields.putRest(body, PRIVATE_OFFSET, privateData);
+        MessageFields.putRest(body, PRIVATE_OFFSET, privateData);
     }
 }

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
-/** What a completion queue is told. One object serves all completions: copy what is needed. */
+/** A completion. One object carries all completions of an engine: copy what is needed. */
 public final class Completion {
 
     long id;
@@ -15,10 +15,12 @@ public final class Completion {
     int sourceQueuePair;
     boolean solicited;
     boolean hasRouteHeader;
+    private long count;
 
     Completion() {}
 
-    Completion begin(long id, CompletionStatus status, CompletionKind kind, int queuePair) {
+    void begin(long id, CompletionStatus status, CompletionKind kind, int queuePair) {
+        count++;
         this.id = id;
         this.status = status;
         this.kind = kind;
@@ -31,7 +33,11 @@ public final class Completion {
         sourceQueuePair = 0;
         solicited = false;
         hasRouteHeader = false;
-        return this;
+    }
+
+    /** How many completions this object has carried. */
+    long count() {
+        return count;
     }
 
     /** The number that the work request was posted with. */

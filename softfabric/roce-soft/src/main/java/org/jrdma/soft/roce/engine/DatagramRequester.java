@@ -3,7 +3,6 @@ package org.jrdma.soft.roce.engine;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
 import org.jrdma.soft.roce.packet.ImmediateHeader;
-import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
@@ -28,24 +27,21 @@ final class DatagramRequester implements Requester {
     }
 
     @Override
-    public void change(SendParameters parameters) {}
-
-    @Override
-    public Transmission send() {
+    public TransmitResult send() {
         var head = queue.head();
         if (head == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         var work = queue.slot(head);
         if (work.operation != SendOperation.SEND) {
             return fail(work, CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
         }
-        if (work.bytes() > queuePair.pathMtu()) {
+        if (work.bytes() > queuePair.link().pathMtu()) {
             return fail(work, CompletionStatus.LOCAL_LENGTH_ERROR);
         }
-        var packet = engine.claim();
+        var packet = queuePair.link().claim();
         if (packet == null) {
-            return Transmission.LINK_FULL;
+            return TransmitResult.LINK_FULL;
         }
         var opCode = work.hasImmediate ? OpCode.UD_SEND_ONLY_IMMEDIATE : OpCode.UD_SEND_ONLY;
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
@@ -64,42 +60,34 @@ final class DatagramRequester implements Requester {
             new ImmediateHeader(work.immediate)
                     .encode(packet.memory(), body - ImmediateHeader.BYTES);
         }
-        queuePair.send(
-                packet,
-                work.remote,
-                work.remoteQueuePair,
-                opCode,
-                work.solicited,
-                bytes,
-                false,
-                sequence);
+        queuePair
+                .link()
+                .send(
+                        packet,
+                        work.remote,
+                        work.remoteQueuePair,
+                        opCode,
+                        work.solicited,
+                        bytes,
+                        false,
+                        sequence);
         sequence = PacketSequence.plus(sequence, 1);
-        queuePair.completeSend(work, CompletionStatus.SUCCESS);
+        queuePair.completions().completeSend(work, CompletionStatus.SUCCESS);
         queue.release(head + 1);
-        return Transmission.SENT;
+        return TransmitResult.SENT;
     }
 
-    private Transmission fail(SendWork work, CompletionStatus status) {
-        queuePair.completeSend(work, status);
+    private TransmitResult fail(SendWork work, CompletionStatus status) {
+        queuePair.completions().completeSend(work, status);
         queue.release(queue.head() + 1);
         queuePair.failSending();
-        return Transmission.IDLE;
-    }
-
-    @Override
-    public void receive(IncomingPacket answer) {
-        throw new IllegalStateException("no opcode of this transport is an answer");
-    }
-
-    @Override
-    public void timerExpired() {
-        throw new IllegalStateException("nothing is timed");
+        return TransmitResult.IDLE;
     }
 
     @Override
     public void flush() {
         for (var head = queue.head(); head < queue.tail(); head++) {
-            queuePair.completeSend(queue.slot(head), CompletionStatus.FLUSHED);
+            queuePair.completions().completeSend(queue.slot(head), CompletionStatus.FLUSHED);
             queue.release(head + 1);
         }
     }

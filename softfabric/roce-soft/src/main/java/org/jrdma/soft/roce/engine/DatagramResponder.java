@@ -10,12 +10,14 @@ final class DatagramResponder implements Responder {
 
     private final Engine engine;
     private final QueuePair queuePair;
+    private final CompletionReporter reporter;
     private final ReceiveWork receive;
     private final MemorySegment route = Arena.ofAuto().allocate(RouteHeader.BYTES);
 
     DatagramResponder(Engine engine, QueuePair queuePair) {
         this.engine = engine;
         this.queuePair = queuePair;
+        this.reporter = queuePair.completions();
         this.receive = new ReceiveWork(queuePair.receives().maxBuffers());
     }
 
@@ -23,17 +25,12 @@ final class DatagramResponder implements Responder {
     public void start(ReceiveParameters parameters) {}
 
     @Override
-    public Transmission send() {
-        return Transmission.IDLE;
-    }
-
-    @Override
     public void receive(IncomingPacket packet) {
         var bytes = packet.payloadBytes();
         var queue = queuePair.receives();
         var next = queue.peek();
         if (packet.datagram().queueKey() != queuePair.queueKey()
-                || bytes > queuePair.pathMtu()
+                || bytes > queuePair.link().pathMtu()
                 || next == null
                 || RouteHeader.BYTES + bytes > next.buffers.bytes()
                 || !queue.take(receive)) {
@@ -47,12 +44,17 @@ final class DatagramResponder implements Responder {
                                 packet.buffer().memory(),
                                 packet.payloadOffset(),
                                 bytes))) {
-            queuePair.failReceive(receive, CompletionStatus.LOCAL_PROTECTION_ERROR);
+            reporter.failReceive(
+                    reporter.receives(), receive, CompletionStatus.LOCAL_PROTECTION_ERROR);
             queuePair.fail();
             return;
         }
-        queuePair.completeReceive(
-                receive, CompletionKind.RECEIVE, packet, RouteHeader.BYTES + bytes);
+        reporter.completeReceive(
+                reporter.receives(),
+                receive,
+                CompletionKind.RECEIVE,
+                packet,
+                RouteHeader.BYTES + bytes);
     }
 
     private boolean scatter(long offset, MemorySegment source, long sourceOffset, long length) {

@@ -16,23 +16,23 @@ final class Doorbells {
     static {
         try {
             var lookup = MethodHandles.lookup();
-            TOP = lookup.findVarHandle(Doorbells.class, "top", QueuePair.class);
-            RUNG = lookup.findVarHandle(QueuePair.class, "rung", boolean.class);
+            TOP = lookup.findVarHandle(Doorbells.class, "top", Schedulable.class);
+            RUNG = lookup.findVarHandle(Schedulable.class, "rung", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     @SuppressWarnings("unused") // through TOP
-    private volatile @Nullable QueuePair top;
+    private volatile @Nullable Schedulable top;
 
-    void ring(QueuePair queuePair) {
+    void ring(Schedulable queuePair) {
         // Written even where it was true already: what was posted before is then seen by who
         // answers, whose own write comes after this one.
         if ((boolean) RUNG.getAndSet(queuePair, true)) {
             return;
         }
-        QueuePair below;
+        Schedulable below;
         do {
             below = top;
             queuePair.rungBefore = below;
@@ -44,12 +44,12 @@ final class Doorbells {
     }
 
     /** Takes all queue pairs: this is the first, {@link #next} gives the others. */
-    @Nullable QueuePair takeAll() {
-        return top == null ? null : (QueuePair) TOP.getAndSet(this, null);
+    @Nullable Schedulable takeAll() {
+        return top == null ? null : (Schedulable) TOP.getAndSet(this, null);
     }
 
     /** Lets a queue pair be rung again. Returns the one below. */
-    @Nullable QueuePair next(QueuePair queuePair) {
+    @Nullable Schedulable next(Schedulable queuePair) {
         var below = queuePair.rungBefore;
         queuePair.rungBefore = null;
         RUNG.getAndSet(queuePair, false);

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.random.RandomGenerator;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
@@ -16,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queue pairs of one device. For one thread at a time; see the package.
+ * The queue pairs of one device and their scheduling. For one thread at a time; see the package.
  *
  * <p>A round of its caller: {@link #advance} the time, {@link #receive} what came in, {@link
  * #expireTimers}, and then {@link #transmit} once, so that acknowledgements of one round travel as
@@ -33,59 +34,52 @@ public final class Engine {
     /** Numbers 0 and 1 are those of management. */
     private static final int FIRST_INDEX = 2;
 
-    private final Link link;
+    private final Transmitter transmitter;
     private final MemoryRegistry memory;
     private final EngineOptions options;
-    private final FaultSink faults;
+    private final FailureListener failures;
     private final InvariantCrc checksum = new InvariantCrc();
     private final IncomingPacket incoming = new IncomingPacket();
     private final Completion completion = new Completion();
     private final TimerQueue timers = new TimerQueue();
 
     private final NumberTable<QueuePair> queuePairs;
-    private final NumberTable<ExtendedReceives> extendedReceives;
+    private final NumberTable<ExtendedReceiveQueue> extendedReceives;
 
     /** Those that may have something to send, in the order of their turns. */
-    private final ArrayDeque<QueuePair> active = new ArrayDeque<>();
+    private final ArrayDeque<Schedulable> active = new ArrayDeque<>();
 
-    /** Those in use; there are few. */
-    private final List<Path> paths = new ArrayList<>();
+    private final PathTable paths;
 
     private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
 
-    /** Those of them that somebody waits for. */
-    private final List<Path> crowded = new ArrayList<>();
-
-    /** The one that lets a queue pair have its turn now. */
-    private @Nullable Path serving;
-
-    private long pathsAgeAt = TimerQueue.NEVER;
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
     private @Nullable ManagementQueuePair management;
     private long now;
-    private long completions;
 
     private record GroupMember(Address group, QueuePair queuePair) {}
 
     /**
      * @param random where the high bits of numbers come from
      */
-    public Engine(Link link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
+    public Engine(
+            PacketLink link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
         this(link, memory, options, random, Engine::log);
     }
 
-    /** As the other, and tells {@code faults} instead of the log. */
+    /** As the other, and notifies {@code failures} instead of writing to the log. */
     Engine(
-            Link link,
+            PacketLink link,
             MemoryRegistry memory,
             EngineOptions options,
             RandomGenerator random,
-            FaultSink faults) {
-        this.link = link;
+            FailureListener failures) {
+        this.transmitter = new Transmitter(link, checksum);
+        this.paths = new PathTable(options.pathBytes());
         this.memory = memory;
         this.options = options;
-        this.faults = faults;
+        this.failures = failures;
         this.queuePairs = new NumberTable<>(random, FIRST_INDEX);
         this.extendedReceives = new NumberTable<>(random, 1);
     }
@@ -116,8 +110,8 @@ public final class Engine {
     }
 
     /** Gives datagrams of management that come for {@code address} to {@code wanted}. */
-    public void management(Address address, Management wanted) {
-        management = new ManagementQueuePair(this, address, wanted);
+    public void management(Address address, ManagementAgent wanted) {
+        management = new ManagementQueuePair(transmitter, address, wanted);
     }
 
     /**
@@ -128,7 +122,7 @@ public final class Engine {
      */
     public void sendManagement(Address remote, MemorySegment datagram) {
         if (management == null) {
-            throw new IllegalStateException("nobody to answer");
+            throw new IllegalStateException("no management agent");
         }
         management.post(remote, datagram);
     }
@@ -138,13 +132,13 @@ public final class Engine {
      *
      * @return null if there are 65,535 already
      */
-    public @Nullable ExtendedReceives newExtendedReceives(
+    public @Nullable ExtendedReceiveQueue newExtendedReceives(
             ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
         var number = extendedReceives.claim();
         if (number == NumberTable.NONE) {
             return null;
         }
-        var made = new ExtendedReceives(number, domain, queue, completions);
+        var made = new ExtendedReceiveQueue(number, domain, queue, completions);
         extendedReceives.put(number, made);
         return made;
     }
@@ -153,12 +147,12 @@ public final class Engine {
      * Removes a receive queue, with no further completions. A message that comes to it meanwhile
      * fails.
      */
-    public void destroy(ExtendedReceives receives) {
+    public void destroy(ExtendedReceiveQueue receives) {
         extendedReceives.remove(receives.number());
         receives.destroy();
     }
 
-    @Nullable ExtendedReceives extendedReceives(int number) {
+    @Nullable ExtendedReceiveQueue extendedReceives(int number) {
         return extendedReceives.find(number);
     }
 
@@ -186,7 +180,7 @@ public final class Engine {
             receiveForGroup(packet);
             return;
         }
-        if (incoming.destinationQueuePair() == Management.QUEUE_PAIR) {
+        if (incoming.destinationQueuePair() == ManagementAgent.QUEUE_PAIR) {
             receiveForManagement(packet);
             return;
         }
@@ -209,7 +203,7 @@ public final class Engine {
             try {
                 management.receive(incoming);
             } catch (Throwable e) {
-                LOG.error("Management failed, and goes on", e);
+                LOG.error("The management agent failed and continues", e);
             }
         }
     }
@@ -268,8 +262,8 @@ public final class Engine {
      * what is late for the thread is not late for the peer.
      */
     public void expireTimers() {
-        if (now >= pathsAgeAt) {
-            agePaths();
+        if (now >= paths.deadline()) {
+            paths.age(now);
         }
         while (nextAlarm() <= now) {
             alarms.remove().action.run();
@@ -300,11 +294,11 @@ public final class Engine {
         alarms.add(new Alarm(now + nanos, action));
     }
 
-    private void expire(Management due) {
+    private void expire(ManagementAgent due) {
         try {
             due.expire(now);
         } catch (Throwable e) {
-            LOG.error("Management failed, and goes on", e);
+            LOG.error("The management agent failed and continues", e);
         }
     }
 
@@ -318,7 +312,7 @@ public final class Engine {
 
     /** How many completions there were so far. */
     public long completions() {
-        return completions;
+        return completion.count();
     }
 
     /**
@@ -326,24 +320,13 @@ public final class Engine {
      */
     public long nextDeadline() {
         return Math.min(
-                Math.min(nextAlarm(), managementDeadline()), Math.min(timers.next(), pathsAgeAt));
+                Math.min(nextAlarm(), managementDeadline()),
+                Math.min(timers.next(), paths.deadline()));
     }
 
-    /** Someone waits for room on a path. */
+    /** Notes that a queue pair waits for room on a path. */
     void awaitRoom(Path path) {
-        if (!path.crowded) {
-            path.crowded = true;
-            crowded.add(path);
-        }
-        pathsAgeAt = Math.min(pathsAgeAt, path.deadline());
-    }
-
-    private void agePaths() {
-        pathsAgeAt = TimerQueue.NEVER;
-        for (var path : crowded) {
-            path.age(now);
-            awaitRoom(path);
-        }
+        paths.awaitRoom(path);
     }
 
     /**
@@ -370,16 +353,16 @@ public final class Engine {
     }
 
     /** Lets a queue pair send until its turn is over. */
-    private Transmission turn(QueuePair queuePair) {
-        var outcome = Transmission.SENT;
+    private TransmitResult turn(Schedulable queuePair) {
+        var outcome = TransmitResult.SENT;
         try {
-            for (var i = 0; i < options.burst() && outcome == Transmission.SENT; i++) {
+            for (var i = 0; i < options.burst() && outcome == TransmitResult.SENT; i++) {
                 outcome = queuePair.send();
             }
             return outcome;
         } catch (Throwable e) {
             failed(queuePair, e);
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
     }
 
@@ -387,41 +370,29 @@ public final class Engine {
      * Something went wrong at a queue pair that nobody foresaw: here, in who is told of completions
      * and events, or for want of memory. It fails, and the others go on.
      */
-    private void failed(QueuePair queuePair, Throwable cause) {
+    private void failed(Schedulable queuePair, Throwable cause) {
         try {
-            if (queuePair.state() != QueuePairState.ERROR) { // else in failing, perhaps
-                queuePair.fail();
-            }
+            queuePair.failOnce();
         } catch (Throwable again) {
-            faults.failed(queuePair, again);
+            failures.failed(queuePair.number(), again);
         }
-        faults.failed(queuePair, cause);
+        failures.failed(queuePair.number(), cause);
     }
 
-    private static void log(QueuePair queuePair, Throwable cause) {
+    private static void log(int queuePair, Throwable cause) {
         try {
-            LOG.error("Queue pair {} failed", queuePair.number(), cause);
+            LOG.error("Queue pair {} failed", queuePair, cause);
         } catch (OutOfMemoryError untold) {
             // The others go on all the same.
         }
     }
 
-    /** One with a turn coming; else one that has waited for its path and finds room there. */
-    private @Nullable QueuePair nextActive() {
-        if (serving != null) {
-            serving.serveNobody();
-            serving = null;
-        }
+    /** The next queue pair with a turn; otherwise one that waited for its path and finds room. */
+    private @Nullable Schedulable nextActive() {
+        paths.endTurn();
         var next = active.pollFirst();
-        for (var i = crowded.size() - 1; i >= 0 && next == null; i--) {
-            var path = crowded.get(i);
-            if (path.isCrowded()) {
-                next = path.next();
-                serving = path;
-            } else {
-                path.crowded = false;
-                crowded.remove(i);
-            }
+        if (next == null) {
+            next = paths.next();
         }
         if (next != null) {
             next.active = true;
@@ -429,28 +400,16 @@ public final class Engine {
         return next;
     }
 
-    /** The path to an address, for one user more. */
+    /** Adds a user to the path to an address. */
     Path enterPath(Address remote) {
-        for (var i = 0; i < paths.size(); i++) {
-            if (paths.get(i).remote().equals(remote)) {
-                paths.get(i).enter();
-                return paths.get(i);
-            }
-        }
-        var path = new Path(remote, options.pathBytes(), now);
-        path.enter();
-        paths.add(path);
-        return path;
+        return paths.enter(remote, now);
     }
 
     void leavePath(QueuePair queuePair, Path path) {
-        if (path.leave(queuePair)) {
-            paths.remove(path);
-            crowded.remove(path);
-        }
+        paths.leave(queuePair, path);
     }
 
-    void activate(QueuePair queuePair) {
+    void activate(Schedulable queuePair) {
         if (!queuePair.active) {
             active.addLast(queuePair);
             queuePair.active = true; // after what may find no memory
@@ -465,18 +424,11 @@ public final class Engine {
         timers.remove(queuePair);
     }
 
-    @Nullable PacketBuffer claim() {
-        return link.claim();
-    }
-
-    void send(PacketBuffer packet) {
-        packet.sourcePort(PacketBuffer.UDP_PORT);
-        checksum.seal(packet);
-        link.send(packet);
+    Transmitter transmitter() {
+        return transmitter;
     }
 
     Completion completion() {
-        completions++;
         return completion;
     }
 

@@ -21,21 +21,21 @@ final class ManagementQueuePair {
     private static final int PARTITION_KEY = 0xffff;
     private static final int PARTITION = 0x7fff;
 
-    private final Engine engine;
+    private final Transmitter transmitter;
     private final Address local;
-    private final Management management;
+    private final ManagementAgent management;
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
     private int sequence;
 
     private record Outgoing(Address remote, MemorySegment datagram) {}
 
-    ManagementQueuePair(Engine engine, Address local, Management management) {
-        this.engine = engine;
+    ManagementQueuePair(Transmitter transmitter, Address local, ManagementAgent management) {
+        this.transmitter = transmitter;
         this.local = local;
         this.management = management;
     }
 
-    Management management() {
+    ManagementAgent management() {
         return management;
     }
 
@@ -44,7 +44,9 @@ final class ManagementQueuePair {
         return packet.opCode() == OpCode.UD_SEND_ONLY
                 && (packet.partitionKey() & PARTITION) == PARTITION
                 && packet.datagram()
-                        .equals(new DatagramHeader(Management.QUEUE_KEY, Management.QUEUE_PAIR));
+                        .equals(
+                                new DatagramHeader(
+                                        ManagementAgent.QUEUE_KEY, ManagementAgent.QUEUE_PAIR));
     }
 
     void receive(IncomingPacket packet) {
@@ -64,13 +66,13 @@ final class ManagementQueuePair {
     /** Sends what waits. False if the link had no buffer for some of it. */
     boolean send() {
         for (var next = waiting.peekFirst(); next != null; next = waiting.peekFirst()) {
-            var packet = engine.claim();
+            var packet = transmitter.claim();
             if (packet == null) {
                 return false;
             }
             waiting.removeFirst();
             write(packet, next);
-            engine.send(packet);
+            transmitter.send(packet);
         }
         return true;
     }
@@ -84,12 +86,13 @@ final class ManagementQueuePair {
                 false,
                 0,
                 PARTITION_KEY,
-                Management.QUEUE_PAIR,
+                ManagementAgent.QUEUE_PAIR,
                 false,
                 sequence);
         sequence = PacketSequence.plus(sequence, 1);
         var headers = PacketBuffer.START + BaseTransportHeader.BYTES;
-        new DatagramHeader(Management.QUEUE_KEY, Management.QUEUE_PAIR).encode(memory, headers);
+        new DatagramHeader(ManagementAgent.QUEUE_KEY, ManagementAgent.QUEUE_PAIR)
+                .encode(memory, headers);
         var bytes = next.datagram.byteSize();
         MemorySegment.copy(next.datagram, 0, memory, headers + DatagramHeader.BYTES, bytes);
         packet.length(BaseTransportHeader.BYTES + DatagramHeader.BYTES + (int) bytes);

@@ -61,13 +61,13 @@ final class Path {
     private int users;
 
     /** Those that would send if there were room, in the order of their turns. */
-    private final ArrayDeque<QueuePair> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Schedulable> waiting = new ArrayDeque<>();
 
     /** Of the engine: whether it is among those that somebody waits for. */
     boolean crowded;
 
     /** The one whose turn it is now. */
-    private @Nullable QueuePair served;
+    private @Nullable Schedulable served;
 
     /** Whether the first of those that wait found no room. */
     private boolean full;
@@ -118,7 +118,7 @@ final class Path {
     }
 
     /** Returns whether nobody uses it any more. */
-    boolean leave(QueuePair queuePair) {
+    boolean leave(Schedulable queuePair) {
         if (queuePair.waitsForPath) {
             queuePair.waitsForPath = false;
             waiting.remove(queuePair);
@@ -133,7 +133,7 @@ final class Path {
     }
 
     /** Whether a queue pair may send so much now. If not, it is {@linkplain #next called}. */
-    boolean admits(QueuePair queuePair, Share share, long charge) {
+    boolean admits(Schedulable queuePair, Share share, long charge) {
         if (queuePair == served || waiting.isEmpty()) {
             if (underWay.charge() + charge <= window || underWay.charge() == 0) {
                 return true;
@@ -156,7 +156,7 @@ final class Path {
     }
 
     /** The next to be served; null if there is none, or no room. */
-    @Nullable QueuePair next() {
+    @Nullable Schedulable next() {
         served = full && toAsk == 0 ? null : waiting.pollFirst();
         toAsk = Math.max(0, toAsk - 1);
         if (served != null) {

@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
+import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,7 @@
 package org.jrdma.soft.roce.engine;
 
+import org.jrdma.soft.roce.memory.BufferList;
+
 /** A slot of a {@link ReceiveQueue}: where a message may go. */
 public final class ReceiveWork {
 

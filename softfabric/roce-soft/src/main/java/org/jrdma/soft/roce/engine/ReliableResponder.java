@@ -3,103 +3,88 @@ package org.jrdma.soft.roce.engine;
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 
-import java.lang.invoke.VarHandle;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryAccessor;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
-import org.jrdma.soft.roce.packet.AtomicResultHeader;
-import org.jrdma.soft.roce.packet.BaseTransportHeader;
-import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
-import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.Operation;
-import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jrdma.soft.roce.packet.Position;
-import org.jrdma.soft.roce.packet.RdmaHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out a peer's requests over a reliable connection, each once and in order.
+ * Executes the requests of a peer over a reliable connection, each once and in order.
  *
- * <p>Everything a packet says is checked before memory is touched. Answers wait in {@link
- * ResponseQueue} for their turn on the link, so acknowledgements that wait there merge.
+ * <p>Each packet is checked completely before memory is touched. Responses wait in a {@link
+ * ResponseQueue} for their turn on the link, where acknowledgements merge.
  */
 final class ReliableResponder implements Responder {
 
     private final Engine engine;
     private final QueuePair queuePair;
+    private final CompletionReporter reporter;
     private final ReceiveWork receive;
-    private final OpCode acknowledge;
-    private final OpCode atomicAcknowledge;
-    private final long[] atomicResult = new long[1];
+    private final RequestExecutor executor;
+    private final ResponseSender sender;
 
-    /** Where messages go, where that is told, and in whose name memory is accessed. */
+    /** Where messages go, where that is reported, and the identity that memory is accessed with. */
     private ReceiveQueue receives;
 
     private CompletionSink completions;
-    private Accessor accessor;
+    private MemoryAccessor accessor;
 
-    /** What the last request over an extended connection named; null before, and without. */
-    private @Nullable ExtendedReceives named;
+    /** The queue that the last request over an extended connection named; otherwise null. */
+    private @Nullable ExtendedReceiveQueue named;
 
-    private ResponseQueue responses = new ResponseQueue(0);
-
-    /** The last READs and atomics, to be answered again. The oldest is overwritten first. */
-    private ResponseQueue.Response[] executed = {};
-
-    private int executedNext;
-    private int maxReads;
+    private ResponseQueue responses;
+    private ReplayCache replays;
 
     /** The sequence number expected. */
     private int expected;
 
-    /** How many messages were carried out (MSN). */
+    /** The number of messages executed (MSN). */
     private int messages;
 
-    /** Whether the peer knows already where to go on: nothing more is said until it does. */
+    /** Whether the peer was told where to go on. Nothing more is said until it does. */
     private boolean gapReported;
 
-    /** Whether a repeated request was not acknowledged, and the last such. */
-    private boolean unsaid;
-
-    private int lastUnsaid;
-
-    /** What the message under way is; null between messages. */
+    /** The operation of the message that is arriving; null between messages. */
     private @Nullable Operation underWay;
 
-    /** Whether {@code receive} was taken from the queue and not completed. */
+    /** Whether {@code receive} was taken from the queue and is not complete. */
     private boolean receiveTaken;
 
-    /** How much of the message under way has arrived. */
+    /** How many bytes of the message have arrived. */
     private long received;
 
     private long writeAddress;
     private int writeKey;
     private long writeBytes;
 
-    /** Whether a request was refused. Then what is in the queue is still sent. */
+    /** Whether a request was refused. The responses in the queue are still sent then. */
     private boolean refused;
 
     ReliableResponder(Engine engine, QueuePair queuePair) {
         this.engine = engine;
         this.queuePair = queuePair;
+        this.reporter = queuePair.completions();
         this.receives = queuePair.receives();
-        this.completions = queuePair.receiveCompletions();
+        this.completions = reporter.receives();
         this.accessor = queuePair;
         this.receive = new ReceiveWork(receives.maxBuffers());
-        this.acknowledge = OpCode.of(queuePair.transport(), Operation.ACKNOWLEDGE);
-        this.atomicAcknowledge = OpCode.of(queuePair.transport(), Operation.ATOMIC_ACKNOWLEDGE);
+        this.executor = new RequestExecutor(queuePair, engine.memory());
+        this.sender = new ResponseSender(queuePair.link(), engine.memory(), queuePair.transport());
+        this.responses = new ResponseQueue(0);
+        this.replays = new ReplayCache(0, queuePair.link(), responses);
     }
 
     @Override
     public void start(ReceiveParameters parameters) {
         reset();
-        maxReads = parameters.maxDestinationReads();
         expected = parameters.sequence();
+        var maxReads = parameters.maxDestinationReads();
         responses = new ResponseQueue(maxReads);
-        executed = new ResponseQueue.Response[maxReads];
-        for (var i = 0; i < maxReads; i++) {
-            executed[i] = new ResponseQueue.Response();
-        }
+        replays = new ReplayCache(maxReads, queuePair.link(), responses);
     }
 
     @Override
@@ -113,27 +98,22 @@ final class ReliableResponder implements Responder {
             return;
         }
         if (ahead < 0) {
-            repeat(packet);
+            replays.repeat(packet, expected, messages);
             return;
         }
         gapReported = false;
-        if (packet.opCode().hasExtended() && !turnTo(packet.extended().receiveQueue())) {
+        if (packet.opCode().hasExtended() && !select(packet.extended().receiveQueue())) {
             return;
         }
         switch (packet.opCode().operation()) {
             case SEND -> send(packet);
             case WRITE -> write(packet);
-            case READ_REQUEST -> read(packet);
-            case COMPARE_AND_SWAP -> atomic(packet, MemoryRegistry.Atomic.COMPARE_AND_SWAP);
-            case FETCH_AND_ADD -> atomic(packet, MemoryRegistry.Atomic.FETCH_AND_ADD);
-            case ATOMIC_WRITE -> atomicWrite(packet);
-            case FLUSH -> flush(packet);
-            default -> throw new IllegalStateException("not a request: " + packet.opCode());
+            default -> execute(packet);
         }
     }
 
-    /** Turns to the receive queue that a request is for. False if that was refused. */
-    private boolean turnTo(int number) {
+    /** Selects the receive queue that a request names. False if the request was refused. */
+    private boolean select(int number) {
         var next = engine.extendedReceives(number);
         if (next == null || next.domain() != queuePair.extendedDomain()) {
             refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
@@ -150,9 +130,27 @@ final class ReliableResponder implements Responder {
         return true;
     }
 
+    /** Executes a request that has a response of its own. */
+    private void execute(IncomingPacket packet) {
+        var syndrome =
+                underWay != null || replays.isFull()
+                        ? AcknowledgeHeader.INVALID_REQUEST
+                        : executor.execute(packet, accessor, replays.next(), nextMessage());
+        if (syndrome != AcknowledgeHeader.ACKNOWLEDGED) {
+            refuse(syndrome);
+            return;
+        }
+        messages = nextMessage();
+        expected = plus(expected, replays.add());
+    }
+
+    private int nextMessage() {
+        return messages + 1 & PacketSequence.MASK;
+    }
+
     private void send(IncomingPacket packet) {
         var position = packet.opCode().position();
-        if (!continues(Operation.SEND, position) || !queuePair.hasFittingLength(packet)) {
+        if (!continues(Operation.SEND, position) || !queuePair.link().hasFittingLength(packet)) {
             refuse(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
@@ -189,15 +187,15 @@ final class ReliableResponder implements Responder {
         }
         if (position.ends()) {
             receiveTaken = false;
-            queuePair.completeReceive(
+            reporter.completeReceive(
                     completions, receive, CompletionKind.RECEIVE, packet, received);
         }
         accept(packet);
     }
 
     /**
-     * The message is there, and its sender is told so; the key that it names is no window of this
-     * queue pair's. (Class J: the receiver's is the fault.)
+     * Fails a message whose key to be invalidated is not a window of this queue pair. The sender
+     * receives an acknowledgement, because the message arrived (class J: an error of the receiver).
      */
     private void failInvalidation() {
         refused = true;
@@ -209,7 +207,7 @@ final class ReliableResponder implements Responder {
     private void write(IncomingPacket packet) {
         var position = packet.opCode().position();
         if (!continues(Operation.WRITE, position)
-                || !queuePair.hasFittingLength(packet)
+                || !queuePair.link().hasFittingLength(packet)
                 || !queuePair.permits(Access.REMOTE_WRITE)) {
             refuse(AcknowledgeHeader.INVALID_REQUEST);
             return;
@@ -228,7 +226,7 @@ final class ReliableResponder implements Responder {
             refuse(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
-        // All of it, with the first packet: nothing is written of what cannot be written whole.
+        // Checked for the whole message with its first packet, so that no part of it is written.
         if (position.begins()
                 && writeBytes > 0
                 && !permits(writeKey, writeAddress, writeBytes, Access.REMOTE_WRITE)) {
@@ -256,7 +254,7 @@ final class ReliableResponder implements Responder {
         received = arrived;
         if (immediate) {
             receiveTaken = false;
-            queuePair.completeReceive(
+            reporter.completeReceive(
                     completions,
                     receive,
                     CompletionKind.RECEIVE_WRITE_IMMEDIATE,
@@ -266,143 +264,16 @@ final class ReliableResponder implements Responder {
         accept(packet);
     }
 
-    private void read(IncomingPacket packet) {
-        var header = packet.rdma();
-        var bytes = Integer.toUnsignedLong(header.length());
-        if (underWay != null
-                || !queuePair.permits(Access.REMOTE_READ)
-                || bytes > MessageLimits.MAX_BYTES
-                || responses.firstAnswers() >= maxReads) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
-            return;
-        }
-        if (bytes > 0 && !permits(header.key(), header.address(), bytes, Access.REMOTE_READ)) {
-            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
-            return;
-        }
-        var packets = queuePair.packets(bytes);
-        messages = messages + 1 & PacketSequence.MASK;
-        var answer = nextExecuted();
-        answer.read(expected, packets, accessor, header.address(), header.key(), bytes, messages);
-        responses.add(answer);
-        expected = plus(expected, packets);
-    }
-
-    private void atomic(IncomingPacket packet, MemoryRegistry.Atomic operation) {
-        var header = packet.atomic();
-        if (underWay != null
-                || !queuePair.permits(Access.REMOTE_ATOMIC)
-                || (header.address() & Long.BYTES - 1) != 0
-                || responses.firstAnswers() >= maxReads) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
-            return;
-        }
-        if (!engine.memory()
-                .atomic(
-                        accessor,
-                        header.key(),
-                        header.address(),
-                        operation,
-                        header.swapOrAdd(),
-                        header.compare(),
-                        atomicResult)) {
-            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
-            return;
-        }
-        messages = messages + 1 & PacketSequence.MASK;
-        var answer = nextExecuted();
-        answer.atomic(expected, atomicResult[0], messages);
-        responses.add(answer);
-        expected = plus(expected, 1);
-    }
-
-    private void atomicWrite(IncomingPacket packet) {
-        var header = packet.rdma();
-        if (underWay != null
-                || !queuePair.permits(Access.REMOTE_WRITE)
-                || header.length() != Long.BYTES
-                || packet.payloadBytes() != Long.BYTES
-                || (header.address() & Long.BYTES - 1) != 0
-                || responses.firstAnswers() >= maxReads) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
-            return;
-        }
-        if (!engine.memory()
-                .writeAtomically(
-                        queuePair,
-                        header.key(),
-                        header.address(),
-                        packet.buffer().memory(),
-                        packet.payloadOffset())) {
-            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
-            return;
-        }
-        answerEmpty(header);
-    }
-
-    /** What came before is written already; a flush makes it visible to all. */
-    private void flush(IncomingPacket packet) {
-        var flush = packet.flush();
-        var header = packet.rdma();
-        var right =
-                switch (flush.placement()) {
-                    case FlushHeader.GLOBAL -> Access.FLUSH_GLOBAL;
-                    case FlushHeader.PERSISTENT -> Access.FLUSH_PERSISTENT;
-                    case FlushHeader.GLOBAL | FlushHeader.PERSISTENT ->
-                            Access.FLUSH_GLOBAL | Access.FLUSH_PERSISTENT;
-                    default -> 0;
-                };
-        if (underWay != null
-                || right == 0
-                || flush.selectivity() > FlushHeader.REGION
-                || !queuePair.permits(right)
-                || responses.firstAnswers() >= maxReads) {
-            refuse(AcknowledgeHeader.INVALID_REQUEST);
-            return;
-        }
-        var bytes = Integer.toUnsignedLong(header.length());
-        var permitted =
-                flush.selectivity() == FlushHeader.REGION
-                        ? engine.memory().permitsAll(queuePair, header.key(), right)
-                        : permits(header.key(), header.address(), bytes, right);
-        if (!permitted) {
-            refuse(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
-            return;
-        }
-        VarHandle.fullFence();
-        answerEmpty(header);
-    }
-
-    /** Answers as a READ of nothing is answered. */
-    private void answerEmpty(RdmaHeader header) {
-        messages = messages + 1 & PacketSequence.MASK;
-        var answer = nextExecuted();
-        answer.read(expected, 1, accessor, header.address(), header.key(), 0, messages);
-        responses.add(answer);
-        expected = plus(expected, 1);
-    }
-
-    private ResponseQueue.Response nextExecuted() {
-        var response = executed[executedNext];
-        executedNext = (executedNext + 1) % maxReads;
-        return response;
-    }
-
-    /** What was executed {@code age} READs and atomics ago, of which the last is 1. */
-    private ResponseQueue.Response executed(int age) {
-        return executed[(executedNext + maxReads - age) % maxReads];
-    }
-
     private boolean permits(int key, long address, long bytes, int right) {
         return engine.memory().permits(accessor, key, address, bytes, right);
     }
 
-    /** Whether a packet at {@code position} may follow what came before. */
+    /** Whether a packet at {@code position} may follow the previous packet. */
     private boolean continues(Operation operation, Position position) {
         return position.begins() ? underWay == null : underWay == operation;
     }
 
-    /** Takes a receive; if there is none, tells the peer to come again. */
+    /** Takes a receive. Sends an RNR NAK and returns false if there is none. */
     private boolean takeReceive() {
         if (!receives.take(receive)) {
             gapReported = true;
@@ -416,94 +287,20 @@ final class ReliableResponder implements Responder {
         return true;
     }
 
-    /** The packet expected was carried out. */
+    /** Notes that the expected packet was executed, and acknowledges it if requested. */
     private void accept(IncomingPacket packet) {
         var sequence = expected;
         expected = plus(expected, 1);
         if (packet.opCode().position().ends()) {
             underWay = null;
-            messages = messages + 1 & PacketSequence.MASK;
+            messages = nextMessage();
         }
         if (packet.acknowledge()) {
             responses.acknowledge(sequence, AcknowledgeHeader.ACKNOWLEDGED, messages);
         }
     }
 
-    /** Answers a request that was carried out before, as far as it is remembered. */
-    private void repeat(IncomingPacket packet) {
-        if (responses.isScarce()) {
-            return; // the peer will ask again
-        }
-        switch (packet.opCode().operation()) {
-            case SEND, WRITE -> repeatAcknowledgement(packet.sequence());
-            case READ_REQUEST -> repeatRead(packet, Integer.toUnsignedLong(packet.rdma().length()));
-            case ATOMIC_WRITE, FLUSH -> repeatRead(packet, 0);
-            case COMPARE_AND_SWAP, FETCH_AND_ADD -> {
-                for (var age = 1; age <= maxReads; age++) {
-                    var known = executed(age);
-                    if (known.isAtomic() && known.sequence() == packet.sequence()) {
-                        unsaid = false;
-                        responses.addRepeated(known);
-                        return;
-                    }
-                }
-            }
-            default -> throw new IllegalStateException("not a request: " + packet.opCode());
-        }
-    }
-
-    /**
-     * Acknowledges as much as there is, so that the peer need not repeat all of it, but nothing
-     * behind a READ or atomic that follows: to the peer that would mean its response is lost.
-     *
-     * <p>Where one follows, the peer repeats that too, and its answer acknowledges this as well. So
-     * nothing is said unless the peer asks again without it: an acknowledgement that is older than
-     * responses which the peer has part of makes the kernel's rxe take the next part for an error.
-     */
-    private void repeatAcknowledgement(int sequence) {
-        var end = expected;
-        for (var known : executed) {
-            if (known.isUsed()
-                    && distance(sequence, known.sequence()) > 0
-                    && distance(known.sequence(), end) > 0) {
-                end = known.sequence();
-            }
-        }
-        if (end != expected && !(unsaid && distance(sequence, lastUnsaid) >= 0)) {
-            unsaid = true;
-            lastUnsaid = sequence;
-            return;
-        }
-        unsaid = false;
-        responses.acknowledge(plus(end, -1), AcknowledgeHeader.ACKNOWLEDGED, messages);
-    }
-
-    /** Answers what is answered as a READ of so many bytes. */
-    private void repeatRead(IncomingPacket packet, long bytes) {
-        var header = packet.rdma();
-        for (var age = 1; age <= maxReads; age++) {
-            var known = executed(age);
-            var skipped = distance(known.sequence(), packet.sequence());
-            var skippedBytes = (long) skipped * queuePair.pathMtu();
-            if (known.isRead()
-                    && skipped >= 0
-                    && skipped < known.packets()
-                    && header.key() == known.key()
-                    && header.address() == known.address() + skippedBytes
-                    && bytes <= known.bytes() - skippedBytes) {
-                unsaid = false;
-                responses.repeatRead(
-                        known,
-                        packet.sequence(),
-                        queuePair.packets(bytes),
-                        header.address(),
-                        bytes);
-                return;
-            }
-        }
-    }
-
-    /** Answers the packet expected with an error, after which nothing more is taken. */
+    /** Answers the expected packet with a NAK and fails the queue pair. */
     private void refuse(int syndrome) {
         refused = true;
         responses.acknowledge(expected, syndrome, messages);
@@ -519,97 +316,34 @@ final class ReliableResponder implements Responder {
             case AcknowledgeHeader.INVALID_REQUEST -> queuePair.raise(QueuePairEvent.REQUEST_ERROR);
             case AcknowledgeHeader.REMOTE_ACCESS_ERROR ->
                     queuePair.raise(QueuePairEvent.ACCESS_ERROR);
-            default -> {} // the receive's completion tells
+            default -> {} // the completion of the receive reports it
         }
     }
 
     private void failReceive(CompletionStatus status) {
         receiveTaken = false;
         if (named == null || !named.isDestroyed()) {
-            queuePair.failReceive(completions, receive, status);
+            reporter.failReceive(completions, receive, status);
         }
     }
 
     @Override
-    public Transmission send() {
+    public TransmitResult send() {
         var response = responses.first();
         if (response == null) {
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
-        var packet = engine.claim();
+        var packet = queuePair.link().claim();
         if (packet == null) {
-            return Transmission.LINK_FULL;
+            return TransmitResult.LINK_FULL;
         }
-        if (response.isRead()) {
-            sendReadResponse(response, packet);
-        } else if (response.isAtomic()) {
-            encode(response, packet);
-            new AtomicResultHeader(response.original())
-                    .encode(packet.memory(), headers() + AcknowledgeHeader.BYTES);
-            queuePair.send(packet, atomicAcknowledge, false, 0, false, response.sequence());
-            responses.removeFirst();
-        } else {
-            encode(response, packet);
-            queuePair.send(packet, acknowledge, false, 0, false, response.sequence());
-            responses.removeFirst();
-        }
-        return Transmission.SENT;
-    }
-
-    private void sendReadResponse(ResponseQueue.Response response, PacketBuffer packet) {
-        var mtu = queuePair.pathMtu();
-        var index = response.nextPacket();
-        var offset = (long) index * mtu;
-        var bytes = (int) Math.min(mtu, response.bytes() - offset);
-        var sequence = plus(response.sequence(), index);
-        var position = Position.of(index, response.packets());
-        var opCode = OpCode.of(queuePair.transport(), Operation.READ_RESPONSE, position, false);
-        if (bytes > 0
-                && !engine.memory()
-                        .read(
-                                response.accessor(),
-                                response.key(),
-                                response.address() + offset,
-                                Access.REMOTE_READ,
-                                packet.memory(),
-                                headers() + opCode.headerBytes(),
-                                bytes)) {
-            if (response.isRepeated()) {
-                // Asked for twice by the network, as a rule, and deregistered by one who knows the
-                // first answer has arrived. A refusal would end a healthy connection; a peer that
-                // did lose the answer ends by itself.
-                responses.removeFirst();
-                return;
-            }
-            // Deregistered since. The peer learns it in place of this packet.
-            encode(AcknowledgeHeader.REMOTE_ACCESS_ERROR, response.messages(), packet);
-            queuePair.send(packet, acknowledge, false, 0, false, sequence);
-            responses.clear();
+        if (!sender.send(responses, response, packet)) {
             reportRefusal(AcknowledgeHeader.REMOTE_ACCESS_ERROR);
             if (!refused) {
                 queuePair.fail();
             }
-            return;
         }
-        if (position != Position.MIDDLE) {
-            encode(response, packet);
-        }
-        queuePair.send(packet, opCode, false, bytes, false, sequence);
-        if (response.packetSent()) {
-            responses.removeFirst();
-        }
-    }
-
-    private static void encode(ResponseQueue.Response response, PacketBuffer packet) {
-        encode(response.syndrome(), response.messages(), packet);
-    }
-
-    private static void encode(int syndrome, int messages, PacketBuffer packet) {
-        new AcknowledgeHeader(syndrome, messages).encode(packet.memory(), headers());
-    }
-
-    private static int headers() {
-        return PacketBuffer.START + BaseTransportHeader.BYTES;
+        return TransmitResult.SENT;
     }
 
     @Override
@@ -627,11 +361,9 @@ final class ReliableResponder implements Responder {
     @Override
     public void reset() {
         responses.clear();
-        executed = new ResponseQueue.Response[0];
-        executedNext = 0;
+        replays = new ReplayCache(0, queuePair.link(), responses);
         messages = 0;
         gapReported = false;
-        unsaid = false;
         underWay = null;
         receiveTaken = false;
         refused = false;

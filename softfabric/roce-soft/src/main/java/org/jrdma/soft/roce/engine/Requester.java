@@ -2,30 +2,34 @@ package org.jrdma.soft.roce.engine;
 
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
-/** The half of a queue pair that carries out its own work. */
+/** The half of a queue pair that executes its send queue. */
 interface Requester {
 
-    /** Begins at this packet sequence number. */
+    /** Starts at a packet sequence number. */
     void start(SendParameters parameters);
 
-    /** Goes on with all of these but the sequence number. Nothing may be under way. */
-    void change(SendParameters parameters);
+    /** Changes all parameters but the sequence number, while nothing is in flight. */
+    default void change(SendParameters parameters) {}
 
     /** Sends one packet, if there is one to send. */
-    Transmission send();
+    TransmitResult send();
 
-    /** Takes an answer of the peer. */
-    void receive(IncomingPacket packet);
+    /** Handles an answer of the peer. */
+    default void receive(IncomingPacket packet) {
+        throw new IllegalStateException("no opcode of this transport is an answer");
+    }
 
-    /** The moment that it armed has come. */
-    void timerExpired();
+    /** Handles the expiry of the timer. */
+    default void timerExpired() {
+        throw new IllegalStateException("no timer runs");
+    }
 
     /** Completes all work as flushed. */
     void flush();
 
-    /** Forgets all work, without a completion. */
+    /** Drops all work without completions. */
     void reset();
 
-    /** Whether nothing that was begun is under way. */
+    /** Whether all work that was started is complete. */
     boolean isDrained();
 }

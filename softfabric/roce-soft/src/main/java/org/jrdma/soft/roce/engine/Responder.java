@@ -2,21 +2,23 @@ package org.jrdma.soft.roce.engine;
 
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
-/** The half of a queue pair that carries out its peer's work. */
+/** The half of a queue pair that executes the requests of its peer. */
 interface Responder {
 
-    /** Begins at this packet sequence number. */
+    /** Starts at a packet sequence number. */
     void start(ReceiveParameters parameters);
 
     /** Sends one packet, if there is one to send. */
-    Transmission send();
+    default TransmitResult send() {
+        return TransmitResult.IDLE;
+    }
 
-    /** Takes a request of the peer. */
+    /** Handles a request of the peer. */
     void receive(IncomingPacket packet);
 
-    /** Completes the receives as flushed. Answers that the peer must still see are kept. */
+    /** Completes the receives as flushed. Responses that the peer must still get are kept. */
     void flush();
 
-    /** Forgets everything, without a completion. */
+    /** Drops everything without completions. */
     void reset();
 }

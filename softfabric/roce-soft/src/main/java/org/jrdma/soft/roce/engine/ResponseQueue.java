@@ -3,15 +3,16 @@ package org.jrdma.soft.roce.engine;
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
 import java.util.Objects;
+import org.jrdma.soft.roce.memory.MemoryAccessor;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers that wait for their turn on the link, in order.
+ * The responses that wait for their turn on the link, in order.
  *
- * <p>Never overflows. No two acknowledgements follow each other, for the later stands for the
- * earlier; READs and atomics answered for the first time are as many as the peer may have
- * outstanding; and nothing is repeated while more than half is in use.
+ * <p>The queue never overflows: consecutive acknowledgements merge, first responses to READs and
+ * atomics are limited to what the peer may have outstanding, and no response is repeated while more
+ * than half of the queue is in use.
  */
 final class ResponseQueue {
 
@@ -26,17 +27,19 @@ final class ResponseQueue {
     static final class Response {
 
         private Kind kind = Kind.UNUSED;
-        private int sequence;
-        private int syndrome;
-        private int messages;
-        private int packets;
-        private int nextPacket;
-        private @Nullable Accessor accessor;
-        private long address;
-        private int key;
-        private long bytes;
-        private long original;
-        private boolean repeated;
+        int sequence;
+        int syndrome;
+        int messages;
+        int packets;
+        int nextPacket;
+        private @Nullable MemoryAccessor accessor;
+        long address;
+        int key;
+        long bytes;
+        long original;
+
+        /** Whether the peer was answered before, completely or in part. */
+        boolean repeated;
 
         void acknowledge(int sequence, int syndrome, int messages) {
             kind = Kind.ACKNOWLEDGE;
@@ -48,7 +51,7 @@ final class ResponseQueue {
         void read(
                 int sequence,
                 int packets,
-                @Nullable Accessor accessor,
+                @Nullable MemoryAccessor accessor,
                 long address,
                 int key,
                 long bytes,
@@ -71,6 +74,7 @@ final class ResponseQueue {
             this.sequence = sequence;
             this.syndrome = AcknowledgeHeader.ACKNOWLEDGED;
             this.messages = messages;
+            this.packets = 1;
             this.original = original;
             this.repeated = false;
         }
@@ -90,11 +94,6 @@ final class ResponseQueue {
             repeated = false;
         }
 
-        /** Whether the peer was answered before, or begun to be. */
-        boolean isRepeated() {
-            return repeated;
-        }
-
         boolean isUsed() {
             return kind != Kind.UNUSED;
         }
@@ -111,26 +110,6 @@ final class ResponseQueue {
             return !repeated && (kind == Kind.READ || kind == Kind.ATOMIC);
         }
 
-        int sequence() {
-            return sequence;
-        }
-
-        int syndrome() {
-            return syndrome;
-        }
-
-        int messages() {
-            return messages;
-        }
-
-        int packets() {
-            return packets;
-        }
-
-        int nextPacket() {
-            return nextPacket;
-        }
-
         /** Counts a packet. True if it was the last. */
         boolean packetSent() {
             nextPacket++;
@@ -138,24 +117,8 @@ final class ResponseQueue {
         }
 
         /** In whose name a READ reads. */
-        Accessor accessor() {
+        MemoryAccessor accessor() {
             return Objects.requireNonNull(accessor, "no READ");
-        }
-
-        long address() {
-            return address;
-        }
-
-        int key() {
-            return key;
-        }
-
-        long bytes() {
-            return bytes;
-        }
-
-        long original() {
-            return original;
         }
     }
 
@@ -225,7 +188,7 @@ final class ResponseQueue {
         }
     }
 
-    /** Answers a READ or atomic. */
+    /** Adds the response to a READ or atomic. */
     void add(Response answer) {
         append().copyFrom(answer);
         firstAnswers++;

@@ -1,6 +1,12 @@
 package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.BufferList;
+import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,11 +36,7 @@ public final class SendWork {
     int receiveQueue;
     boolean invalidates;
     int invalidatedKey;
-    @Nullable MemoryWindow window;
-    int windowKey;
-    @Nullable MemoryRegion region;
-    long windowBytes;
-    int windowAccess;
+    @Nullable WindowBinding binding;
     int inlineBytes = -1;
     final BufferList buffers;
     private final MemorySegment inline;
@@ -63,8 +65,7 @@ public final class SendWork {
         immediate = 0;
         inlineBytes = -1;
         invalidates = false;
-        window = null;
-        region = null;
+        binding = null;
         buffers.clear();
         return this;
     }
@@ -142,33 +143,24 @@ public final class SendWork {
         return this;
     }
 
-    /**
-     * Lets a window show memory: where, and under which key, is what {@link #remote} says.
-     *
-     * @param key the key that its owner believes it to have
-     * @param shown null if {@code length} is 0
-     * @param access the peers' rights
-     */
-    public SendWork bind(
-            MemoryWindow bound, int key, @Nullable MemoryRegion shown, long length, int access) {
-        window = bound;
-        windowKey = key;
-        region = shown;
-        windowBytes = length;
-        windowAccess = access;
+    /** Binds or unbinds a memory window. */
+    public SendWork bind(WindowBinding wanted) {
+        binding = wanted;
         return this;
     }
 
     /**
-     * Does what is to be done on this side alone.
+     * Executes a local operation.
      *
-     * @return null if it is done
+     * @return null on success
      */
-    @Nullable CompletionStatus execute(MemoryRegistry registry, QueuePair queuePair) {
+    @Nullable CompletionStatus execute(MemoryRegistry registry, MemoryAccessor accessor) {
         if (operation == SendOperation.BIND) {
-            return registry.bind(queuePair, this) ? null : CompletionStatus.WINDOW_BIND_ERROR;
+            return binding != null && registry.bind(accessor, binding)
+                    ? null
+                    : CompletionStatus.WINDOW_BIND_ERROR;
         }
-        return registry.invalidate(queuePair, invalidatedKey)
+        return registry.invalidate(accessor, invalidatedKey)
                 ? null
                 : CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
     }
@@ -185,6 +177,11 @@ public final class SendWork {
     public SendWork receiveQueue(int number) {
         receiveQueue = number;
         return this;
+    }
+
+    /** The end of the part, exclusive, that packet {@code index} of a READ belongs to. */
+    int endOfPart(int index, int partPackets) {
+        return Math.min(packets, (index / partPackets + 1) * partPackets);
     }
 
     long bytes() {

@@ -4,15 +4,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queue pairs by the moment at which they want to be called: a binary heap. A deadline that moves
- * away, as it does with every answer of a peer, costs nothing: it is looked at when the old one
- * comes.
+ * The timers of queue pairs: a binary heap ordered by deadline. Postponing a deadline, as each
+ * answer of a peer does, costs nothing: the new deadline is looked at when the old one expires.
  */
 final class TimerQueue {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    private @Nullable QueuePair[] heap = new @Nullable QueuePair[16];
+    private @Nullable Schedulable[] heap = new @Nullable Schedulable[16];
     private int size;
 
     /** The next moment to look at the queue; too early at times, never too late. */
@@ -21,7 +20,7 @@ final class TimerQueue {
     }
 
     /** Sets a queue pair's deadline; {@link #NEVER} for none. */
-    void schedule(QueuePair queuePair, long deadline) {
+    void schedule(Schedulable queuePair, long deadline) {
         queuePair.deadline = deadline;
         if (deadline == NEVER) {
             return;
@@ -40,7 +39,7 @@ final class TimerQueue {
     }
 
     /** Takes the first whose deadline has come; null if none has. It has no deadline then. */
-    @Nullable QueuePair poll(long now) {
+    @Nullable Schedulable poll(long now) {
         while (size > 0 && heap[0].timerKey <= now) {
             var first = heap[0];
             takeOut(first);
@@ -54,12 +53,12 @@ final class TimerQueue {
     }
 
     /** Takes a queue pair out, which has no deadline then. */
-    void remove(QueuePair queuePair) {
+    void remove(Schedulable queuePair) {
         takeOut(queuePair);
         queuePair.deadline = NEVER;
     }
 
-    private void takeOut(QueuePair queuePair) {
+    private void takeOut(Schedulable queuePair) {
         var index = queuePair.timerIndex;
         if (index < 0) {
             return;
@@ -75,7 +74,7 @@ final class TimerQueue {
         heap[size] = null;
     }
 
-    private void siftUp(QueuePair queuePair) {
+    private void siftUp(Schedulable queuePair) {
         var index = queuePair.timerIndex;
         while (index > 0) {
             var parent = heap[(index - 1) / 2];
@@ -88,7 +87,7 @@ final class TimerQueue {
         place(queuePair, index);
     }
 
-    private void siftDown(QueuePair queuePair) {
+    private void siftDown(Schedulable queuePair) {
         var index = queuePair.timerIndex;
         while (2 * index + 1 < size) {
             var child = 2 * index + 1;
@@ -104,7 +103,7 @@ final class TimerQueue {
         place(queuePair, index);
     }
 
-    private void place(QueuePair queuePair, int index) {
+    private void place(Schedulable queuePair, int index) {
         heap[index] = queuePair;
         queuePair.timerIndex = index;
     }

@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.engine;
 
-import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.PacketSequence;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +9,7 @@ final class UnreliableRequester implements Requester {
     private final Engine engine;
     private final QueuePair queuePair;
     private final SendQueue queue;
+    private final RequestWriter writer;
 
     /** The next packet of the oldest work. */
     private int packet;
@@ -20,6 +20,7 @@ final class UnreliableRequester implements Requester {
         this.engine = engine;
         this.queuePair = queuePair;
         this.queue = queuePair.sends();
+        this.writer = queuePair.newRequestWriter();
     }
 
     @Override
@@ -29,16 +30,13 @@ final class UnreliableRequester implements Requester {
     }
 
     @Override
-    public void change(SendParameters parameters) {}
-
-    @Override
-    public Transmission send() {
+    public TransmitResult send() {
         SendWork work;
         while (true) {
             var head = queue.head();
             if (head == queue.tail()
                     || (packet == 0 && queuePair.state() != QueuePairState.READY_TO_SEND)) {
-                return Transmission.IDLE;
+                return TransmitResult.IDLE;
             }
             work = queue.slot(head);
             if (packet > 0) {
@@ -48,21 +46,21 @@ final class UnreliableRequester implements Requester {
             var failure = isLocal ? work.execute(engine.memory(), queuePair) : check(work);
             if (failure != null) {
                 fail(failure);
-                return Transmission.IDLE;
+                return TransmitResult.IDLE;
             }
             if (!isLocal) {
-                work.packets = queuePair.packets(work.bytes());
+                work.packets = queuePair.link().packets(work.bytes());
                 break;
             }
             complete(work);
         }
-        var buffer = engine.claim();
+        var buffer = queuePair.link().claim();
         if (buffer == null) {
-            return Transmission.LINK_FULL;
+            return TransmitResult.LINK_FULL;
         }
-        if (!queuePair.sendMessagePacket(buffer, work, packet, false, sequence)) {
+        if (!writer.sendMessage(buffer, work, packet, false, sequence)) {
             fail(CompletionStatus.LOCAL_PROTECTION_ERROR);
-            return Transmission.IDLE;
+            return TransmitResult.IDLE;
         }
         sequence = PacketSequence.plus(sequence, 1);
         packet++;
@@ -70,11 +68,11 @@ final class UnreliableRequester implements Requester {
             packet = 0;
             complete(work);
         }
-        return Transmission.SENT;
+        return TransmitResult.SENT;
     }
 
     private void complete(SendWork work) {
-        queuePair.completeSend(work, CompletionStatus.SUCCESS);
+        queuePair.completions().completeSend(work, CompletionStatus.SUCCESS);
         queue.release(queue.head() + 1);
     }
 
@@ -91,26 +89,16 @@ final class UnreliableRequester implements Requester {
     }
 
     private void fail(CompletionStatus status) {
-        queuePair.completeSend(queue.slot(queue.head()), status);
+        queuePair.completions().completeSend(queue.slot(queue.head()), status);
         queue.release(queue.head() + 1);
         queuePair.failSending();
-    }
-
-    @Override
-    public void receive(IncomingPacket answer) {
-        throw new IllegalStateException("no opcode of this transport is an answer");
-    }
-
-    @Override
-    public void timerExpired() {
-        throw new IllegalStateException("nothing is timed");
     }
 
     @Override
     public void flush() {
         packet = 0;
         for (var head = queue.head(); head < queue.tail(); head++) {
-            queuePair.completeSend(queue.slot(head), CompletionStatus.FLUSHED);
+            queuePair.completions().completeSend(queue.slot(head), CompletionStatus.FLUSHED);
             queue.release(head + 1);
         }
     }

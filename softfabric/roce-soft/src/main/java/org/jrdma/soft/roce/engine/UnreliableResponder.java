@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
+import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Operation;
 import org.jrdma.soft.roce.packet.PacketSequence;
@@ -13,6 +14,7 @@ final class UnreliableResponder implements Responder {
 
     private final Engine engine;
     private final QueuePair queuePair;
+    private final CompletionReporter reporter;
     private final ReceiveWork receive;
 
     /** Whether {@code receive} was taken from the queue and not completed. */
@@ -31,6 +33,7 @@ final class UnreliableResponder implements Responder {
     UnreliableResponder(Engine engine, QueuePair queuePair) {
         this.engine = engine;
         this.queuePair = queuePair;
+        this.reporter = queuePair.completions();
         this.receive = new ReceiveWork(queuePair.receives().maxBuffers());
     }
 
@@ -41,18 +44,13 @@ final class UnreliableResponder implements Responder {
     }
 
     @Override
-    public Transmission send() {
-        return Transmission.IDLE;
-    }
-
-    @Override
     public void receive(IncomingPacket packet) {
         var operation = packet.opCode().operation();
         var position = packet.opCode().position();
         var continues =
                 !position.begins() && packet.sequence() == expected && underWay == operation;
         expected = PacketSequence.plus(packet.sequence(), 1);
-        if ((!continues && !position.begins()) || !queuePair.hasFittingLength(packet)) {
+        if ((!continues && !position.begins()) || !queuePair.link().hasFittingLength(packet)) {
             underWay = null;
             return;
         }
@@ -78,14 +76,16 @@ final class UnreliableResponder implements Responder {
                         packet.payloadOffset(),
                         bytes)) {
             receiveTaken = false;
-            queuePair.failReceive(receive, CompletionStatus.LOCAL_PROTECTION_ERROR);
+            reporter.failReceive(
+                    reporter.receives(), receive, CompletionStatus.LOCAL_PROTECTION_ERROR);
             queuePair.fail();
             return false;
         }
         received += bytes;
         if (packet.opCode().position().ends()) {
             receiveTaken = false;
-            queuePair.completeReceive(receive, CompletionKind.RECEIVE, packet, received);
+            reporter.completeReceive(
+                    reporter.receives(), receive, CompletionKind.RECEIVE, packet, received);
         }
         return true;
     }
@@ -133,8 +133,12 @@ final class UnreliableResponder implements Responder {
         received = arrived;
         if (immediate) {
             receiveTaken = false;
-            queuePair.completeReceive(
-                    receive, CompletionKind.RECEIVE_WRITE_IMMEDIATE, packet, writeBytes);
+            reporter.completeReceive(
+                    reporter.receives(),
+                    receive,
+                    CompletionKind.RECEIVE_WRITE_IMMEDIATE,
+                    packet,
+                    writeBytes);
         }
         return true;
     }
@@ -151,7 +155,7 @@ final class UnreliableResponder implements Responder {
         underWay = null;
         if (receiveTaken) {
             receiveTaken = false;
-            queuePair.failReceive(receive, CompletionStatus.FLUSHED);
+            reporter.failReceive(reporter.receives(), receive, CompletionStatus.FLUSHED);
         }
         queuePair.flushReceives(receive);
     }

@@ -1,147 +1,127 @@
 package org.jrdma.soft.roce.network;
 
 import java.lang.foreign.Arena;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.PacketListener;
-import org.jrdma.soft.roce.Trouble;
-import org.jrdma.soft.roce.TroubleCounts;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
-import org.jrdma.soft.roce.engine.MemoryRegistry;
 import org.jrdma.soft.roce.engine.QueuePair;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.model.NetworkFaultCounts;
+import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.model.PacketListener;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An engine on the network: it takes what comes to one address of this machine and sends what the
- * engine has to send.
+ * An engine on the network: receives the packets for one address of this machine, and sends the
+ * packets of the engine.
  *
- * <p>Whoever comes along drives the engine, under a lock: who posts sends the packets himself, who
- * polls takes what has come in, and a daemon thread does both when nobody else does. While others
- * poll it keeps out of their way. Completions and events are told by whichever thread drives, with
- * the lock held; who is told must neither wait nor call the port. Nothing here blocks but {@link
- * #control}, {@link #join}, {@link #leave} and {@link #close}, and those for no longer than a
- * round.
+ * <p>The engine has no dedicated thread: posting and polling threads drive it while holding a lock.
+ * A posting thread transmits, a polling thread receives, and a daemon thread does both when no
+ * other thread does. While other threads poll, the daemon thread stays aside. Completions and
+ * events are reported by the thread that drives the engine, with the lock held; their receivers
+ * must neither wait nor call the port. Only {@link #control}, {@link #join}, {@link #leave} and
+ * {@link #close} block, for the time of a round at most.
  *
- * <p>Safe for use by several threads. After {@link #close} nothing is sent or received any more.
+ * <p>Safe for use by multiple threads. Nothing is sent or received after {@link #close}.
  */
 public final class Port implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Port.class);
 
-    /** How many packets a round takes and sends at most, so that others get the lock. */
-    private static final int ROUND = 128;
-
-    /** How many rounds a caller gives to sending before he leaves the rest to the thread. */
-    private static final int ROUNDS_OF_CALLER = 4;
-
-    /** A flood of packets must not keep timers from expiring. */
-    private static final long TIMERS_AT_LEAST_NANOS = 10_000_000;
-
-    /** As many polls and the last no longer ago mean that somebody goes on polling. */
+    /** So many polls, of which the last is recent, mean that a thread polls continuously. */
     private static final int POLLS = 4;
 
     private static final long RECENTLY_NANOS = 250_000;
 
-    /** How long the thread keeps out of the way before it looks again; more with each time. */
+    /** How long the thread stays aside before it looks again. The time doubles up to a limit. */
     private static final long ASIDE_NANOS = 50_000;
 
     private static final long ASIDE_AT_MOST_NANOS = 250_000;
 
-    /** What fails each time must not fill the log at full speed. */
+    /** The pause after a failure, so that a repeated failure does not fill the log. */
     private static final long AFTER_FAILURE_NANOS = 100_000_000;
 
     private final Address address;
     private final LocalInterface on;
-    private final int socketBuffer;
     private final MemoryRegistry memory;
     private final Engine engine;
-    private final SystemCalls calls = new SystemCalls();
-    private final UdpSocket socket;
-    private final Outgoing outgoing;
-    private final Incoming incoming;
+    private final PortSockets sockets;
+    private final EngineDriver driver;
+    private final PacketTransmitter outgoing;
+    private final PacketReceiver incoming;
     private final Readiness readiness;
     private final Thread thread;
     private final ReentrantLock lock = new ReentrantLock();
-    private final long start = System.nanoTime();
 
     private volatile boolean closed;
     private volatile boolean aside;
-    private volatile boolean attended;
+    private volatile boolean callerWaiting;
 
-    // The rest under the lock.
+    // Guarded by the lock:
 
-    /** The first is the port's own, the others are of groups. Never changed, but replaced. */
-    private UdpSocket[] sockets;
-
-    private final Map<Address, Integer> members = new HashMap<>();
-
-    /** Whether the engine has more to send than a round takes. */
-    private boolean unfinished;
-
-    /** When the thread will look by itself. */
+    /** When the thread wakes up by itself. */
     private long threadWakesAt = Long.MIN_VALUE;
 
-    private long timersExpired;
-
-    /** How many polls there were since somebody was to be woken. */
+    /** The number of polls since a caller last waited, up to {@link #POLLS}. */
     private int polls;
 
     private long lastPoll;
-    private long completionsSeen;
-
-    /** Whether acknowledgements wait for what the one who polls will post. */
-    private boolean deferred;
 
     private Port(PortOptions options) throws FabricException {
         address = options.address();
         on = LocalInterface.of(address);
-        socketBuffer = options.socketBuffer();
         memory = new MemoryRegistry(options.random());
-        socket = UdpSocket.at(address, on, options.socketBuffer(), calls);
+        var calls = new SystemCalls();
+        var socket = UdpSocket.at(address, on, options.socketBuffer(), calls);
         try {
             readiness = new Readiness();
         } catch (FabricException e) {
             socket.close();
             throw e;
         }
-        sockets = new UdpSocket[] {socket};
-        outgoing = new Outgoing(socket, on.isLoopback(), on.index(), calls, Arena.ofAuto());
-        incoming = new Incoming(on.index(), Arena.ofAuto());
+        sockets = new PortSockets(socket, on, options.socketBuffer(), calls);
+        outgoing =
+                new PacketTransmitter(socket, on.isLoopback(), on.index(), calls, Arena.ofAuto());
+        incoming = new PacketReceiver(on.index(), Arena.ofAuto());
         engine =
                 new Engine(
                         outgoing,
                         memory,
-                        // The peer's buffer is not known; that it is as large, the best guess.
+                        // The receive buffer of the peer is unknown and assumed to be equal.
                         options.engine().withPathBytes(socket.receiveBuffer() / 4 * 3L),
                         options.random());
+        driver = new EngineDriver(engine, outgoing, incoming);
+        LOG.debug(
+                "Port {} on {}: path MTU {}, {} bytes of receive buffer",
+                address,
+                on.name(),
+                on.pathMtu(),
+                socket.receiveBuffer());
         thread = Thread.ofPlatform().daemon().name("jrdma-soft-" + address).unstarted(this::run);
     }
 
     /**
-     * Takes RoCE's UDP port of an address.
+     * Opens the UDP port of RoCE at an address.
      *
-     * @throws FabricException if that is not possible; the message says who has it, where that can
-     *     be told
+     * @throws FabricException if that fails; the message names the process that holds the port, if
+     *     it is known
      */
     public static Port open(PortOptions options) throws FabricException {
         return openFirst(List.of(options));
     }
 
     /**
-     * The same at the first of several addresses that is free.
+     * Opens the UDP port of RoCE at the first of several addresses that is free.
      *
      * @param candidates one at least
-     * @throws FabricException if none is; the message is about the first
+     * @throws FabricException if none is free; the message is about the first
      */
     public static Port openFirst(List<PortOptions> candidates) throws FabricException {
         FabricException failure = null;
@@ -162,19 +142,13 @@ public final class Port implements AutoCloseable {
         if (failure.code() != Errno.EADDRINUSE) {
             throw failure;
         }
-        // Now and not with each: it looks at the descriptors of all processes.
+        // Looked up once and not for each candidate, because it reads the descriptors of all
+        // processes.
         var owner = PortOwner.describe(candidates.getFirst().address());
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
     }
 
     private static Port start(Port port) {
-        // Before the thread starts: the errno of its calls would be overwritten.
-        LOG.debug(
-                "Port {} on {}: path MTU {}, {} bytes of receive buffer",
-                port.address,
-                port.on.name(),
-                port.pathMtu(),
-                port.socket.receiveBuffer());
         port.thread.start();
         return port;
     }
@@ -203,7 +177,7 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Acts on the engine, which nobody else does meanwhile, and sends what that made sendable.
+     * Runs an action on the engine under the lock, and sends what it made sendable.
      *
      * @throws IllegalStateException if the port is closed
      */
@@ -213,9 +187,9 @@ public final class Port implements AutoCloseable {
             if (closed) {
                 throw new IllegalStateException("The port of " + address + " is closed");
             }
-            engine.advance(now());
-            if (deferred && lock.getHoldCount() == 1) {
-                send(); // what ends a queue pair would take its acknowledgements along
+            driver.advance();
+            if (driver.isSendingDeferred() && lock.getHoldCount() == 1) {
+                send(); // destroying a queue pair would drop its acknowledgements
             }
             var result = action.apply(engine);
             if (lock.getHoldCount() == 1) {
@@ -228,29 +202,30 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Does something once, so much later. For those who are told of a completion, meanwhile. */
+    /** Runs an action once after a delay. For receivers of a completion, during the call only. */
     public void alarm(long nanos, Runnable action) {
         if (!lock.isHeldByCurrentThread()) {
-            throw new IllegalStateException("Only who is told of a completion may set an alarm");
+            throw new IllegalStateException(
+                    "An alarm can be set only while a completion is being reported");
         }
         engine.alarm(nanos, action);
     }
 
     /**
-     * Tells that work was posted to a queue pair. Its packets are sent before this returns, or by
-     * the thread that drives the engine meanwhile.
+     * Rings the doorbell of a queue pair to which work was posted. This thread sends its packets,
+     * or the thread that holds the lock does.
      */
     public void ring(QueuePair queuePair) {
         engine.doorbell(queuePair);
         answer();
     }
 
-    /** Takes what has come in, unless another thread is at it. For those who poll. */
+    /** Receives what has come in, unless another thread holds the lock. For polling threads. */
     public void progress() {
         if (tryLock()) {
             try {
-                polls = attended ? 1 : Math.min(polls + 1, POLLS);
-                attended = false;
+                polls = callerWaiting ? 1 : Math.min(polls + 1, POLLS);
+                callerWaiting = false;
                 round();
                 lastPoll = engine.now();
             } finally {
@@ -261,46 +236,46 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Tells that the caller goes to wait for a completion to wake it: the thread takes over at once
-     * instead of after a while.
+     * Notes that the caller is about to wait for a completion event: the thread of this port takes
+     * over at once.
      */
-    public void attend() {
-        attended = true;
+    public void callerWaits() {
+        callerWaiting = true;
         if (aside) {
             LockSupport.unpark(thread);
         }
     }
 
-    /** From now on, does to packets sent what {@code trouble} says. */
-    public void trouble(Trouble trouble) {
+    /** Injects network faults into the packets sent from now on. */
+    public void faults(NetworkFaults faults) {
         control(_ -> {
-            outgoing.trouble(trouble);
+            outgoing.faults(faults);
             return true;
         });
     }
 
-    /** What was done to packets until now, also after {@link #close}. */
-    public TroubleCounts troubles() {
+    /** The network faults injected so far. May be called after {@link #close}. */
+    public NetworkFaultCounts faultCounts() {
         lock.lock();
         try {
-            return outgoing.troubles();
+            return outgoing.faultCounts();
         } finally {
             lock.unlock();
             answer();
         }
     }
 
-    /** Shows all packets to {@code listener}; null for none. */
+    /** Sets the listener that sees all packets; null for none. */
     public void listen(@Nullable PacketListener listener) {
         control(_ -> {
-            var tracer = listener == null ? null : new Tracer(listener);
+            var tracer = listener == null ? null : new PacketTracer(listener);
             outgoing.tracer(tracer);
             incoming.tracer(tracer);
             return true;
         });
     }
 
-    /** While the link is down, nothing goes out or comes in. Time goes on. */
+    /** Sets the link state. While the link is down, no packet is sent or received; timers run. */
     public void linkUp(boolean up) {
         control(_ -> {
             outgoing.up(up);
@@ -309,20 +284,11 @@ public final class Port implements AutoCloseable {
         });
     }
 
-    /** Receives what is sent to a group, until it is left as often as it was joined. */
+    /** Receives packets sent to a group, until it is left as often as it was joined. */
     public void join(Address group) throws FabricException {
         lock.lock();
         try {
-            if (members.merge(group, 1, Integer::sum) == 1 && !closed) {
-                try {
-                    var added = UdpSocket.ofGroup(group, on, socketBuffer, calls);
-                    var next = Arrays.copyOf(sockets, sockets.length + 1);
-                    next[sockets.length] = added;
-                    sockets = next;
-                } catch (FabricException e) {
-                    members.remove(group);
-                    throw e;
-                }
+            if (sockets.join(group)) {
                 readiness.wake();
             }
         } finally {
@@ -335,12 +301,7 @@ public final class Port implements AutoCloseable {
     public void leave(Address group) {
         lock.lock();
         try {
-            if (members.computeIfPresent(group, (_, count) -> count == 1 ? null : count - 1) == null
-                    && !closed) {
-                sockets =
-                        Arrays.stream(sockets)
-                                .filter(one -> one == socket || !leaves(one, group))
-                                .toArray(UdpSocket[]::new);
+            if (sockets.leave(group)) {
                 readiness.wake();
             }
         } finally {
@@ -349,22 +310,14 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    private static boolean leaves(UdpSocket socket, Address group) {
-        var leaves = socket.address().equals(group);
-        if (leaves) {
-            socket.close();
-        }
-        return leaves;
-    }
-
-    /** Waits for the thread to end, and gives the address back. Twice is as good as once. */
+    /** Waits for the thread to end, and closes the sockets. Has no effect when called again. */
     @Override
     public void close() {
         closed = true;
         LockSupport.unpark(thread);
         lock.lock();
         try {
-            if (sockets.length > 0) {
+            if (!sockets.areClosed()) {
                 readiness.wake();
             }
         } finally {
@@ -380,11 +333,8 @@ public final class Port implements AutoCloseable {
         }
         lock.lock();
         try {
-            if (sockets.length > 0) {
-                for (var one : sockets) {
-                    one.close();
-                }
-                sockets = new UdpSocket[0];
+            if (!sockets.areClosed()) {
+                sockets.close();
                 readiness.close();
                 LOG.debug("Port {} closed", address);
             }
@@ -396,23 +346,19 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    private long now() {
-        return System.nanoTime() - start;
-    }
-
-    /** False also for a thread that has it already: it is in a callback, and will come back. */
+    /** Returns false also for a thread that holds the lock: it is in a callback. */
     private boolean tryLock() {
         return !closed && !lock.isHeldByCurrentThread() && lock.tryLock();
     }
 
     /**
-     * Answers doorbells. Everyone who has unlocked calls this: who rings while another holds the
-     * lock relies on it.
+     * Answers doorbells. Each thread calls this after unlocking, because a thread that rings while
+     * another holds the lock relies on it.
      */
     private void answer() {
         while (engine.isRung() && tryLock()) {
             try {
-                engine.advance(now());
+                driver.advance();
                 send();
             } finally {
                 lock.unlock();
@@ -420,31 +366,8 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /**
-     * Takes what has come in, and does what is to be done.
-     *
-     * <p>What completes under the eyes of one who polls is answered with what he posts in return,
-     * at the latest when he polls again: one system call less for each message, and his peer takes
-     * both at once. Should he do neither, the thread does, which then is aside and soon looks.
-     */
     private void round() {
-        if (closed) {
-            return;
-        }
-        var now = now();
-        engine.advance(now);
-        var drained = true;
-        for (var one : sockets) {
-            drained &= incoming.receive(one, engine, ROUND);
-        }
-        if (drained || now - timersExpired > TIMERS_AT_LEAST_NANOS) {
-            engine.expireTimers();
-            timersExpired = now;
-        }
-        var completions = engine.completions();
-        deferred = completions != completionsSeen && !deferred && aside && !attended;
-        completionsSeen = completions;
-        if (!deferred) {
+        if (!closed && driver.receive(sockets, aside && !callerWaiting)) {
             send();
         }
     }
@@ -453,27 +376,11 @@ public final class Port implements AutoCloseable {
         if (closed) {
             return;
         }
-        deferred = false;
-        outgoing.release(engine.now());
-        var rounds = 0;
-        do {
-            outgoing.allow(ROUND);
-            unfinished = !engine.transmit();
-            outgoing.flush();
-            rounds++;
-        } while (unfinished && !outgoing.isBlocked() && rounds < ROUNDS_OF_CALLER);
-        if (nextDeadline() < threadWakesAt && Thread.currentThread() != thread) {
+        driver.send();
+        if (Thread.currentThread() != thread && driver.nextDeadline() < threadWakesAt) {
             threadWakesAt = Long.MIN_VALUE;
             readiness.wake();
         }
-    }
-
-    /** When there is something to do next though nothing comes in and nobody posts. */
-    private long nextDeadline() {
-        if (unfinished || outgoing.isBlocked()) {
-            return engine.now();
-        }
-        return Math.min(engine.nextDeadline(), outgoing.nextDeadline());
     }
 
     private void run() {
@@ -482,26 +389,26 @@ public final class Port implements AutoCloseable {
             try {
                 pause = drive(pause);
             } catch (Throwable e) {
-                tell(e);
+                logFailure(e);
                 LockSupport.parkNanos(this, AFTER_FAILURE_NANOS);
             }
         }
     }
 
-    /** Goes on in any case: those who wait for completions have nobody else. */
-    private void tell(Throwable failure) {
+    /** Never throws, because the thread must go on: others wait for the completions it reports. */
+    private void logFailure(Throwable failure) {
         try {
-            LOG.error("The thread of port {} failed, and goes on", address, failure);
-        } catch (OutOfMemoryError untold) {
-            // What there is no room to tell is not told.
+            LOG.error("The thread of port {} failed and continues", address, failure);
+        } catch (OutOfMemoryError unlogged) {
+            // there is no memory for the message
         }
     }
 
     /**
-     * Drives the engine once, unless others do, and waits.
+     * Drives the engine once, unless other threads do, and waits.
      *
-     * @param pause how long to keep out of the way of those who poll
-     * @return the same for the next time
+     * @param pause how long to stay aside while other threads poll
+     * @return the pause for the next call
      */
     private long drive(long pause) {
         if (!tryLock()) {
@@ -515,15 +422,18 @@ public final class Port implements AutoCloseable {
         try {
             othersPoll = doOthersPoll();
             if (othersPoll) {
-                threadWakesAt = Long.MIN_VALUE; // it looks again soon
+                threadWakesAt = Long.MIN_VALUE; // the thread looks again soon
                 wait = 0;
             } else {
                 round();
-                threadWakesAt = nextDeadline();
-                wait = threadWakesAt == Long.MAX_VALUE ? threadWakesAt : threadWakesAt - now();
+                threadWakesAt = driver.nextDeadline();
+                wait =
+                        threadWakesAt == Long.MAX_VALUE
+                                ? threadWakesAt
+                                : threadWakesAt - driver.now();
             }
             blocked = outgoing.isBlocked();
-            watched = sockets;
+            watched = sockets.all();
         } finally {
             lock.unlock();
         }
@@ -541,7 +451,7 @@ public final class Port implements AutoCloseable {
     }
 
     private boolean doOthersPoll() {
-        return polls == POLLS && !attended && now() - lastPoll < RECENTLY_NANOS;
+        return polls == POLLS && !callerWaiting && driver.now() - lastPoll < RECENTLY_NANOS;
     }
 
     private void stepAside(long nanos) {

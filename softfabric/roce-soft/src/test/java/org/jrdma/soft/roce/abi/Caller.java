@@ -6,26 +6,28 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.security.SecureRandom;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.jrdma.soft.roce.Trouble;
+import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.model.NetworkFaults;
 
 /** What every test needs that does as a caller in C would. */
-final class Caller {
+public final class Caller {
 
     private Caller() {}
 
     /** A device at the first of many addresses that is free. */
-    static DeviceObject newDevice() {
+    public static DeviceObject newDevice() {
         var anywhere =
                 IntStream.rangeClosed(1, 254)
                         .mapToObj(host -> Address.ipv4(127 << 24 | 77 << 8 | host))
                         .toList();
-        return new DeviceObject("soft", anywhere, Trouble.NONE, null, new SecureRandom());
+        return new DeviceObject("soft", anywhere, NetworkFaults.NONE, null, new SecureRandom());
     }
 
-    static void assertRefused(int errno, ThrowingCallable call) {
+    public static void assertRefused(int errno, ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
-                        Refusal.class, refusal -> assertThat(refusal.errno()).isEqualTo(errno));
+                        ErrnoException.class,
+                        refusal -> assertThat(refusal.errno()).isEqualTo(errno));
     }
 }

@@ -48,9 +48,9 @@ class HostileMessagesTest {
                 recorded.subList(0, 250).clear();
             }
         }
-        callers.forEach(party -> party.conversation().close());
-        ear.requests.forEach(party -> party.conversation().close());
-        ear.inquiries.forEach(Inquiry::close);
+        callers.forEach(party -> party.connection().close());
+        ear.requests.forEach(party -> party.connection().close());
+        ear.inquiries.forEach(SidrServer::close);
         world.pass(2_000_000); // half an hour, though peers ask for days
         assertThat(world.here.engine.size()).isZero();
         assertThat(world.there.engine.size()).isZero();
@@ -65,19 +65,19 @@ class HostileMessagesTest {
         for (var party : ear.requests) {
             switch (random.nextInt(5)) {
                 case 0, 1 -> party.reply(random.nextInt(1 << 24), "");
-                case 2 -> party.conversation().disconnect();
-                case 3 -> party.conversation().close();
+                case 2 -> party.connection().disconnect();
+                case 3 -> party.connection().close();
                 default -> {}
             }
         }
         ear.inquiries.forEach(inquiry -> inquiry.accept(1, 2, World.bytes("")));
         world.deliver();
-        callers.forEach(party -> party.conversation().confirm());
+        callers.forEach(party -> party.connection().confirm());
         if (callers.size() > 20) {
-            callers.removeFirst().conversation().close();
+            callers.removeFirst().connection().close();
         }
         while (ear.requests.size() > 200) {
-            ear.requests.removeFirst().conversation().close();
+            ear.requests.removeFirst().connection().close();
         }
         while (ear.inquiries.size() > 200) {
             ear.inquiries.removeFirst().close();

@@ -16,8 +16,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Messages as they stand on the wire. */
 class MessageTest {
 
-    private static final Offer PLAIN = new Offer(0xa1b2c3, 0xd4e5f6, 16, 9, true, true, 5);
-    private static final Offer OFFER = PLAIN.with(new Enhancement(0x717273, 0x6162_6364));
+    private static final EndpointParameters PLAIN =
+            new EndpointParameters(0xa1b2c3, 0xd4e5f6, 16, 9, true, true, 5);
+    private static final EndpointParameters OFFER =
+            PLAIN.with(new EceOptions(0x717273, 0x6162_6364));
 
     static List<Message> messages() {
         return List.of(
@@ -46,21 +48,21 @@ class MessageTest {
                 reply(false),
                 reply(true),
                 new ReadyToUse(1, 2, 3),
-                new Rejection(1, 2, 3, Answered.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
+                new Rejection(
+                        1, 2, 3, AnsweredMessage.REPLY, 0x1234, filled(Rejection.PRIVATE_BYTES)),
                 withdrawal(),
-                new Receipt(1, 2, 3, Answered.OTHER, 24),
+                new ReceiptAcknowledgement(1, 2, 3, AnsweredMessage.OTHER, 24),
                 new DisconnectRequest(1, 2, 3, 0xa1b2c3),
                 new DisconnectReply(1, 2, 3),
-                new ServiceRequest(
-                        1, 2, 0x8001, 0x0111_0007L, filled(ServiceRequest.PRIVATE_BYTES)),
-                new ServiceReply(
+                new SidrRequest(1, 2, 0x8001, 0x0111_0007L, filled(SidrRequest.PRIVATE_BYTES)),
+                new SidrReply(
                         1,
                         2,
                         3,
                         0xa1b2c3,
                         0x0111_0007L,
                         0x8001_0000,
-                        filled(ServiceReply.PRIVATE_BYTES)));
+                        filled(SidrReply.PRIVATE_BYTES)));
     }
 
     private static ConnectReply reply(boolean extended) {
@@ -73,8 +75,8 @@ class MessageTest {
                 1,
                 0x0102_0304,
                 0,
-                Answered.OTHER,
-                Reason.TIMEOUT,
+                AnsweredMessage.OTHER,
+                RejectionReason.TIMEOUT,
                 0x0a0b_0c0d_0e0f_1011L,
                 filled(Rejection.PRIVATE_BYTES));
     }
@@ -184,7 +186,7 @@ class MessageTest {
         assertThat(read.transport()).isEqualTo(ConnectRequest.EXTENDED);
         assertThat(read.offer())
                 .isEqualTo(
-                        new Offer(0xa1b2c3, 0xd4e5f6, 0, 9, true, false, 0)
+                        new EndpointParameters(0xa1b2c3, 0xd4e5f6, 0, 9, true, false, 0)
                                 .with(OFFER.enhancement()));
         assertThat(read.retries()).isZero();
         assertThat(body(extended)).contains("000000a7" + "d4e5f6a8" + "ffff" + "40" + "f1");
@@ -255,15 +257,15 @@ class MessageTest {
     void shouldReadTheHeaderOfBothFamilies() throws Exception {
         for (var header :
                 List.of(
-                        new PeerHeader(7, Address.ipv4(1), Address.ipv4(2)),
-                        new PeerHeader(65_535, new Address(1, 2), new Address(3, 4)))) {
+                        new PrivateDataHeader(7, Address.ipv4(1), Address.ipv4(2)),
+                        new PrivateDataHeader(65_535, new Address(1, 2), new Address(3, 4)))) {
             var data = header.followedBy(World.bytes("x"));
 
             assertThat(data.byteSize()).isEqualTo(37);
-            assertThat(PeerHeader.decode(data)).isEqualTo(header);
-            assertThatThrownBy(() -> PeerHeader.decode(with(data, 0, 1)))
+            assertThat(PrivateDataHeader.decode(data)).isEqualTo(header);
+            assertThatThrownBy(() -> PrivateDataHeader.decode(with(data, 0, 1)))
                     .isInstanceOf(MalformedPacketException.class);
-            assertThatThrownBy(() -> PeerHeader.decode(with(data, 1, 0x50)))
+            assertThatThrownBy(() -> PrivateDataHeader.decode(with(data, 1, 0x50)))
                     .isInstanceOf(MalformedPacketException.class);
         }
     }

@@ -49,14 +49,14 @@ final class World {
     }
 
     /** One side. */
-    final class Machine implements Carrier {
+    final class Machine implements ManagementTransport {
 
         final Address address;
-        final ConnectionEngine engine;
+        final ConnectionManager engine;
 
         Machine(Address address, long seed) {
             this.address = address;
-            this.engine = new ConnectionEngine(address, seed, MTU_1024, this, new Random(seed));
+            this.engine = new ConnectionManager(address, seed, MTU_1024, this, new Random(seed));
         }
 
         @Override
@@ -80,7 +80,7 @@ final class World {
         /** Asks the other side for a connection. */
         Party connect(Machine other, int queuePair, String data) {
             var party = new Party();
-            party.conversation =
+            party.connection =
                     engine.connect(
                             other.address, options(other, queuePair, data), party.events::add);
             return party;
@@ -90,12 +90,12 @@ final class World {
             return new ConnectOptions(
                     SERVICE,
                     ConnectRequest.RELIABLE,
-                    new Offer(queuePair, 0, 4, 3, true, false, 6),
+                    new EndpointParameters(queuePair, 0, 4, 3, true, false, 6),
                     5,
                     0xffff,
                     0x20,
                     17,
-                    new PeerHeader(4711, address, other.address).followedBy(bytes(data)));
+                    new PrivateDataHeader(4711, address, other.address).followedBy(bytes(data)));
         }
 
         /** Listens, with room for some requests. */
@@ -108,20 +108,21 @@ final class World {
 
     /** One side of a connection, with what it was told. */
     static final class Party {
-        final List<ConversationEvent> events = new ArrayList<>();
-        @Nullable Conversation conversation;
-        @Nullable PeerHeader header;
+        final List<ConnectionEvent> events = new ArrayList<>();
+        @Nullable Connection connection;
+        @Nullable PrivateDataHeader header;
         @Nullable String data;
 
-        Conversation conversation() {
-            if (conversation == null) {
+        Connection connection() {
+            if (connection == null) {
                 throw new AssertionError("there is none");
             }
-            return conversation;
+            return connection;
         }
 
         boolean reply(int queuePair, String text) {
-            return conversation().reply(new Offer(queuePair, 0, 2, 1, true, true, 7), bytes(text));
+            return connection()
+                    .reply(new EndpointParameters(queuePair, 0, 2, 1, true, true, 7), bytes(text));
         }
 
         List<String> told() {
@@ -130,9 +131,9 @@ final class World {
     }
 
     /** A service, with those who asked for it. */
-    static final class Ear implements Service {
+    static final class Ear implements ServiceListener {
         final List<Party> requests = new ArrayList<>();
-        final List<Inquiry> inquiries = new ArrayList<>();
+        final List<SidrServer> inquiries = new ArrayList<>();
         int room;
 
         Ear(int room) {
@@ -145,14 +146,14 @@ final class World {
         }
 
         @Override
-        public ConversationEvent.@Nullable Receiver requested(
-                Conversation conversation, PeerHeader header, MemorySegment data) {
+        public ConnectionEvent.@Nullable Receiver requested(
+                Connection connection, PrivateDataHeader header, MemorySegment data) {
             if (room == 0) {
                 return null;
             }
             room--;
             var party = new Party();
-            party.conversation = conversation;
+            party.connection = connection;
             party.header = header;
             party.data = text(data);
             requests.add(party);
@@ -160,7 +161,7 @@ final class World {
         }
 
         @Override
-        public boolean asked(Inquiry inquiry, PeerHeader header, MemorySegment data) {
+        public boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data) {
             return room-- > 0 && inquiries.add(inquiry);
         }
     }

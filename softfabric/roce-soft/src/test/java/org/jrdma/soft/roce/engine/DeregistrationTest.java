@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Random;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryRegion;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -7,6 +7,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryRegion;
+import org.jrdma.soft.roce.memory.MemoryWindow;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +36,7 @@ class ExtendedConnectionTest {
         final MemoryRegion region = right.registry.register(domain, right.memory, 0, Pair.ALL);
         final ReceiveQueue queue = new ReceiveQueue(domain, 8, 1, () -> {});
         final List<Pair.Done> done = new ArrayList<>();
-        final ExtendedReceives named;
+        final ExtendedReceiveQueue named;
 
         Other(ExtendedDomain extendedDomain) {
             named =
@@ -279,8 +284,15 @@ class ExtendedConnectionTest {
             binder.sends()
                     .claim()
                     .begin(1, SendOperation.BIND)
-                    .remote(right.start, window.key())
-                    .bind(window, window.key(), region, 4096, Pair.ALL);
+                    .bind(
+                            new WindowBinding(
+                                    window,
+                                    window.key(),
+                                    window.key(),
+                                    region,
+                                    right.start,
+                                    4096,
+                                    Pair.ALL));
             binder.sends().post();
             right.engine.doorbell(binder);
             pair.run(pair.now + MILLISECOND);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
 import java.util.stream.LongStream;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;

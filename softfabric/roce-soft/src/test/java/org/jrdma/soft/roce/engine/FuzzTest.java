@@ -8,6 +8,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryWindow;
+import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
@@ -151,10 +154,17 @@ class FuzzTest {
         if (victim.transport == Transport.EXTENDED) {
             return; // it sends nothing
         }
-        if (window.view == null && victim.queuePair.sends().claim() != null) {
+        if (!window.isBound() && victim.queuePair.sends().claim() != null) {
             victim.work(i, SendOperation.BIND)
-                    .remote(victim.start, window.key() + 1)
-                    .bind(window, window.key(), victim.region, 4096, Pair.ALL);
+                    .bind(
+                            new WindowBinding(
+                                    window,
+                                    window.key(),
+                                    window.key() + 1,
+                                    victim.region,
+                                    victim.start,
+                                    4096,
+                                    Pair.ALL));
             victim.post();
         }
         if (i % 64 == 0 && victim.queuePair.sends().claim() != null) {

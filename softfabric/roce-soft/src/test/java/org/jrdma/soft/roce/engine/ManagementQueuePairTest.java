@@ -22,7 +22,7 @@ class ManagementQueuePairTest {
     private final Manager right = new Manager();
 
     /** Remembers what it is told. */
-    private static final class Manager implements Management {
+    private static final class Manager implements ManagementAgent {
         final List<Address> sources = new ArrayList<>();
         final List<byte[]> datagrams = new ArrayList<>();
         final List<Long> expired = new ArrayList<>();
@@ -82,13 +82,13 @@ class ManagementQueuePairTest {
 
     @Test
     void shouldDropWhatAProgramsQueuePairSendsThoughItHasTheKey() {
-        pair.left.queuePair.initialize(Pair.ALL, PARTITION, Management.QUEUE_KEY);
+        pair.left.queuePair.initialize(Pair.ALL, PARTITION, ManagementAgent.QUEUE_KEY);
         pair.left.queuePair.readyToReceive(
                 new ReceiveParameters(pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
         pair.left.queuePair.readyToSend(new SendParameters(0, 0, 7, 7, 0));
         var work = pair.left.work(1, SendOperation.SEND);
         work.buffer(pair.left.start, 256, pair.left.region.key());
-        work.datagram(pair.right.address, Management.QUEUE_PAIR, Management.QUEUE_KEY);
+        work.datagram(pair.right.address, ManagementAgent.QUEUE_PAIR, ManagementAgent.QUEUE_KEY);
         pair.left.post();
 
         pair.run(MILLISECOND);

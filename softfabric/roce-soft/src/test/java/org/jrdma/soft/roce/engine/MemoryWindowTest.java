@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.stream.LongStream;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryRegion;
+import org.jrdma.soft.roce.memory.MemoryWindow;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,8 +34,15 @@ class MemoryWindowTest {
 
     private SendWork bind(long id, MemoryWindow window, int key, int newKey) {
         return left.work(id, SendOperation.BIND)
-                .remote(left.start, newKey)
-                .bind(window, key, region, 4096, Access.REMOTE_WRITE | Access.REMOTE_READ);
+                .bind(
+                        new WindowBinding(
+                                window,
+                                key,
+                                newKey,
+                                region,
+                                left.start,
+                                4096,
+                                Access.REMOTE_WRITE | Access.REMOTE_READ));
     }
 
     /** The key some binds later. */
@@ -186,13 +198,14 @@ class MemoryWindowTest {
                 done(
                         left,
                         left.work(1, SendOperation.BIND)
-                                .remote(at, key + 1)
-                                .bind(window, key, shown, bytes, rights));
+                                .bind(
+                                        new WindowBinding(
+                                                window, key, key + 1, shown, at, bytes, rights)));
 
         assertThat(done.status()).isEqualTo(CompletionStatus.WINDOW_BIND_ERROR);
         assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
         assertThat(window.key()).isEqualTo(before);
-        assertThat(window.view).isNull();
+        assertThat(window.isBound()).isFalse();
     }
 
     private void reconnect() {
@@ -212,12 +225,19 @@ class MemoryWindowTest {
         other.sends()
                 .claim()
                 .begin(2, SendOperation.BIND)
-                .remote(left.start, 1)
-                .bind(ofOther, ofOther.key(), region, 64, Access.REMOTE_READ);
+                .bind(
+                        new WindowBinding(
+                                ofOther,
+                                ofOther.key(),
+                                1,
+                                region,
+                                left.start,
+                                64,
+                                Access.REMOTE_READ));
         other.sends().post();
         left.engine.doorbell(other);
         pair.run();
-        assertThat(ofOther.view).isNotNull();
+        assertThat(ofOther.isBound()).isTrue();
 
         for (var key : new int[] {one.key(), ofOther.key(), region.key(), one.key() ^ 0x100}) {
             reconnect();
@@ -236,11 +256,11 @@ class MemoryWindowTest {
                     .isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
             assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
         }
-        assertThat(one.view).isNotNull();
-        assertThat(ofOther.view).isNotNull();
+        assertThat(one.isBound()).isTrue();
+        assertThat(ofOther.isBound()).isTrue();
         left.engine.destroy(other);
-        assertThat(ofOther.view).as("without its queue pair").isNull();
-        assertThat(one.view).isNotNull();
+        assertThat(ofOther.isBound()).as("without its queue pair").isFalse();
+        assertThat(one.isBound()).isTrue();
     }
 
     @ParameterizedTest
@@ -254,7 +274,7 @@ class MemoryWindowTest {
 
         left.registry.deregister(region);
 
-        assertThat(window.view).isNull();
+        assertThat(window.isBound()).isFalse();
         assertThat(write(window.key())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         reconnect();
         region = register(Access.LOCAL_WRITE | Access.WINDOW_BIND);
@@ -292,8 +312,15 @@ class MemoryWindowTest {
             side.work(2 * id, SendOperation.SEND).buffer(side.start, 700, side.region.key());
             side.post();
             side.work(2 * id + 1, SendOperation.BIND)
-                    .remote(side.start, 1)
-                    .bind(window, window.key(), shown, 8, Access.REMOTE_READ);
+                    .bind(
+                            new WindowBinding(
+                                    window,
+                                    window.key(),
+                                    1,
+                                    shown,
+                                    side.start,
+                                    8,
+                                    Access.REMOTE_READ));
             side.post();
         }
 

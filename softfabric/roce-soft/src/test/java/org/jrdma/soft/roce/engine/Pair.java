@@ -11,6 +11,10 @@ import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.function.BiPredicate;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryRegion;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +79,7 @@ final class Pair {
     }
 
     /** One engine with a queue pair, and a region between two guards full of canaries. */
-    final class Side implements Link {
+    final class Side implements PacketLink {
 
         final Address address;
         final MemoryRegistry registry = new MemoryRegistry(random);
@@ -93,7 +97,7 @@ final class Pair {
         /** Where {@link #receive} posts, if not to the queue pair: who sends names it. */
         @Nullable ReceiveQueue shared;
 
-        @Nullable ExtendedReceives named;
+        @Nullable ExtendedReceiveQueue named;
         private final @Nullable ExtendedDomain extendedDomain;
         private final PacketBuffer outgoing = new PacketBuffer();
 

@@ -2,6 +2,8 @@ package org.jrdma.soft.roce.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.jrdma.soft.roce.memory.MemoryRegion;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.RouteHeader;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.params.ParameterizedTest;

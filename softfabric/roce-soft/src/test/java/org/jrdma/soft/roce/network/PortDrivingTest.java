@@ -37,7 +37,7 @@ class PortDrivingTest {
                             .start(() -> {
                                 while (!stop.get()) {
                                     left.port.control(_ -> true);
-                                    left.port.attend();
+                                    left.port.callerWaits();
                                     LockSupport.parkNanos(20_000);
                                 }
                             }));

@@ -9,19 +9,19 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Access;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Completion;
 import org.jrdma.soft.roce.engine.CompletionKind;
 import org.jrdma.soft.roce.engine.CompletionStatus;
-import org.jrdma.soft.roce.engine.MemoryRegion;
-import org.jrdma.soft.roce.engine.ProtectionDomain;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.QueuePairOptions;
 import org.jrdma.soft.roce.engine.ReceiveParameters;
 import org.jrdma.soft.roce.engine.SendOperation;
 import org.jrdma.soft.roce.engine.SendParameters;
 import org.jrdma.soft.roce.engine.WorkQueues;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryRegion;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.Transport;
 
 /** A port at an address that nobody else has, with registered memory. */

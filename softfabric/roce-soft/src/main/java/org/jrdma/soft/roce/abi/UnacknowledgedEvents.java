@@ -1,0 +1,34 @@
+package org.jrdma.soft.roce.abi;
+
+/**
+ * The number of events of an object that were taken and not acknowledged. As in C, the object is
+ * destroyed only after they are acknowledged.
+ */
+public final class UnacknowledgedEvents {
+
+    private int outstanding;
+
+    public synchronized void given() {
+        outstanding++;
+    }
+
+    public synchronized void acknowledged(int events) {
+        outstanding -= events;
+        notifyAll();
+    }
+
+    /** Waits until none is outstanding. */
+    public synchronized void awaitNone() {
+        var interrupted = false;
+        while (outstanding > 0) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

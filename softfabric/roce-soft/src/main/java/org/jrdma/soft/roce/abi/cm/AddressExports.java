@@ -1,0 +1,51 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemoryLayout;
+import java.net.UnknownHostException;
+import org.jrdma.abi.rdma.rdma_addrinfo;
+import org.jrdma.abi.rdma.sockaddr_in6;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.Structures;
+
+/** Address resolution by name: {@code rdma_getaddrinfo}. */
+final class AddressExports {
+
+    /** Numbers of {@code getaddrinfo}, which librdmacm leaves in errno. */
+    static final int NO_NAME = -2;
+
+    static final int NO_SERVICE = -8;
+
+    /** The address follows. */
+    static final GroupLayout LAYOUT =
+            MemoryLayout.structLayout(
+                    rdma_addrinfo.layout(), sockaddr_in6.layout()); // or the shorter sockaddr_in
+
+    private AddressExports() {}
+
+    /**
+     * Has Java look a name up, which may wait for who knows it: for a thread that can. Services are
+     * numbers.
+     */
+    @Exported(value = "rdma_getaddrinfo", failure = Failure.MINUS_ONE)
+    static int lookUp(long host, long service, long hints, long target) {
+        var question = AddressInfoQuery.read(host, service, hints);
+        try {
+            Memory.setPointer(target, question.answer());
+        } catch (UnknownHostException e) {
+            throw new ErrnoException(
+                    NO_NAME, "There is no host \"%s\".".formatted(question.name()));
+        }
+        return 0;
+    }
+
+    @Exported(value = "rdma_freeaddrinfo", failure = Failure.NONE)
+    static void free(long result) {
+        if (result != 0 && Structures.object(result, GroupLayout.class) == LAYOUT) {
+            Structures.release(Memory.at(result, LAYOUT));
+        }
+    }
+}

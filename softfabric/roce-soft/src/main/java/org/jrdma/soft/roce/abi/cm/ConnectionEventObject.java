@@ -1,0 +1,58 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.abi.rdma.rdma_cm_event;
+import org.jrdma.abi.rdma.rdma_conn_param;
+import org.jrdma.soft.roce.abi.Structures;
+
+/** Behind an {@code rdma_cm_event} that was taken. */
+final class ConnectionEventObject {
+
+    /** Its private data follows it. */
+    private static final GroupLayout LAYOUT =
+            MemoryLayout.structLayout(
+                    rdma_cm_event.layout(),
+                    MemoryLayout.sequenceLayout(256, ValueLayout.JAVA_BYTE));
+
+    private final PendingEvent event;
+    private final MemorySegment structure;
+
+    /** Makes it from one whose identifiers have structures. */
+    ConnectionEventObject(PendingEvent event) {
+        this.event = event;
+        this.structure = Structures.allocate(LAYOUT, this);
+        rdma_cm_event.id(structure, event.identifier().structure());
+        if (event.listener() != null) {
+            rdma_cm_event.listen_id(structure, event.listener().structure());
+        }
+        rdma_cm_event.event(structure, event.type());
+        rdma_cm_event.status(structure, event.status());
+        var parameters = rdma_cm_event.param(structure);
+        event.parameters().accept(parameters);
+        var bytes = event.privateData().byteSize();
+        if (bytes > 0) {
+            var data = structure.asSlice(rdma_cm_event.layout().byteSize(), bytes);
+            data.copyFrom(event.privateData());
+            var connection = rdma_cm_event.param.conn(parameters); // of datagrams at the same place
+            rdma_conn_param.private_data(connection, data);
+            rdma_conn_param.private_data_len(connection, (byte) bytes);
+        }
+        event.owner().events().given().given();
+    }
+
+    static ConnectionEventObject of(long address) {
+        return Structures.object(address, ConnectionEventObject.class);
+    }
+
+    MemorySegment structure() {
+        return structure;
+    }
+
+    void acknowledge() {
+        Structures.release(structure);
+        event.owner().events().given().acknowledged(1);
+    }
+}

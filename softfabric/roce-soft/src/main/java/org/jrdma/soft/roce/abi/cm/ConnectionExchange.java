@@ -1,0 +1,111 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.connection.ConnectReply;
+import org.jrdma.soft.roce.connection.Connection;
+import org.jrdma.soft.roce.connection.ConnectionEvent;
+import org.jrdma.soft.roce.connection.EceOptions;
+import org.jrdma.soft.roce.connection.Rejection;
+
+/** A connection, requested by either side. */
+final class ConnectionExchange implements PeerExchange {
+
+    private final ConnectionDevice device;
+    private final Connection connection;
+    private final IdentifierOptions options;
+
+    ConnectionExchange(ConnectionDevice device, Connection connection, IdentifierOptions options) {
+        this.device = device;
+        this.connection = connection;
+        this.options = options;
+    }
+
+    @Override
+    public void accept(long parameters) {
+        if (parameters == 0) {
+            PeerExchange.refuseUnless(device.control(_ -> connection.confirm()));
+            return;
+        }
+        var wanted = ConnectionParameterCodec.at(parameters);
+        var data = ConnectionParameterCodec.privateData(wanted, ConnectReply.PRIVATE_BYTES);
+        var offer = ConnectionParameterCodec.offer(wanted);
+        PeerExchange.refuseUnless(
+                device.control(_ -> {
+                    // The vendor ID of the peer, by which the peer recognizes the answer.
+                    var vendor = peersEnhancement().vendor();
+                    var added = new EceOptions(vendor, options.enhancement.options());
+                    return connection.reply(offer.with(added), data);
+                }));
+    }
+
+    @Override
+    public EceOptions peersEnhancement() {
+        return device.control(_ -> {
+            var peers = connection.negotiated().peers();
+            return peers == null ? EceOptions.NONE : peers.enhancement();
+        });
+    }
+
+    @Override
+    public void reject(int reason, long privateData, byte length) {
+        var data =
+                ConnectionParameterCodec.privateData(privateData, length, Rejection.PRIVATE_BYTES);
+        PeerExchange.refuseUnless(device.control(_ -> connection.reject(reason, data)));
+    }
+
+    /** Does nothing if the connection has ended, like the kernel. */
+    @Override
+    public void disconnect() {
+        device.control(_ -> connection.disconnect());
+    }
+
+    @Override
+    public void establish() {
+        PeerExchange.refuseUnless(device.control(_ -> connection.establish()));
+    }
+
+    @Override
+    public int initialize(MemorySegment attributes, int state) {
+        return device.control(
+                _ -> QueuePairInitialization.of(connection, options, attributes, state));
+    }
+
+    @Override
+    public void close() {
+        device.control(_ -> {
+            connection.close();
+            return true;
+        });
+    }
+
+    /** A listener that reports to the program, on the thread that drives the port. */
+    static ConnectionEvent.Receiver telling(IdentifierEvents events) {
+        return event -> tell(events, event);
+    }
+
+    private static void tell(IdentifierEvents events, ConnectionEvent event) {
+        switch (event) {
+            case ConnectionEvent.Replied(var reply) ->
+                    events.report(
+                            rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(),
+                            0,
+                            parameters -> ConnectionParameterCodec.write(reply.offer(), parameters),
+                            reply.privateData());
+            case ConnectionEvent.Established() -> events.report(rdma_h.RDMA_CM_EVENT_ESTABLISHED());
+            case ConnectionEvent.Rejected(var reason, var data) ->
+                    events.report(
+                            rdma_h.RDMA_CM_EVENT_REJECTED(),
+                            reason,
+                            IdentifierEvents::withoutParameters,
+                            data);
+            case ConnectionEvent.Unreachable() ->
+                    events.report(rdma_h.RDMA_CM_EVENT_UNREACHABLE(), -Errno.ETIMEDOUT);
+            case ConnectionEvent.Disconnected() ->
+                    events.report(rdma_h.RDMA_CM_EVENT_DISCONNECTED());
+            case ConnectionEvent.TimeWaitExited() ->
+                    events.report(rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT());
+        }
+    }
+}

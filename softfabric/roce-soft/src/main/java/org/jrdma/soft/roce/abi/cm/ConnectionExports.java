@@ -1,0 +1,359 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jrdma.abi.rdma.ibv_ece;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.rdma_addrinfo;
+import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Exports;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.verbs.DeviceObject;
+import org.jrdma.soft.roce.connection.EceOptions;
+import org.jrdma.soft.roce.connection.RejectionReason;
+
+/**
+ * librdmacm: channels, identifiers and their steps, between the devices of one library. Its one
+ * lock is held during steps, for no longer than a round of a port.
+ */
+public final class ConnectionExports {
+
+    private final ConnectionDevices devices;
+    private final Executor names;
+    private final PortNumbers ports = new PortNumbers(new SecureRandom());
+
+    ConnectionExports(List<DeviceObject> devices) {
+        this(devices, task -> Thread.ofPlatform().daemon().name("jrdma-soft-names").start(task));
+    }
+
+    /**
+     * @param names runs what waits for who knows names
+     */
+    ConnectionExports(List<DeviceObject> devices, Executor names) {
+        this.devices = new ConnectionDevices(devices);
+        this.names = names;
+    }
+
+    /** The symbols of a librdmacm between these devices. */
+    public static SymbolLookup library(List<DeviceObject> devices) {
+        var lookup = MethodHandles.lookup();
+        return Exports.of(lookup, new ConnectionExports(devices))
+                .or(Exports.of(lookup, AddressExports.class));
+    }
+
+    @Exported(value = "rdma_create_event_channel", failure = Failure.NULL)
+    long createChannel() {
+        return new EventChannelObject().structure().address();
+    }
+
+    /** Its identifiers must have been destroyed. */
+    @Exported(value = "rdma_destroy_event_channel", failure = Failure.NONE)
+    void destroyChannel(long channel) {
+        EventChannelObject.of(channel).destroy();
+    }
+
+    /** Needs a channel: there are no calls that wait for their events themselves. */
+    @Exported(value = "rdma_create_id", failure = Failure.MINUS_ONE)
+    int createIdentifier(long channel, long target, long context, int portSpace) {
+        var made =
+                new IdentifierObject(
+                        devices, ports, EventChannelObject.of(channel), context, portSpace);
+        Memory.setPointer(target, made.structure());
+        return 0;
+    }
+
+    /**
+     * Makes what is to be listened with, without a queue pair. What is to be connected has to be
+     * resolved, which this library would have to wait for.
+     */
+    @Exported(value = "rdma_create_ep", failure = Failure.MINUS_ONE)
+    synchronized int createEndpoint(long target, long address, long domain, long queuePair) {
+        var wanted = Memory.at(address, rdma_addrinfo.layout());
+        ErrnoException.throwIf(
+                (rdma_addrinfo.ai_flags(wanted) & rdma_h.RAI_PASSIVE()) == 0
+                        || domain != 0
+                        || queuePair != 0,
+                Errno.EOPNOTSUPP);
+        var name = SocketName.read(rdma_addrinfo.ai_src_addr(wanted).address());
+        var made =
+                IdentifierObject.ofType(
+                        devices,
+                        ports,
+                        IdentifierType.of(
+                                rdma_addrinfo.ai_port_space(wanted),
+                                rdma_addrinfo.ai_qp_type(wanted)));
+        try {
+            made.bind(name);
+        } catch (ErrnoException e) {
+            made.stop();
+            made.destroy();
+            throw e;
+        }
+        Memory.setPointer(target, made.structure());
+        return 0;
+    }
+
+    /** Waits until every event about it was acknowledged. */
+    @Exported(value = "rdma_destroy_id", failure = Failure.MINUS_ONE)
+    int destroyIdentifier(long identifier) {
+        var found = IdentifierObject.of(identifier);
+        synchronized (this) {
+            found.stop();
+        }
+        found.events().given().awaitNone();
+        synchronized (this) {
+            found.destroy();
+        }
+        return 0;
+    }
+
+    @Exported(value = "rdma_bind_addr", failure = Failure.MINUS_ONE)
+    synchronized int bind(long identifier, long name) {
+        IdentifierObject.of(identifier).bind(SocketName.read(name));
+        return 0;
+    }
+
+    /** Answers at once, so that no time is too short. */
+    @Exported(value = "rdma_resolve_addr", failure = Failure.MINUS_ONE)
+    synchronized int resolveAddress(long identifier, long from, long to, int milliseconds) {
+        IdentifierObject.of(identifier)
+                .resolveAddress(from == 0 ? null : SocketName.read(from), SocketName.read(to));
+        return 0;
+    }
+
+    /** Likewise. */
+    @Exported(value = "rdma_resolve_route", failure = Failure.MINUS_ONE)
+    synchronized int resolveRoute(long identifier, int milliseconds) {
+        IdentifierObject.of(identifier).resolveRoute();
+        return 0;
+    }
+
+    /** Never waits: what is no address is looked up on a thread of its own. */
+    @Exported(value = "rdma_resolve_addrinfo", failure = Failure.MINUS_ONE)
+    int lookUp(long identifier, long host, long service, long hints) {
+        var found = IdentifierObject.of(identifier);
+        var wanted = AddressInfoQuery.read(host, service, hints);
+        synchronized (this) {
+            found.addressInfo().begin();
+        }
+        if (wanted.isNumeric()) {
+            lookUp(found, wanted);
+        } else {
+            names.execute(() -> lookUp(found, wanted));
+        }
+        return 0;
+    }
+
+    private void lookUp(IdentifierObject identifier, AddressInfoQuery wanted) {
+        var answered = false;
+        try {
+            var info = wanted.answer();
+            synchronized (this) {
+                identifier.addressInfo().found(info);
+            }
+            answered = true;
+        } catch (UnknownHostException e) {
+            // reported below
+        } finally {
+            if (!answered) {
+                synchronized (this) {
+                    identifier.addressInfo().notFound();
+                }
+            }
+        }
+    }
+
+    @Exported(value = "rdma_query_addrinfo", failure = Failure.MINUS_ONE)
+    synchronized int takeAddressInfo(long identifier, long target) {
+        Memory.setPointer(target, IdentifierObject.of(identifier).addressInfo().take());
+        return 0;
+    }
+
+    @Exported(value = "rdma_write_cm_event", failure = Failure.MINUS_ONE)
+    synchronized int write(long identifier, int event, int status, long argument) {
+        ErrnoException.throwIf(event != rdma_h.RDMA_CM_EVENT_USER(), Errno.EINVAL);
+        IdentifierObject.of(identifier).written(status, argument);
+        return 0;
+    }
+
+    @Exported(value = "rdma_listen", failure = Failure.MINUS_ONE)
+    synchronized int listen(long identifier, int backlog) {
+        IdentifierObject.of(identifier).listen(backlog);
+        return 0;
+    }
+
+    @Exported(value = "rdma_connect", failure = Failure.MINUS_ONE)
+    synchronized int connect(long identifier, long parameters) {
+        IdentifierObject.of(identifier).connect(parameters);
+        return 0;
+    }
+
+    @Exported(value = "rdma_accept", failure = Failure.MINUS_ONE)
+    synchronized int accept(long identifier, long parameters) {
+        IdentifierObject.of(identifier).accept(parameters);
+        return 0;
+    }
+
+    @Exported(value = "rdma_establish", failure = Failure.MINUS_ONE)
+    synchronized int establish(long identifier) {
+        IdentifierObject.of(identifier).accept(0);
+        return 0;
+    }
+
+    @Exported(value = "rdma_reject", failure = Failure.MINUS_ONE)
+    synchronized int reject(long identifier, long privateData, byte length) {
+        IdentifierObject.of(identifier).reject(RejectionReason.CONSUMER, privateData, length);
+        return 0;
+    }
+
+    @Exported(value = "rdma_reject_ece", failure = Failure.MINUS_ONE)
+    synchronized int rejectEnhancement(long identifier, long privateData, byte length) {
+        IdentifierObject.of(identifier)
+                .reject(RejectionReason.VENDOR_OPTION_NOT_SUPPORTED, privateData, length);
+        return 0;
+    }
+
+    @Exported(value = "rdma_set_local_ece", failure = Failure.MINUS_ONE)
+    synchronized int setEnhancement(long identifier, long ece) {
+        var wanted = Memory.at(ece, ibv_ece.layout());
+        ErrnoException.throwIf(
+                ibv_ece.vendor_id(wanted) == 0 || ibv_ece.comp_mask(wanted) != 0, Errno.EINVAL);
+        IdentifierObject.of(identifier)
+                .enhancement(new EceOptions(ibv_ece.vendor_id(wanted), ibv_ece.options(wanted)));
+        return 0;
+    }
+
+    @Exported(value = "rdma_get_remote_ece", failure = Failure.MINUS_ONE)
+    synchronized int peersEnhancement(long identifier, long ece) {
+        var told = IdentifierObject.of(identifier).peersEnhancement();
+        var target = Memory.at(ece, ibv_ece.layout());
+        ibv_ece.vendor_id(target, told.vendor());
+        ibv_ece.options(target, told.options());
+        ibv_ece.comp_mask(target, 0);
+        return 0;
+    }
+
+    @Exported(value = "rdma_disconnect", failure = Failure.MINUS_ONE)
+    synchronized int disconnect(long identifier) {
+        IdentifierObject.of(identifier).disconnect();
+        return 0;
+    }
+
+    @Exported(value = "rdma_join_multicast", failure = Failure.MINUS_ONE)
+    synchronized int join(long identifier, long name, long context) {
+        IdentifierObject.of(identifier).join(SocketName.read(name).address(), true, context);
+        return 0;
+    }
+
+    @Exported(value = "rdma_join_multicast_ex", failure = Failure.MINUS_ONE)
+    synchronized int joinAs(long identifier, long attributes, long context) {
+        var wanted = Memory.at(attributes, rdma_cm_join_mc_attr_ex.layout());
+        var mask = rdma_cm_join_mc_attr_ex.comp_mask(wanted);
+        ErrnoException.throwIf(mask >= rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED(), Errno.EOPNOTSUPP);
+        var flags = rdma_cm_join_mc_attr_ex.join_flags(wanted);
+        ErrnoException.throwIf(
+                mask != rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1
+                        || flags >= rdma_h.RDMA_MC_JOIN_FLAG_RESERVED(),
+                Errno.EINVAL);
+        IdentifierObject.of(identifier)
+                .join(
+                        SocketName.read(rdma_cm_join_mc_attr_ex.addr(wanted).address()).address(),
+                        flags == rdma_h.RDMA_MC_JOIN_FLAG_FULLMEMBER(),
+                        context);
+        return 0;
+    }
+
+    @Exported(value = "rdma_leave_multicast", failure = Failure.MINUS_ONE)
+    synchronized int leave(long identifier, long name) {
+        IdentifierObject.of(identifier).leave(SocketName.read(name).address());
+        return 0;
+    }
+
+    @Exported(value = "rdma_notify", failure = Failure.MINUS_ONE)
+    synchronized int notifyEvent(long identifier, int event) {
+        IdentifierObject.of(identifier).notifyEvent(event);
+        return 0;
+    }
+
+    @Exported(value = "rdma_set_option", failure = Failure.MINUS_ONE)
+    synchronized int setOption(long identifier, int level, int option, long value, long length) {
+        var found = IdentifierObject.of(identifier);
+        ErrnoException.throwIf(level != rdma_h.RDMA_OPTION_ID(), Errno.ENOSYS);
+        if (option == rdma_h.RDMA_OPTION_ID_TOS()) {
+            found.typeOfService(unsignedByte(value, length));
+        } else if (option == rdma_h.RDMA_OPTION_ID_REUSEADDR()) {
+            found.reuseAddress(flag(value, length));
+        } else if (option == rdma_h.RDMA_OPTION_ID_AFONLY()) {
+            found.familyOnly(flag(value, length));
+        } else if (option == rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT()) {
+            found.acknowledgeTimeout(unsignedByte(value, length) & 31);
+        } else {
+            throw new ErrnoException(Errno.ENOSYS);
+        }
+        return 0;
+    }
+
+    private static int unsignedByte(long value, long length) {
+        return Byte.toUnsignedInt(
+                Memory.at(value, exactly(Byte.BYTES, length)).get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    private static boolean flag(long value, long length) {
+        return Memory.at(value, exactly(Integer.BYTES, length)).get(ValueLayout.JAVA_INT, 0) != 0;
+    }
+
+    private static int exactly(int wanted, long length) {
+        ErrnoException.throwIf(length != wanted, Errno.EINVAL);
+        return wanted;
+    }
+
+    /** Waits until the events that came to the former channel were acknowledged. */
+    @Exported(value = "rdma_migrate_id", failure = Failure.MINUS_ONE)
+    int migrate(long identifier, long channel) {
+        var found = IdentifierObject.of(identifier);
+        synchronized (this) {
+            found.migrate(EventChannelObject.of(channel));
+        }
+        found.events().given().awaitNone();
+        return 0;
+    }
+
+    @Exported(value = "rdma_init_qp_attr", failure = Failure.MINUS_ONE)
+    synchronized int initialize(long identifier, long attributes, long maskTarget) {
+        var wanted = Memory.at(attributes, ibv_qp_attr.layout());
+        var mask = IdentifierObject.of(identifier).initialize(wanted, ibv_qp_attr.qp_state(wanted));
+        Memory.setInt(maskTarget, mask);
+        return 0;
+    }
+
+    /** Never waits, as if the descriptor did not block. */
+    @Exported(value = "rdma_get_cm_event", failure = Failure.MINUS_ONE)
+    synchronized int takeEvent(long channel, long target) {
+        var taken = EventChannelObject.of(channel).take();
+        if (taken == null) {
+            throw new ErrnoException(Errno.EAGAIN);
+        }
+        if (taken.listener() != null) {
+            taken.identifier().showRequested();
+            taken.listener().requestTaken();
+        }
+        Memory.setPointer(target, new ConnectionEventObject(taken).structure());
+        return 0;
+    }
+
+    @Exported(value = "rdma_ack_cm_event", failure = Failure.MINUS_ONE)
+    int acknowledge(long event) {
+        ConnectionEventObject.of(event).acknowledge();
+        return 0;
+    }
+}

@@ -1,0 +1,127 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.abi.rdma.rdma_cm_event;
+import org.jrdma.abi.rdma.rdma_conn_param;
+import org.jrdma.abi.rdma.rdma_ud_param;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.connection.ConnectRequest;
+import org.jrdma.soft.roce.connection.EndpointParameters;
+import org.jrdma.soft.roce.engine.Address;
+
+/** The {@code rdma_conn_param} of calls, and the {@code param} of events. */
+final class ConnectionParameterCodec {
+
+    /** Stands for as many READs and atomics as the device takes. */
+    private static final int MOST = 0xff;
+
+    /** The number that all queue pairs of a group have. */
+    private static final int MULTICAST = 0xff_ffff;
+
+    private static final int RETRIES = 7;
+    private static final int LOW_24_BITS = 0xff_ffff;
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+    private ConnectionParameterCodec() {}
+
+    /** An {@code rdma_conn_param}. */
+    static MemorySegment at(long address) {
+        return Memory.at(address, rdma_conn_param.layout());
+    }
+
+    static EndpointParameters offer(MemorySegment parameters) {
+        return new EndpointParameters(
+                rdma_conn_param.qp_num(parameters) & LOW_24_BITS,
+                0,
+                reads(rdma_conn_param.responder_resources(parameters)),
+                reads(rdma_conn_param.initiator_depth(parameters)),
+                rdma_conn_param.flow_control(parameters) != 0,
+                rdma_conn_param.srq(parameters) != 0,
+                Math.min(RETRIES, Byte.toUnsignedInt(rdma_conn_param.rnr_retry_count(parameters))));
+    }
+
+    private static int reads(byte wanted) {
+        var count = Byte.toUnsignedInt(wanted);
+        if (count == MOST) {
+            return DeviceLimits.MAX_READS;
+        }
+        ErrnoException.throwIf(count > DeviceLimits.MAX_READS, Errno.EINVAL);
+        return count;
+    }
+
+    static int retries(MemorySegment parameters) {
+        return Math.min(RETRIES, Byte.toUnsignedInt(rdma_conn_param.retry_count(parameters)));
+    }
+
+    /**
+     * The private data of a call, copied.
+     *
+     * @throws ErrnoException if it has no room
+     */
+    static MemorySegment privateData(MemorySegment parameters, int room) {
+        return privateData(
+                rdma_conn_param.private_data(parameters).address(),
+                rdma_conn_param.private_data_len(parameters),
+                room);
+    }
+
+    /** The same; NULL stands for none. */
+    static MemorySegment privateData(long address, byte length, int room) {
+        var bytes = Byte.toUnsignedInt(length);
+        ErrnoException.throwIf(bytes > room, Errno.EINVAL);
+        return address == 0 || bytes == 0
+                ? NOTHING
+                : MemorySegment.ofArray(new byte[bytes]).copyFrom(Memory.at(address, bytes));
+    }
+
+    /** What the side of a request that is asked is told. */
+    static void write(ConnectRequest request, MemorySegment parameters) {
+        write(request.offer(), parameters);
+        rdma_conn_param.retry_count(rdma_cm_event.param.conn(parameters), (byte) request.retries());
+    }
+
+    /** What a peer says, as this side sees it: who answers there asks here. */
+    static void write(EndpointParameters offer, MemorySegment parameters) {
+        var connection = rdma_cm_event.param.conn(parameters);
+        rdma_conn_param.qp_num(connection, offer.queuePair());
+        rdma_conn_param.responder_resources(connection, (byte) offer.initiatorDepth());
+        rdma_conn_param.initiator_depth(connection, (byte) offer.responderResources());
+        rdma_conn_param.flow_control(connection, (byte) (offer.flowControl() ? 1 : 0));
+        rdma_conn_param.rnr_retry_count(connection, (byte) offer.notReadyRetries());
+        rdma_conn_param.srq(connection, (byte) (offer.sharedReceives() ? 1 : 0));
+    }
+
+    /** Where datagrams for a peer go. */
+    static void writeDatagrams(
+            Address peer, int trafficClass, int queuePair, int queueKey, MemorySegment parameters) {
+        var datagrams = rdma_cm_event.param.ud(parameters);
+        rdma_ud_param.qp_num(datagrams, queuePair);
+        rdma_ud_param.qkey(datagrams, queueKey);
+        address(peer, trafficClass, rdma_ud_param.ah_attr(datagrams));
+    }
+
+    /** Where datagrams for a group go, and what C gave for the event. */
+    static void writeGroup(
+            Address group, int trafficClass, long context, MemorySegment parameters) {
+        writeDatagrams(
+                group, trafficClass, MULTICAST, QueuePairInitialization.QUEUE_KEY, parameters);
+        rdma_ud_param.private_data(
+                rdma_cm_event.param.ud(parameters), MemorySegment.ofAddress(context));
+    }
+
+    /** Fills an {@code ibv_ah_attr} of zeros with the way to a peer. */
+    static void address(Address peer, int trafficClass, MemorySegment attributes) {
+        ibv_ah_attr.is_global(attributes, (byte) 1);
+        ibv_ah_attr.port_num(attributes, (byte) DeviceLimits.PORT);
+        var route = ibv_ah_attr.grh(attributes);
+        Gids.write(peer, ibv_global_route.dgid(route));
+        ibv_global_route.hop_limit(route, (byte) IdentifierStructure.HOP_LIMIT);
+        ibv_global_route.traffic_class(route, (byte) trafficClass);
+    }
+}

@@ -1,0 +1,76 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jrdma.abi.rdma.rdma_event_channel;
+import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Structures;
+import org.jspecify.annotations.Nullable;
+
+/** Behind an {@code rdma_event_channel}: the events that nobody has taken yet. */
+final class EventChannelObject {
+
+    private final MemorySegment structure;
+    private final EventDescriptor descriptor;
+    private final ArrayDeque<PendingEvent> events = new ArrayDeque<>();
+    private boolean destroyed;
+
+    EventChannelObject() {
+        this.descriptor = ErrnoException.convert(EventDescriptor::open);
+        this.structure = Structures.allocate(rdma_event_channel.layout(), this);
+        rdma_event_channel.fd(structure, descriptor.number());
+    }
+
+    static EventChannelObject of(long address) {
+        return Structures.object(address, EventChannelObject.class);
+    }
+
+    MemorySegment structure() {
+        return structure;
+    }
+
+    /** May be called while a port is driven. */
+    synchronized void report(PendingEvent event) {
+        if (destroyed) {
+            return;
+        }
+        if (events.isEmpty()) {
+            descriptor.raise();
+        }
+        events.addLast(event);
+    }
+
+    synchronized boolean isEmpty() {
+        return events.isEmpty();
+    }
+
+    /** The next event; null if there is none. */
+    synchronized @Nullable PendingEvent take() {
+        var event = events.pollFirst();
+        if (event != null && events.isEmpty()) {
+            descriptor.lower();
+        }
+        return event;
+    }
+
+    /** Takes those out that somebody has another use for. */
+    synchronized List<PendingEvent> remove(Predicate<PendingEvent> wanted) {
+        var removed = new ArrayList<PendingEvent>();
+        events.removeIf(event -> wanted.test(event) && removed.add(event));
+        if (!removed.isEmpty() && events.isEmpty()) {
+            descriptor.lower();
+        }
+        return removed;
+    }
+
+    synchronized void destroy() {
+        destroyed = true;
+        events.clear();
+        descriptor.close();
+        Structures.release(structure);
+    }
+}

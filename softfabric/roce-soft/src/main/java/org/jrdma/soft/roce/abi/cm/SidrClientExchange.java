@@ -1,0 +1,84 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.connection.SidrClient;
+import org.jrdma.soft.roce.connection.SidrReply;
+import org.jrdma.soft.roce.engine.Address;
+
+/** The client side of a SIDR exchange. */
+final class SidrClientExchange implements PeerExchange {
+
+    private final ConnectionDevice device;
+    private final SidrClient question;
+
+    /**
+     * Sends the request.
+     *
+     * @param data the private data, including the header
+     */
+    SidrClientExchange(
+            ConnectionDevice device,
+            Address peer,
+            long serviceId,
+            MemorySegment data,
+            IdentifierEvents events,
+            IdentifierOptions options) {
+        this.device = device;
+        this.question =
+                device.control(manager ->
+                        manager.ask(
+                                peer,
+                                serviceId,
+                                DeviceLimits.DEFAULT_PARTITION_KEY,
+                                data,
+                                new Answers(peer, events, options)));
+    }
+
+    @Override
+    public int initialize(MemorySegment attributes, int state) {
+        return QueuePairInitialization.ofDatagrams(attributes, state);
+    }
+
+    @Override
+    public void close() {
+        device.control(_ -> {
+            question.close();
+            return true;
+        });
+    }
+
+    private record Answers(Address peer, IdentifierEvents events, IdentifierOptions options)
+            implements SidrClient.Receiver {
+
+        @Override
+        public void answered(SidrReply reply) {
+            if (reply.status() == SidrReply.VALID) {
+                events.report(
+                        rdma_h.RDMA_CM_EVENT_ESTABLISHED(),
+                        0,
+                        parameters ->
+                                ConnectionParameterCodec.writeDatagrams(
+                                        peer,
+                                        options.trafficClass,
+                                        reply.queuePair(),
+                                        reply.queueKey(),
+                                        parameters),
+                        reply.privateData());
+            } else {
+                events.report(
+                        rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
+                        reply.status(),
+                        IdentifierEvents::withoutParameters,
+                        reply.privateData());
+            }
+        }
+
+        @Override
+        public void unreachable() {
+            events.report(rdma_h.RDMA_CM_EVENT_UNREACHABLE(), -Errno.ETIMEDOUT);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.connection.SidrReply;
+import org.jrdma.soft.roce.connection.SidrServer;
+
+/** The server side of a SIDR exchange. */
+final class SidrServerExchange implements PeerExchange {
+
+    private final ConnectionDevice device;
+    private final SidrServer inquiry;
+
+    SidrServerExchange(ConnectionDevice device, SidrServer inquiry) {
+        this.device = device;
+        this.inquiry = inquiry;
+    }
+
+    @Override
+    public void accept(long parameters) {
+        var wanted = ConnectionParameterCodec.at(parameters);
+        var data = ConnectionParameterCodec.privateData(wanted, SidrReply.PRIVATE_BYTES);
+        var queuePair = ConnectionParameterCodec.offer(wanted).queuePair();
+        PeerExchange.refuseUnless(
+                device.control(
+                        _ -> inquiry.accept(queuePair, QueuePairInitialization.QUEUE_KEY, data)));
+    }
+
+    @Override
+    public void reject(int reason, long privateData, byte length) {
+        var data =
+                ConnectionParameterCodec.privateData(privateData, length, SidrReply.PRIVATE_BYTES);
+        PeerExchange.refuseUnless(device.control(_ -> inquiry.reject(data)));
+    }
+
+    @Override
+    public int initialize(MemorySegment attributes, int state) {
+        return QueuePairInitialization.ofDatagrams(attributes, state);
+    }
+
+    @Override
+    public void close() {
+        device.control(_ -> {
+            inquiry.close();
+            return true;
+        });
+    }
+}

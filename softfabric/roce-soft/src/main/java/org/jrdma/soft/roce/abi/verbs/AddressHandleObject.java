@@ -1,0 +1,40 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import org.jrdma.abi.rdma.ibv_ah;
+import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.engine.Address;
+
+/** Behind an {@code ibv_ah}: where datagrams go. */
+final class AddressHandleObject extends ContextResource {
+
+    private final ProtectionDomainObject domain;
+    private final Address destination;
+
+    AddressHandleObject(ProtectionDomainObject domain, Address destination) {
+        super(domain.context(), ibv_ah.layout());
+        this.domain = domain;
+        this.destination = destination;
+        ibv_ah.context(structure(), domain.context().address());
+        ibv_ah.pd(structure(), domain.structure());
+        domain.users().add();
+        domain.context().own(this);
+    }
+
+    static AddressHandleObject of(long address) {
+        return Structures.object(address, AddressHandleObject.class);
+    }
+
+    ProtectionDomainObject domain() {
+        return domain;
+    }
+
+    Address destination() {
+        return destination;
+    }
+
+    @Override
+    void destroy() {
+        super.destroy();
+        domain.users().remove();
+    }
+}

@@ -1,0 +1,86 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_cq;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jspecify.annotations.Nullable;
+
+/** Completion queues and the channels that tell of them. */
+final class CompletionExports {
+
+    private CompletionExports() {}
+
+    @Exported(value = "ibv_create_comp_channel", failure = Failure.NULL)
+    static long createChannel(long context) {
+        return new CompletionChannelObject(ContextObject.of(context)).structure().address();
+    }
+
+    @Exported(value = "ibv_destroy_comp_channel", failure = Failure.ERRNO)
+    static int destroyChannel(long channel) {
+        CompletionChannelObject.of(channel).destroy();
+        return 0;
+    }
+
+    @Exported(value = "ibv_create_cq", failure = Failure.NULL)
+    static long createQueue(
+            long context, int capacity, long userContext, long channel, int vector) {
+        return create(ContextObject.of(context), capacity, userContext, channel, vector, null)
+                .address();
+    }
+
+    /**
+     * An {@code ibv_cq}, or an {@code ibv_cq_ex}.
+     *
+     * @param extension an {@code ibv_cq_init_attr_ex}, or null
+     */
+    static MemorySegment create(
+            ContextObject owner,
+            int capacity,
+            long userContext,
+            long channel,
+            int vector,
+            @Nullable MemorySegment extension) {
+        ErrnoException.throwIf(vector != 0, Errno.EINVAL);
+        var events = channel == 0 ? null : CompletionChannelObject.of(channel);
+        ErrnoException.throwIf(events != null && events.context() != owner, Errno.EINVAL);
+        return new CompletionQueueObject(owner, capacity, userContext, events, extension)
+                .structure();
+    }
+
+    @Exported(value = "ibv_resize_cq", failure = Failure.ERRNO)
+    static int resizeQueue(long queue, int capacity) {
+        CompletionQueueObject.of(queue).resize(capacity);
+        return 0;
+    }
+
+    @Exported(value = "ibv_destroy_cq", failure = Failure.ERRNO)
+    static int destroyQueue(long queue) {
+        var found = CompletionQueueObject.of(queue);
+        found.stop();
+        found.completionEvents().awaitNone();
+        found.asyncEvents().awaitNone();
+        found.destroy();
+        return 0;
+    }
+
+    /** Never waits, as if the descriptor did not block. */
+    @Exported(value = "ibv_get_cq_event", failure = Failure.MINUS_ONE)
+    static int getEvent(long channel, long queueTarget, long contextTarget) {
+        var queue = CompletionChannelObject.of(channel).take();
+        if (queue == null) {
+            throw new ErrnoException(Errno.EAGAIN);
+        }
+        Memory.setPointer(queueTarget, queue.structure());
+        Memory.setPointer(contextTarget, ibv_cq.cq_context(queue.structure()));
+        return 0;
+    }
+
+    @Exported(value = "ibv_ack_cq_events", failure = Failure.NONE)
+    static void acknowledgeEvents(long queue, int events) {
+        CompletionQueueObject.of(queue).completionEvents().acknowledged(events);
+    }
+}

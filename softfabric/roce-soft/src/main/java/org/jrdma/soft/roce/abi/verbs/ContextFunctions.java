@@ -1,0 +1,178 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandles;
+import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_moderate_cq;
+import org.jrdma.abi.rdma.ibv_modify_cq_attr;
+import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_td_init_attr;
+import org.jrdma.abi.rdma.ibv_values_ex;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.timespec;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Exports;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Memory;
+
+/**
+ * The functions of a context that C calls outside the data path. A query fills as many bytes as the
+ * caller's structure has.
+ */
+public final class ContextFunctions {
+
+    /** The functions of contexts, completion queues, queue pairs and device memory, by member. */
+    public static final SymbolLookup ALL =
+            Exports.of(
+                            MethodHandles.lookup(),
+                            ContextFunctions.class,
+                            DataPathFunctions.class,
+                            MemoryFunctions.class,
+                            XrcFunctions.class)
+                    .or(
+                            Exports.of(
+                                    MethodHandles.lookup(),
+                                    CompletionPoll.class,
+                                    queue -> CompletionQueueObject.of(queue).extendedPoll()))
+                    .or(
+                            Exports.of(
+                                    MethodHandles.lookup(),
+                                    ExtendedSends.class,
+                                    queuePair -> QueuePairObject.of(queuePair).extendedSends()));
+
+    private ContextFunctions() {}
+
+    @Exported(value = "query_port", failure = Failure.ERRNO)
+    static int queryPort(long context, byte port, long target, long bytes) {
+        copy(DeviceAttributes.port(ContextObject.of(context), port), target, bytes);
+        return 0;
+    }
+
+    @Exported(value = "query_device_ex", failure = Failure.ERRNO)
+    static int queryDevice(long context, long input, long target, long bytes) {
+        copy(DeviceAttributes.extendedDevice(ContextObject.of(context)), target, bytes);
+        return 0;
+    }
+
+    @Exported(value = "alloc_null_mr", failure = Failure.NULL)
+    static long allocateNullRegion(long domain) {
+        return new MemoryRegionObject(ProtectionDomainObject.of(domain)).structure().address();
+    }
+
+    @Exported(value = "query_rt_values", failure = Failure.ERRNO)
+    static int queryClock(long context, long target) {
+        ContextObject.of(context);
+        var values = Memory.at(target, ibv_values_ex.layout());
+        refuseUnknown(ibv_values_ex.comp_mask(values), rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
+        var clock = ibv_values_ex.raw_clock(values);
+        timespec.tv_sec(clock, 0); // it counts ticks, as timestamps do
+        timespec.tv_nsec(clock, DeviceLimits.clock());
+        return 0;
+    }
+
+    @Exported(value = "create_cq_ex", failure = Failure.NULL)
+    static long createCompletionQueue(long context, long wanted) {
+        var attributes = Memory.at(wanted, ibv_cq_init_attr_ex.layout());
+        CompletionPoll.refuseUnlessPossible(ibv_cq_init_attr_ex.wc_flags(attributes));
+        refuseUnknown(
+                ibv_cq_init_attr_ex.comp_mask(attributes),
+                rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS() | rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());
+        refuseUnknown(
+                CompletionQueueObject.flags(attributes),
+                rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED()
+                        | rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN());
+        return CompletionExports.create(
+                        ContextObject.of(context),
+                        ibv_cq_init_attr_ex.cqe(attributes),
+                        ibv_cq_init_attr_ex.cq_context(attributes).address(),
+                        ibv_cq_init_attr_ex.channel(attributes).address(),
+                        ibv_cq_init_attr_ex.comp_vector(attributes),
+                        attributes)
+                .address();
+    }
+
+    @Exported(value = "create_qp_ex", failure = Failure.NULL)
+    static long createQueuePair(long context, long wanted) {
+        var attributes = Memory.at(wanted, ibv_qp_init_attr_ex.layout());
+        var present = ibv_qp_init_attr_ex.comp_mask(attributes);
+        // The one structure begins as the other.
+        var plain = attributes.asSlice(0, ibv_qp_init_attr.layout().byteSize());
+        if (ibv_qp_init_attr_ex.qp_type(attributes) == rdma_h.IBV_QPT_XRC_RECV()) {
+            refuseUnknown(present, rdma_h.IBV_QP_INIT_ATTR_XRCD());
+            var domain = XrcDomainObject.of(ibv_qp_init_attr_ex.xrcd(attributes).address());
+            ErrnoException.throwIf(
+                    present == 0 || domain.context() != ContextObject.of(context), Errno.EINVAL);
+            return QueuePairObject.receiving(domain, plain).structure().address();
+        }
+        refuseUnknown(
+                present, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        var domain = ProtectionDomainObject.of(ibv_qp_init_attr_ex.pd(attributes).address());
+        ErrnoException.throwIf(
+                (present & rdma_h.IBV_QP_INIT_ATTR_PD()) == 0
+                        || domain.context() != ContextObject.of(context),
+                Errno.EINVAL);
+        var extended = (present & rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS()) != 0;
+        if (extended) {
+            ExtendedSends.refuseUnlessPossible(
+                    ibv_qp_init_attr_ex.qp_type(attributes),
+                    ibv_qp_init_attr_ex.send_ops_flags(attributes));
+        }
+        return new QueuePairObject(domain, plain, extended).structure().address();
+    }
+
+    @Exported(value = "modify_cq", failure = Failure.ERRNO)
+    static int modifyCompletionQueue(long queue, long wanted) {
+        var attributes = Memory.at(wanted, ibv_modify_cq_attr.layout());
+        refuseUnknown(ibv_modify_cq_attr.attr_mask(attributes), rdma_h.IBV_CQ_ATTR_MODERATE());
+        if (ibv_modify_cq_attr.attr_mask(attributes) != 0) {
+            var moderation = ibv_modify_cq_attr.moderate(attributes);
+            CompletionQueueObject.of(queue)
+                    .moderate(
+                            Short.toUnsignedInt(ibv_moderate_cq.cq_count(moderation)),
+                            Short.toUnsignedInt(ibv_moderate_cq.cq_period(moderation)));
+        }
+        return 0;
+    }
+
+    @Exported(value = "alloc_td", failure = Failure.NULL)
+    static long allocateThreadDomain(long context, long wanted) {
+        refuseUnknown(ibv_td_init_attr.comp_mask(Memory.at(wanted, ibv_td_init_attr.layout())), 0);
+        return new ThreadDomainObject(ContextObject.of(context)).structure().address();
+    }
+
+    @Exported(value = "dealloc_td", failure = Failure.ERRNO)
+    static int deallocateThreadDomain(long threads) {
+        ThreadDomainObject.of(threads).destroy();
+        return 0;
+    }
+
+    /** Memory is Java's, so there is nothing that the caller could allocate. */
+    @Exported(value = "alloc_parent_domain", failure = Failure.NULL)
+    static long allocateParentDomain(long context, long wanted) {
+        var attributes = Memory.at(wanted, ibv_parent_domain_init_attr.layout());
+        refuseUnknown(ibv_parent_domain_init_attr.comp_mask(attributes), 0);
+        var domain =
+                ProtectionDomainObject.of(ibv_parent_domain_init_attr.pd(attributes).address());
+        var threads = ibv_parent_domain_init_attr.td(attributes).address();
+        ErrnoException.throwIf(domain.context() != ContextObject.of(context), Errno.EINVAL);
+        return new ProtectionDomainObject(
+                        domain, threads == 0 ? null : ThreadDomainObject.of(threads))
+                .structure()
+                .address();
+    }
+
+    private static void refuseUnknown(int bits, int known) {
+        ErrnoException.throwIf((bits & ~known) != 0, Errno.EOPNOTSUPP);
+    }
+
+    private static void copy(MemorySegment facts, long target, long bytes) {
+        var known = Math.min(bytes, facts.byteSize());
+        Memory.at(target, bytes).copyFrom(facts.asSlice(0, known));
+    }
+}

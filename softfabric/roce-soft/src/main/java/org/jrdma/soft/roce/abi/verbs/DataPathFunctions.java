@@ -1,0 +1,49 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Structures;
+
+/** The functions of a context that C calls for each transfer: posting and polling. */
+final class DataPathFunctions {
+
+    private DataPathFunctions() {}
+
+    @Exported(value = "post_send", failure = Failure.ERRNO)
+    static int postSend(long queuePair, long request, long failed) {
+        return Structures.find(queuePair) instanceof QueuePairObject found
+                ? found.postSend(request, failed)
+                : Errno.EINVAL;
+    }
+
+    @Exported(value = "post_recv", failure = Failure.ERRNO)
+    static int postReceive(long queuePair, long request, long failed) {
+        return Structures.find(queuePair) instanceof QueuePairObject found
+                ? found.postReceive(request, failed)
+                : Errno.EINVAL;
+    }
+
+    @Exported(value = "post_srq_recv", failure = Failure.ERRNO)
+    static int postSharedReceive(long sharedQueue, long request, long failed) {
+        return Structures.find(sharedQueue) instanceof SharedReceiveQueueObject found
+                ? found.post(request, failed)
+                : Errno.EINVAL;
+    }
+
+    @Exported(value = "poll_cq", failure = Failure.MINUS_ONE)
+    static int pollCompletions(long queue, int most, long target) {
+        return most >= 0 && Structures.find(queue) instanceof CompletionQueueObject found
+                ? found.poll(most, target)
+                : -1;
+    }
+
+    @Exported(value = "req_notify_cq", failure = Failure.ERRNO)
+    static int requestNotification(long queue, int solicitedOnly) {
+        if (Structures.find(queue) instanceof CompletionQueueObject found) {
+            found.requestNotification(solicitedOnly != 0);
+            return 0;
+        }
+        return Errno.EINVAL;
+    }
+}

@@ -1,0 +1,148 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.nio.ByteOrder;
+import org.jrdma.abi.rdma.ibv_async_event;
+import org.jrdma.abi.rdma.ibv_device_attr;
+import org.jrdma.abi.rdma.ibv_gid;
+import org.jrdma.abi.rdma.ibv_gid_entry;
+import org.jrdma.abi.rdma.ibv_port_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.Structures;
+
+/** Devices: opened, asked what they are, and heard when something happens to them. */
+public final class DeviceExports {
+
+    private DeviceExports() {}
+
+    @Exported(value = "ibv_free_device_list", failure = Failure.NONE)
+    static void freeDeviceList(long list) {
+        // The list is the provider's, and the same each time.
+    }
+
+    @Exported(value = "ibv_get_device_guid", failure = Failure.NONE)
+    static long getDeviceGuid(long device) {
+        return DeviceLimits.bigEndian(DeviceObject.of(device).guid());
+    }
+
+    @Exported(value = "ibv_open_device", failure = Failure.NULL)
+    public static long openDevice(long device) {
+        return new ContextObject(DeviceObject.of(device), null, ContextFunctions.ALL)
+                .address()
+                .address();
+    }
+
+    @Exported(value = "ibv_close_device", failure = Failure.MINUS_ONE)
+    public static int closeDevice(long context) {
+        ContextObject.of(context).close();
+        return 0;
+    }
+
+    @Exported(value = "ibv_query_device", failure = Failure.ERRNO)
+    static int queryDevice(long context, long target) {
+        Memory.at(target, ibv_device_attr.layout())
+                .copyFrom(DeviceAttributes.device(ContextObject.of(context)));
+        return 0;
+    }
+
+    /** Its callers know the structure as it was before it grew. */
+    @Exported(value = "ibv_query_port", failure = Failure.ERRNO)
+    static int queryPort(long context, byte port, long target) {
+        var facts = DeviceAttributes.port(ContextObject.of(context), port);
+        var bytes = ibv_port_attr.port_cap_flags2$offset();
+        Memory.at(target, bytes).copyFrom(facts.asSlice(0, bytes));
+        return 0;
+    }
+
+    @Exported(value = "ibv_query_gid", failure = Failure.MINUS_ONE)
+    static int queryGid(long context, byte port, int index, long target) {
+        DeviceLimits.refuseUnlessPort(port);
+        refuseUnlessBelow(DeviceLimits.GIDS, index);
+        Gids.write(ContextObject.of(context).port().address(), Memory.at(target, ibv_gid.layout()));
+        return 0;
+    }
+
+    @Exported(value = "_ibv_query_gid_ex", failure = Failure.ERRNO)
+    static int queryGidEntry(
+            long context, int port, int index, long target, int flags, long entryBytes) {
+        DeviceLimits.refuseUnlessPort(port);
+        refuseUnlessBelow(DeviceLimits.GIDS, index);
+        refuseUnknown(flags, entryBytes);
+        fillGidEntry(context, target);
+        return 0;
+    }
+
+    @Exported(value = "_ibv_query_gid_table", failure = Failure.NEGATIVE_ERRNO)
+    static long queryGidTable(
+            long context, long target, long capacity, int flags, long entryBytes) {
+        refuseUnknown(flags, entryBytes);
+        ErrnoException.throwIf(capacity < DeviceLimits.GIDS, Errno.EINVAL);
+        fillGidEntry(context, target);
+        return DeviceLimits.GIDS;
+    }
+
+    private static void refuseUnknown(int flags, long entryBytes) {
+        ErrnoException.throwIf(
+                flags != 0 || entryBytes < ibv_gid_entry.layout().byteSize(), Errno.EINVAL);
+    }
+
+    private static void fillGidEntry(long context, long target) {
+        var port = ContextObject.of(context).port();
+        var entry = Memory.at(target, ibv_gid_entry.layout());
+        Gids.write(port.address(), ibv_gid_entry.gid(entry));
+        ibv_gid_entry.gid_index(entry, 0);
+        ibv_gid_entry.port_num(entry, DeviceLimits.PORT);
+        ibv_gid_entry.gid_type(entry, rdma_h.IBV_GID_TYPE_ROCE_V2());
+        ibv_gid_entry.ndev_ifindex(entry, port.interfaceIndex());
+    }
+
+    @Exported(value = "ibv_query_pkey", failure = Failure.MINUS_ONE)
+    static int queryPartitionKey(long context, byte port, int index, long target) {
+        DeviceLimits.refuseUnlessPort(port);
+        refuseUnlessBelow(DeviceLimits.PARTITION_KEYS, index);
+        Memory.at(target, Short.BYTES)
+                .set(
+                        JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN),
+                        0,
+                        (short) DeviceLimits.DEFAULT_PARTITION_KEY);
+        return 0;
+    }
+
+    private static void refuseUnlessBelow(int length, int index) {
+        ErrnoException.throwIf(index < 0 || index >= length, Errno.EINVAL);
+    }
+
+    /** Never waits, as if the descriptor did not block. */
+    @Exported(value = "ibv_get_async_event", failure = Failure.MINUS_ONE)
+    static int getAsyncEvent(long context, long target) {
+        ErrnoException.throwIf(
+                !ContextObject.of(context).takeEvent(Memory.at(target, ibv_async_event.layout())),
+                Errno.EAGAIN);
+        return 0;
+    }
+
+    @Exported(value = "ibv_ack_async_event", failure = Failure.NONE)
+    static void acknowledgeAsyncEvent(long event) {
+        var taken = Memory.at(event, ibv_async_event.layout());
+        var type = ibv_async_event.event_type(taken);
+        if (type == rdma_h.IBV_EVENT_PORT_ACTIVE() || type == rdma_h.IBV_EVENT_PORT_ERR()) {
+            return;
+        }
+        var element = ibv_async_event.element.qp(ibv_async_event.element(taken));
+        Structures.object(element.address(), ContextResource.class).asyncEvents().acknowledged(1);
+    }
+
+    /** The fabric pins no pages, so a forked child can do no harm. */
+    @Exported(value = "ibv_is_fork_initialized", failure = Failure.NONE)
+    static int isForkInitialized() {
+        return rdma_h.IBV_FORK_UNNEEDED();
+    }
+}

@@ -1,0 +1,377 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.abi.rdma.ibv_data_buf;
+import org.jrdma.abi.rdma.ibv_mw_bind_info;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_ex;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_sge;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Exports;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Memory;
+
+/**
+ * The posts of an extended queue pair, each of several calls of one thread; others that post wait
+ * for its end, as in C. What is asked for is written down as {@code ibv_send_wr}, and posted at the
+ * end, all or nothing. A mistake is told at the end too, since nothing else returns an error.
+ */
+final class ExtendedSends {
+
+    private static final int MESSAGES =
+            rdma_h.IBV_QP_EX_WITH_SEND() | rdma_h.IBV_QP_EX_WITH_SEND_WITH_IMM();
+    private static final int CONNECTED =
+            MESSAGES
+                    | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()
+                    | rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM()
+                    | rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()
+                    | rdma_h.IBV_QP_EX_WITH_BIND_MW();
+    private static final int EXTENDED =
+            CONNECTED
+                    | rdma_h.IBV_QP_EX_WITH_RDMA_READ()
+                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()
+                    | rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD()
+                    | rdma_h.IBV_QP_EX_WITH_LOCAL_INV();
+    private static final int RELIABLE =
+            EXTENDED | rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE() | rdma_h.IBV_QP_EX_WITH_FLUSH();
+
+    private static final long REQUEST_BYTES = ibv_send_wr.layout().byteSize();
+    private static final long PIECE_BYTES = ibv_sge.layout().byteSize();
+
+    private final QueuePairObject queuePair;
+    private final MemorySegment structure;
+    private final int maxRequests;
+    private final int maxPieces;
+    private final int maxInline;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** An {@code ibv_send_wr} each, its pieces, and its inline data; made when first needed. */
+    private final List<MemorySegment> requests = new ArrayList<>();
+
+    private int count;
+    private int errno;
+
+    /**
+     * @param structure an {@code ibv_qp_ex}, which is told its functions
+     * @param room an {@code ibv_qp_cap}
+     * @param functions the functions of the structure, by member
+     */
+    ExtendedSends(
+            QueuePairObject queuePair,
+            MemorySegment structure,
+            MemorySegment room,
+            SymbolLookup functions) {
+        this.queuePair = queuePair;
+        this.structure = structure;
+        this.maxRequests = ibv_qp_cap.max_send_wr(room);
+        this.maxPieces = ibv_qp_cap.max_send_sge(room);
+        this.maxInline = ibv_qp_cap.max_inline_data(room);
+        Exports.install(functions, structure, ibv_qp_ex.layout());
+    }
+
+    /** Refuses operations that a type of queue pairs has not. */
+    static void refuseUnlessPossible(int type, long operations) {
+        var known = 0;
+        if (type == rdma_h.IBV_QPT_RC()) {
+            known = RELIABLE;
+        } else if (type == rdma_h.IBV_QPT_XRC_SEND()) {
+            known = EXTENDED;
+        } else if (type == rdma_h.IBV_QPT_UC()) {
+            known = CONNECTED;
+        } else if (type == rdma_h.IBV_QPT_UD()) {
+            known = MESSAGES;
+        }
+        ErrnoException.throwIf((operations & ~known) != 0, Errno.EOPNOTSUPP);
+    }
+
+    @Exported(value = "wr_start", failure = Failure.NONE)
+    void start() {
+        if (lock.isHeldByCurrentThread()) {
+            throw new ErrnoException(Errno.EINVAL); // in C it would wait for itself
+        }
+        lock.lock();
+        count = 0;
+        errno = 0;
+    }
+
+    /** Returns the errno; nothing is posted if it is not 0. */
+    @Exported(value = "wr_complete", failure = Failure.ERRNO)
+    int complete() {
+        refuseUnlessStarted();
+        try {
+            if (errno != 0 || count == 0) {
+                return errno;
+            }
+            for (var index = 1; index < count; index++) {
+                ibv_send_wr.next(requests.get(index - 1), requests.get(index));
+            }
+            return queuePair.postAllSends(requests.getFirst().address(), count);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Exported(value = "wr_abort", failure = Failure.NONE)
+    void abort() {
+        refuseUnlessStarted();
+        lock.unlock();
+    }
+
+    @Exported(value = "wr_send", failure = Failure.NONE)
+    void send() {
+        begin(rdma_h.IBV_WR_SEND());
+    }
+
+    /**
+     * @param immediate in the byte order of the wire, as everywhere here
+     */
+    @Exported(value = "wr_send_imm", failure = Failure.NONE)
+    void sendImmediate(int immediate) {
+        begin(rdma_h.IBV_WR_SEND_WITH_IMM());
+        ibv_send_wr.imm_data(last(), immediate);
+    }
+
+    @Exported(value = "wr_rdma_write", failure = Failure.NONE)
+    void write(int key, long address) {
+        begin(rdma_h.IBV_WR_RDMA_WRITE());
+        remote(key, address);
+    }
+
+    @Exported(value = "wr_rdma_write_imm", failure = Failure.NONE)
+    void writeImmediate(int key, long address, int immediate) {
+        begin(rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM());
+        remote(key, address);
+        ibv_send_wr.imm_data(last(), immediate);
+    }
+
+    @Exported(value = "wr_rdma_read", failure = Failure.NONE)
+    void read(int key, long address) {
+        begin(rdma_h.IBV_WR_RDMA_READ());
+        remote(key, address);
+    }
+
+    @Exported(value = "wr_atomic_cmp_swp", failure = Failure.NONE)
+    void compareAndSwap(int key, long address, long compare, long swap) {
+        begin(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP());
+        atomic(key, address, compare, swap);
+    }
+
+    @Exported(value = "wr_atomic_fetch_add", failure = Failure.NONE)
+    void fetchAndAdd(int key, long address, long delta) {
+        begin(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD());
+        atomic(key, address, delta, 0);
+    }
+
+    /**
+     * @param value where the eight bytes are
+     */
+    @Exported(value = "wr_atomic_write", failure = Failure.NONE)
+    void atomicWrite(int key, long address, long value) {
+        refuseUnlessStarted();
+        refuseNothing(value, 1);
+        begin(rdma_h.IBV_WR_ATOMIC_WRITE());
+        atomic(
+                key,
+                address,
+                Memory.at(value, Long.BYTES).get(ValueLayout.JAVA_LONG_UNALIGNED, 0),
+                0);
+    }
+
+    /**
+     * The structure has no place for what a flush is told: it stands where an atomic's operands
+     * stand.
+     */
+    @Exported(value = "wr_flush", failure = Failure.NONE)
+    void flush(int key, long address, long length, byte placement, byte selectivity) {
+        begin(rdma_h.IBV_WR_FLUSH());
+        if (length >>> Integer.SIZE != 0) {
+            throw mistake(Errno.EINVAL);
+        }
+        atomic(
+                key,
+                address,
+                length,
+                SendRequests.flushed(
+                        Byte.toUnsignedInt(placement), Byte.toUnsignedInt(selectivity)));
+    }
+
+    @Exported(value = "wr_send_inv", failure = Failure.NONE)
+    void sendInvalidate(int key) {
+        begin(rdma_h.IBV_WR_SEND_WITH_INV());
+        ibv_send_wr.invalidate_rkey(last(), key);
+    }
+
+    @Exported(value = "wr_local_inv", failure = Failure.NONE)
+    void invalidate(int key) {
+        begin(rdma_h.IBV_WR_LOCAL_INV());
+        ibv_send_wr.invalidate_rkey(last(), key);
+    }
+
+    @Exported(value = "wr_bind_mw", failure = Failure.NONE)
+    void bind(long window, int key, long binding) {
+        begin(rdma_h.IBV_WR_BIND_MW());
+        var bind = ibv_send_wr.bind_mw(last());
+        ibv_send_wr.bind_mw.mw(bind, MemorySegment.ofAddress(window));
+        ibv_send_wr.bind_mw.rkey(bind, key);
+        ibv_send_wr.bind_mw.bind_info(bind).copyFrom(Memory.at(binding, ibv_mw_bind_info.layout()));
+    }
+
+    private void remote(int key, long address) {
+        var rdma = ibv_send_wr.wr.rdma(ibv_send_wr.wr(last()));
+        ibv_send_wr.wr.rdma.rkey(rdma, key);
+        ibv_send_wr.wr.rdma.remote_addr(rdma, address);
+    }
+
+    private void atomic(int key, long address, long compareOrAdd, long swap) {
+        var atomic = ibv_send_wr.wr.atomic(ibv_send_wr.wr(last()));
+        ibv_send_wr.wr.atomic.rkey(atomic, key);
+        ibv_send_wr.wr.atomic.remote_addr(atomic, address);
+        ibv_send_wr.wr.atomic.compare_add(atomic, compareOrAdd);
+        ibv_send_wr.wr.atomic.swap(atomic, swap);
+    }
+
+    @Exported(value = "wr_set_ud_addr", failure = Failure.NONE)
+    void setDestination(long handle, int number, int key) {
+        refuseUnlessBegun();
+        var datagram = ibv_send_wr.wr.ud(ibv_send_wr.wr(last()));
+        ibv_send_wr.wr.ud.ah(datagram, MemorySegment.ofAddress(handle));
+        ibv_send_wr.wr.ud.remote_qpn(datagram, number);
+        ibv_send_wr.wr.ud.remote_qkey(datagram, key);
+    }
+
+    @Exported(value = "wr_set_xrc_srqn", failure = Failure.NONE)
+    void setReceiveQueue(int number) {
+        refuseUnlessBegun();
+        ibv_send_wr.qp_type.xrc.remote_srqn(
+                ibv_send_wr.qp_type.xrc(ibv_send_wr.qp_type(last())), number);
+    }
+
+    @Exported(value = "wr_set_sge", failure = Failure.NONE)
+    void setPiece(int key, long address, int length) {
+        refuseUnlessBegun();
+        refuseBeyond(maxPieces, 1);
+        var piece = last().asSlice(REQUEST_BYTES);
+        ibv_sge.addr(piece, address);
+        ibv_sge.length(piece, length);
+        ibv_sge.lkey(piece, key);
+        ibv_send_wr.num_sge(last(), 1);
+    }
+
+    @Exported(value = "wr_set_sge_list", failure = Failure.NONE)
+    void setPieces(long pieces, long list) {
+        refuseUnlessBegun();
+        refuseBeyond(maxPieces, pieces);
+        refuseNothing(list, pieces);
+        last().asSlice(REQUEST_BYTES).copyFrom(Memory.at(list, pieces * PIECE_BYTES));
+        ibv_send_wr.num_sge(last(), (int) pieces);
+    }
+
+    @Exported(value = "wr_set_inline_data", failure = Failure.NONE)
+    void setInline(long address, long length) {
+        beginInline();
+        addInline(address, length);
+    }
+
+    @Exported(value = "wr_set_inline_data_list", failure = Failure.NONE)
+    void setInlines(long buffers, long list) {
+        beginInline();
+        refuseNothing(list, buffers);
+        for (var index = 0; index < buffers; index++) {
+            var buffer =
+                    Memory.at(
+                            list + index * ibv_data_buf.layout().byteSize(), ibv_data_buf.layout());
+            addInline(ibv_data_buf.addr(buffer).address(), ibv_data_buf.length(buffer));
+        }
+    }
+
+    private void beginInline() {
+        refuseUnlessBegun();
+        var piece = last().asSlice(REQUEST_BYTES);
+        ibv_sge.addr(piece, last().address() + inlineOffset());
+        ibv_sge.length(piece, 0);
+        ibv_send_wr.num_sge(last(), 1);
+        ibv_send_wr.send_flags(last(), ibv_send_wr.send_flags(last()) | rdma_h.IBV_SEND_INLINE());
+    }
+
+    /** Copies it now: the caller may change it before the end. */
+    private void addInline(long address, long length) {
+        var piece = last().asSlice(REQUEST_BYTES);
+        var present = ibv_sge.length(piece);
+        refuseBeyond(maxInline - present, length);
+        refuseNothing(address, length);
+        last().asSlice(inlineOffset() + present).copyFrom(Memory.at(address, length));
+        ibv_sge.length(piece, present + (int) length);
+    }
+
+    private long inlineOffset() {
+        return REQUEST_BYTES + Math.max(1, maxPieces) * PIECE_BYTES;
+    }
+
+    private void begin(int opcode) {
+        refuseUnlessStarted();
+        refuseAfterMistake();
+        if (count == maxRequests) {
+            throw mistake(Errno.ENOMEM);
+        }
+        if (count == requests.size()) {
+            requests.add(Arena.ofAuto().allocate(inlineOffset() + maxInline, Long.BYTES));
+        }
+        count++;
+        var request = last();
+        request.asSlice(0, REQUEST_BYTES).fill((byte) 0);
+        ibv_send_wr.wr_id(request, ibv_qp_ex.wr_id(structure));
+        ibv_send_wr.send_flags(request, ibv_qp_ex.wr_flags(structure) & ~rdma_h.IBV_SEND_INLINE());
+        ibv_send_wr.opcode(request, opcode);
+        ibv_send_wr.sg_list(request, request.asSlice(REQUEST_BYTES));
+    }
+
+    private MemorySegment last() {
+        return requests.get(count - 1);
+    }
+
+    private void refuseUnlessStarted() {
+        ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
+    }
+
+    private void refuseAfterMistake() {
+        if (errno != 0) {
+            throw new ErrnoException(errno);
+        }
+    }
+
+    private void refuseUnlessBegun() {
+        refuseUnlessStarted();
+        refuseAfterMistake();
+        if (count == 0) {
+            throw mistake(Errno.EINVAL);
+        }
+    }
+
+    private void refuseBeyond(long most, long wanted) {
+        if (wanted < 0 || wanted > most) {
+            throw mistake(Errno.EINVAL);
+        }
+    }
+
+    /** There can be nothing of what begins at NULL. */
+    private void refuseNothing(long address, long count) {
+        if (address == 0 && count != 0) {
+            throw mistake(Errno.EINVAL);
+        }
+    }
+
+    private ErrnoException mistake(int number) {
+        errno = number;
+        return new ErrnoException(number);
+    }
+}

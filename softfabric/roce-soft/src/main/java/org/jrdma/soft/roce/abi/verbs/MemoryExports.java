@@ -1,0 +1,49 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Failure;
+
+/** Protection domains and memory regions. Windows are in {@link MemoryFunctions}. */
+final class MemoryExports {
+
+    private MemoryExports() {}
+
+    @Exported(value = "ibv_alloc_pd", failure = Failure.NULL)
+    static long allocateDomain(long context) {
+        return new ProtectionDomainObject(ContextObject.of(context)).structure().address();
+    }
+
+    @Exported(value = "ibv_dealloc_pd", failure = Failure.ERRNO)
+    static int deallocateDomain(long domain) {
+        ProtectionDomainObject.of(domain).destroy();
+        return 0;
+    }
+
+    @Exported(value = "ibv_reg_mr", failure = Failure.NULL)
+    static long register(long domain, long address, long length, int access) {
+        return registerAt(domain, address, length, address, access);
+    }
+
+    @Exported(value = "ibv_reg_mr_iova2", failure = Failure.NULL)
+    static long registerAt(long domain, long address, long length, long start, int access) {
+        return new MemoryRegionObject(
+                        ProtectionDomainObject.of(domain), address, length, start, access)
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "ibv_rereg_mr", failure = Failure.MINUS_ONE)
+    static int change(
+            long region, int changes, long domain, long address, long length, int access) {
+        MemoryRegionObject.of(region).change(changes, domain, address, length, access);
+        return 0;
+    }
+
+    @Exported(value = "ibv_dereg_mr", failure = Failure.ERRNO)
+    static int deregister(long region) {
+        var found = MemoryRegionObject.of(region);
+        found.refuseIfShown();
+        found.destroy();
+        return 0;
+    }
+}

@@ -1,0 +1,70 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import org.jrdma.abi.rdma.ibv_pd;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Structures;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jspecify.annotations.Nullable;
+
+/** Behind an {@code ibv_pd}. */
+final class ProtectionDomainObject extends ContextResource {
+
+    private final ProtectionDomain domain;
+
+    /** What a parent domain is made of; null for a plain one. */
+    private final @Nullable ProtectionDomainObject base;
+
+    private final @Nullable ThreadDomainObject threads;
+
+    ProtectionDomainObject(ContextObject context) {
+        this(context, new ProtectionDomain(), null, null);
+    }
+
+    /** A parent domain, which is its base for all that it protects. */
+    ProtectionDomainObject(ProtectionDomainObject base, @Nullable ThreadDomainObject threads) {
+        ErrnoException.throwIf(
+                threads != null && threads.context() != base.context(), Errno.EINVAL);
+        this(base.context(), base.domain, base, threads);
+        base.users().add();
+        if (threads != null) {
+            threads.users().add();
+        }
+    }
+
+    private ProtectionDomainObject(
+            ContextObject context,
+            ProtectionDomain domain,
+            @Nullable ProtectionDomainObject base,
+            @Nullable ThreadDomainObject threads) {
+        super(context, ibv_pd.layout());
+        this.domain = domain;
+        this.base = base;
+        this.threads = threads;
+        ibv_pd.context(structure(), context().address());
+        context().own(this);
+    }
+
+    static ProtectionDomainObject of(long address) {
+        return Structures.object(address, ProtectionDomainObject.class);
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    boolean isParent() {
+        return base != null;
+    }
+
+    @Override
+    void destroy() {
+        super.destroy();
+        if (base != null) {
+            base.users().remove();
+        }
+        if (threads != null) {
+            threads.users().remove();
+        }
+    }
+}

@@ -1,0 +1,309 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntConsumer;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.PathMtu;
+import org.jrdma.soft.roce.engine.CompletionSink;
+import org.jrdma.soft.roce.engine.ExtendedDomain;
+import org.jrdma.soft.roce.engine.QueuePair;
+import org.jrdma.soft.roce.engine.QueuePairEvent;
+import org.jrdma.soft.roce.engine.QueuePairOptions;
+import org.jrdma.soft.roce.engine.QueuePairState;
+import org.jrdma.soft.roce.engine.ReceiveParameters;
+import org.jrdma.soft.roce.engine.ReceiveQueue;
+import org.jrdma.soft.roce.engine.SendParameters;
+import org.jrdma.soft.roce.engine.WorkQueues;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jrdma.soft.roce.network.Port;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue pair of the engine, with its attributes and its state, as every {@code ibv_qp} of it
+ * changes and asks for them: one that receives over extended connections may have several.
+ */
+final class QueuePairCore {
+
+    private static final int SEQUENCE_MASK = 0xff_ffff;
+
+    /** What a requester may be told anew once it is drained. */
+    private static final int OF_SENDING =
+            rdma_h.IBV_QP_TIMEOUT()
+                    | rdma_h.IBV_QP_RETRY_CNT()
+                    | rdma_h.IBV_QP_RNR_RETRY()
+                    | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC();
+
+    private final Port port;
+    private final QueuePairKind kind;
+
+    /** An {@code ibv_qp_attr}: what was set so far. */
+    private final MemorySegment attributes = ibv_qp_attr.allocate(Arena.ofAuto());
+
+    /** An {@code ibv_qp_init_attr}: what it was made with. */
+    private final MemorySegment initial = ibv_qp_init_attr.allocate(Arena.ofAuto());
+
+    private final QueuePair queuePair;
+
+    /** The event listeners of the {@code ibv_qp} structures, which receive the event type of C. */
+    private final List<IntConsumer> listeners = new CopyOnWriteArrayList<>();
+
+    /** Whether the last has closed it. Of who has the engine. */
+    private boolean destroyed;
+
+    /** As far as changes of state by its owners go; the engine may have put it in error since. */
+    private volatile QueuePairState state = QueuePairState.RESET;
+
+    private volatile boolean tellsWhenDrained;
+    private volatile int pathMtu;
+
+    /** The objects that the requests of this queue pair and of its peer use. */
+    record Dependencies(
+            ProtectionDomain domain,
+            CompletionSink sendCompletions,
+            CompletionSink receiveCompletions,
+            @Nullable ReceiveQueue sharedReceives,
+            @Nullable ExtendedDomain extendedDomain) {}
+
+    /**
+     * Makes one, in state RESET.
+     *
+     * @param wanted an {@code ibv_qp_init_attr}
+     * @param maxReceiveElements of its own receives and of those it is told of
+     */
+    QueuePairCore(
+            Port port,
+            QueuePairKind kind,
+            MemorySegment wanted,
+            Dependencies dependencies,
+            int maxReceiveElements) {
+        this.port = port;
+        this.kind = kind;
+        var room = ibv_qp_init_attr.cap(wanted);
+        initial.copyFrom(wanted);
+        ibv_qp_attr.cap(attributes, room);
+        this.queuePair =
+                newQueuePair(
+                        new QueuePairOptions(
+                                kind.transport(),
+                                dependencies.domain(),
+                                dependencies.sendCompletions(),
+                                dependencies.receiveCompletions(),
+                                this::raised,
+                                ibv_qp_cap.max_send_wr(room),
+                                ibv_qp_cap.max_recv_wr(room),
+                                ibv_qp_cap.max_send_sge(room),
+                                maxReceiveElements,
+                                ibv_qp_cap.max_inline_data(room),
+                                dependencies.sharedReceives(),
+                                dependencies.extendedDomain()));
+    }
+
+    private QueuePair newQueuePair(QueuePairOptions options) {
+        var queues = WorkQueues.of(options);
+        var made =
+                port.control(engine -> Optional.ofNullable(engine.newQueuePair(options, queues)));
+        return made.orElseThrow(() ->
+                new ErrnoException(
+                        Errno.ENOMEM,
+                        String.format(
+                                Locale.ROOT,
+                                "The device has %,d queue pairs, and no more.",
+                                DeviceLimits.MAX_QUEUE_PAIRS)));
+    }
+
+    QueuePair queuePair() {
+        return queuePair;
+    }
+
+    QueuePairState state() {
+        return state;
+    }
+
+    /** How long a datagram may be. */
+    int pathMtu() {
+        return pathMtu;
+    }
+
+    /**
+     * Adds a user and its event listener.
+     *
+     * @throws ErrnoException if the last user has closed the queue pair
+     */
+    void open(IntConsumer listener) {
+        port.control(_ -> {
+            ErrnoException.throwIf(destroyed, Errno.EINVAL);
+            return listeners.add(listener);
+        });
+    }
+
+    /** Removes a user. Destroys the queue pair and returns true if it was the last one. */
+    boolean close(IntConsumer listener) {
+        return port.control(engine -> {
+            listeners.remove(listener);
+            destroyed = listeners.isEmpty();
+            if (destroyed) {
+                engine.destroy(queuePair);
+            }
+            return destroyed;
+        });
+    }
+
+    private void raised(QueuePairEvent event) {
+        if (event == QueuePairEvent.SEND_QUEUE_DRAINED && !tellsWhenDrained) {
+            return;
+        }
+        var type =
+                switch (event) {
+                    case COMMUNICATION_ESTABLISHED -> rdma_h.IBV_EVENT_COMM_EST();
+                    case REQUEST_ERROR -> rdma_h.IBV_EVENT_QP_REQ_ERR();
+                    case ACCESS_ERROR -> rdma_h.IBV_EVENT_QP_ACCESS_ERR();
+                    case LAST_RECEIVE_REACHED -> rdma_h.IBV_EVENT_QP_LAST_WQE_REACHED();
+                    case SEND_QUEUE_DRAINED -> rdma_h.IBV_EVENT_SQ_DRAINED();
+                };
+        listeners.forEach(listener -> listener.accept(type));
+    }
+
+    /** Changes what an {@code ibv_qp_attr} and its mask say. */
+    void modify(MemorySegment wanted, int mask) {
+        port.control(engine -> {
+            change(wanted, mask);
+            return true;
+        });
+    }
+
+    private void change(MemorySegment wanted, int mask) {
+        var present = queuePair.state();
+        var next =
+                (mask & rdma_h.IBV_QP_STATE()) == 0 ? present : state(ibv_qp_attr.qp_state(wanted));
+        ErrnoException.throwIf(
+                (mask & rdma_h.IBV_QP_CUR_STATE()) != 0
+                        && state(ibv_qp_attr.cur_qp_state(wanted)) != present,
+                Errno.EINVAL);
+        ErrnoException.throwIf(
+                !QueuePairTransition.permits(kind, present, next, mask), Errno.EINVAL);
+        if (queuePair.isDraining()
+                && (next == QueuePairState.READY_TO_SEND
+                        || (mask & (rdma_h.IBV_QP_AV() | OF_SENDING)) != 0)) {
+            throw new ErrnoException(
+                    Errno.EINVAL,
+                    "Its send queue is still draining: wait for the event IBV_EVENT_SQ_DRAINED, or until ibv_query_qp says so.");
+        }
+        QueuePairAttributes.refuseUnlessPossible(wanted, mask, port.pathMtu());
+        QueuePairAttributes.copy(wanted, mask, attributes);
+        if (present == next) {
+            adjust(mask);
+            if ((mask & rdma_h.IBV_QP_AV()) != 0) {
+                queuePair.remote(Gids.destination(ibv_qp_attr.ah_attr(attributes)));
+            }
+            if ((mask & OF_SENDING) != 0) {
+                queuePair.change(sendParameters());
+            }
+            return;
+        }
+        state = next;
+        switch (next) {
+            case RESET -> {
+                queuePair.reset();
+                QueuePairAttributes.clear(attributes);
+            }
+            case INITIALIZED -> initialize();
+            case READY_TO_RECEIVE -> {
+                adjust(mask);
+                queuePair.readyToReceive(receiveParameters());
+            }
+            case READY_TO_SEND -> {
+                adjust(mask);
+                if (present == QueuePairState.READY_TO_RECEIVE) {
+                    queuePair.readyToSend(sendParameters());
+                } else {
+                    queuePair.resumeSending();
+                }
+            }
+            case SEND_QUEUE_DRAINED -> {
+                tellsWhenDrained =
+                        (mask & rdma_h.IBV_QP_EN_SQD_ASYNC_NOTIFY()) != 0
+                                && ibv_qp_attr.en_sqd_async_notify(wanted) != 0;
+                queuePair.drain();
+            }
+            case ERROR -> queuePair.fail();
+            case SEND_QUEUE_ERROR -> throw new AssertionError("no step leads to it");
+        }
+    }
+
+    private static QueuePairState state(int code) {
+        for (var state : QueuePairState.values()) {
+            if (state.code() == code) {
+                return state;
+            }
+        }
+        throw new ErrnoException(Errno.EINVAL);
+    }
+
+    private void initialize() {
+        queuePair.initialize(
+                ibv_qp_attr.qp_access_flags(attributes),
+                DeviceLimits.DEFAULT_PARTITION_KEY,
+                ibv_qp_attr.qkey(attributes));
+    }
+
+    /** What may change in a state that stays. */
+    private void adjust(int mask) {
+        if ((mask & rdma_h.IBV_QP_ACCESS_FLAGS()) != 0) {
+            queuePair.access(ibv_qp_attr.qp_access_flags(attributes));
+        }
+        if ((mask & rdma_h.IBV_QP_MIN_RNR_TIMER()) != 0) {
+            queuePair.notReadyTimer(Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attributes)));
+        }
+        if ((mask & rdma_h.IBV_QP_QKEY()) != 0) {
+            queuePair.queueKey(ibv_qp_attr.qkey(attributes));
+        }
+    }
+
+    private ReceiveParameters receiveParameters() {
+        var connected = kind != QueuePairKind.DATAGRAM;
+        var mtu = connected ? PathMtu.bytes(ibv_qp_attr.path_mtu(attributes)) : port.pathMtu();
+        pathMtu = mtu;
+        return new ReceiveParameters(
+                port.address(),
+                connected ? Gids.destination(ibv_qp_attr.ah_attr(attributes)) : port.address(),
+                ibv_qp_attr.dest_qp_num(attributes),
+                mtu,
+                ibv_qp_attr.rq_psn(attributes) & SEQUENCE_MASK,
+                Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(attributes)),
+                Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attributes)));
+    }
+
+    private SendParameters sendParameters() {
+        return new SendParameters(
+                ibv_qp_attr.sq_psn(attributes) & SEQUENCE_MASK,
+                Byte.toUnsignedInt(ibv_qp_attr.timeout(attributes)),
+                Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(attributes)),
+                Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attributes)),
+                Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attributes)));
+    }
+
+    /** Fills an {@code ibv_qp_attr} and an {@code ibv_qp_init_attr}. */
+    void query(MemorySegment target, MemorySegment initialTarget) {
+        port.control(engine -> {
+            target.copyFrom(attributes);
+            var present = queuePair.state().code();
+            ibv_qp_attr.qp_state(target, present);
+            ibv_qp_attr.cur_qp_state(target, present);
+            ibv_qp_attr.sq_draining(target, (byte) (queuePair.isDraining() ? 1 : 0));
+            return true;
+        });
+        initialTarget.copyFrom(initial);
+    }
+}

@@ -1,0 +1,153 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_gid;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.abi.rdma.ibv_grh;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.packet.RouteHeader;
+
+/** Queue pairs, address handles and groups. */
+final class QueuePairExports {
+
+    private static final int MOST_HOPS = 64;
+
+    private QueuePairExports() {}
+
+    @Exported(value = "ibv_create_qp", failure = Failure.NULL)
+    static long create(long domain, long wanted) {
+        return new QueuePairObject(
+                        ProtectionDomainObject.of(domain),
+                        Memory.at(wanted, ibv_qp_init_attr.layout()),
+                        false)
+                .structure()
+                .address();
+    }
+
+    /** The same address, or none. */
+    @Exported(value = "ibv_qp_to_qp_ex", failure = Failure.NULL)
+    static long extended(long queuePair) {
+        return QueuePairObject.of(queuePair).isExtended() ? queuePair : 0;
+    }
+
+    @Exported(value = "ibv_modify_qp", failure = Failure.ERRNO)
+    static int modify(long queuePair, long attributes, int mask) {
+        QueuePairObject.of(queuePair).modify(Memory.at(attributes, ibv_qp_attr.layout()), mask);
+        return 0;
+    }
+
+    @Exported(value = "ibv_query_qp", failure = Failure.ERRNO)
+    static int query(long queuePair, long target, int mask, long initialTarget) {
+        QueuePairObject.of(queuePair)
+                .query(
+                        Memory.at(target, ibv_qp_attr.layout()),
+                        Memory.at(initialTarget, ibv_qp_init_attr.layout()));
+        return 0;
+    }
+
+    @Exported(value = "ibv_destroy_qp", failure = Failure.ERRNO)
+    static int destroy(long queuePair) {
+        var found = QueuePairObject.of(queuePair);
+        found.refuseIfMember();
+        found.stop();
+        found.asyncEvents().awaitNone();
+        found.destroy();
+        return 0;
+    }
+
+    @Exported(value = "ibv_create_ah", failure = Failure.NULL)
+    static long createAddressHandle(long domain, long attributes) {
+        return createAddressHandle(domain, Memory.at(attributes, ibv_ah_attr.layout()));
+    }
+
+    private static long createAddressHandle(long domain, MemorySegment attributes) {
+        var destination = Gids.destination(attributes);
+        return new AddressHandleObject(ProtectionDomainObject.of(domain), destination)
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "ibv_destroy_ah", failure = Failure.ERRNO)
+    static int destroyAddressHandle(long handle) {
+        AddressHandleObject.of(handle).destroy();
+        return 0;
+    }
+
+    @Exported(value = "ibv_init_ah_from_wc", failure = Failure.MINUS_ONE)
+    static int initializeAddressHandle(
+            long context, byte port, long completion, long routeHeader, long target) {
+        fillReturnAddress(
+                ContextObject.of(context),
+                port,
+                completion,
+                routeHeader,
+                Memory.at(target, ibv_ah_attr.layout()));
+        return 0;
+    }
+
+    @Exported(value = "ibv_create_ah_from_wc", failure = Failure.NULL)
+    static long createAddressHandle(long domain, long completion, long routeHeader, byte port) {
+        var attributes = ibv_ah_attr.allocate(Arena.ofAuto());
+        fillReturnAddress(
+                ProtectionDomainObject.of(domain).context(),
+                port,
+                completion,
+                routeHeader,
+                attributes);
+        return createAddressHandle(domain, attributes);
+    }
+
+    /** Fills in the way back to who sent a datagram. */
+    private static void fillReturnAddress(
+            ContextObject context,
+            int port,
+            long completion,
+            long routeHeader,
+            MemorySegment attributes) {
+        DeviceLimits.refuseUnlessPort(port);
+        var received = Memory.at(completion, ibv_wc.layout());
+        ErrnoException.throwIf(
+                (ibv_wc.wc_flags(received) & rdma_h.IBV_WC_GRH()) == 0, Errno.EINVAL);
+        var header = Memory.at(routeHeader, ibv_grh.layout());
+        var own =
+                new Address(
+                        RouteHeader.destinationHigh(header), RouteHeader.destinationLow(header));
+        if (!own.equals(context.port().address())) {
+            throw new ErrnoException(
+                    Errno.EINVAL); // as what came to a group: no answer comes from there
+        }
+        attributes.fill((byte) 0);
+        ibv_ah_attr.port_num(attributes, (byte) port);
+        ibv_ah_attr.is_global(attributes, (byte) 1);
+        var route = ibv_ah_attr.grh(attributes);
+        ibv_global_route.hop_limit(route, (byte) MOST_HOPS);
+        Gids.write(
+                new Address(RouteHeader.sourceHigh(header), RouteHeader.sourceLow(header)),
+                ibv_global_route.dgid(route));
+    }
+
+    @Exported(value = "ibv_attach_mcast", failure = Failure.ERRNO)
+    static int attach(long queuePair, long gid, short lid) {
+        QueuePairObject.of(queuePair).join(Gids.read(Memory.at(gid, ibv_gid.layout())));
+        return 0;
+    }
+
+    @Exported(value = "ibv_detach_mcast", failure = Failure.ERRNO)
+    static int detach(long queuePair, long gid, short lid) {
+        QueuePairObject.of(queuePair).leave(Gids.read(Memory.at(gid, ibv_gid.layout())));
+        return 0;
+    }
+}

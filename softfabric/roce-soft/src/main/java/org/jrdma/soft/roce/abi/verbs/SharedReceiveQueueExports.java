@@ -1,0 +1,45 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import org.jrdma.abi.rdma.ibv_srq_attr;
+import org.jrdma.abi.rdma.ibv_srq_init_attr;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Memory;
+
+/** Receive queues that queue pairs share. */
+final class SharedReceiveQueueExports {
+
+    private SharedReceiveQueueExports() {}
+
+    @Exported(value = "ibv_create_srq", failure = Failure.NULL)
+    static long create(long domain, long wanted) {
+        return new SharedReceiveQueueObject(
+                        ProtectionDomainObject.of(domain),
+                        Memory.at(wanted, ibv_srq_init_attr.layout()),
+                        null)
+                .structure()
+                .address();
+    }
+
+    @Exported(value = "ibv_modify_srq", failure = Failure.ERRNO)
+    static int modify(long queue, long attributes, int mask) {
+        SharedReceiveQueueObject.of(queue)
+                .modify(Memory.at(attributes, ibv_srq_attr.layout()), mask);
+        return 0;
+    }
+
+    @Exported(value = "ibv_query_srq", failure = Failure.ERRNO)
+    static int query(long queue, long target) {
+        SharedReceiveQueueObject.of(queue).query(Memory.at(target, ibv_srq_attr.layout()));
+        return 0;
+    }
+
+    @Exported(value = "ibv_destroy_srq", failure = Failure.ERRNO)
+    static int destroy(long queue) {
+        var found = SharedReceiveQueueObject.of(queue);
+        found.stop();
+        found.asyncEvents().awaitNone();
+        found.destroy();
+        return 0;
+    }
+}

@@ -1,0 +1,56 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.util.List;
+import java.util.Optional;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.Exported;
+import org.jrdma.soft.roce.abi.Exports;
+import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.Memory;
+
+/** The symbols of a libibverbs whose devices are in software. */
+public final class VerbsLibrary implements SymbolLookup {
+
+    /** The symbols that do not depend on the list of devices. */
+    private static final Exports COMMON =
+            Exports.of(
+                    MethodHandles.lookup(),
+                    DeviceExports.class,
+                    MemoryExports.class,
+                    CompletionExports.class,
+                    QueuePairExports.class,
+                    SharedReceiveQueueExports.class);
+
+    private final SymbolLookup symbols;
+    private final MemorySegment list;
+    private final int length;
+
+    /** A library with these devices. */
+    public VerbsLibrary(List<DeviceObject> devices) {
+        DeviceLimits.prepare();
+        length = devices.size();
+        list = Arena.global().allocate(ValueLayout.ADDRESS, length + 1); // NULL at its end
+        for (var i = 0; i < length; i++) {
+            list.setAtIndex(ValueLayout.ADDRESS, i, devices.get(i).structure());
+        }
+        symbols = Exports.of(MethodHandles.lookup(), this).or(COMMON);
+    }
+
+    @Exported(value = "ibv_get_device_list", failure = Failure.NULL)
+    long getDeviceList(long count) {
+        if (count != 0) {
+            Memory.setInt(count, length);
+        }
+        return list.address();
+    }
+
+    @Override
+    public Optional<MemorySegment> find(String symbol) {
+        return symbols.find(symbol);
+    }
+}

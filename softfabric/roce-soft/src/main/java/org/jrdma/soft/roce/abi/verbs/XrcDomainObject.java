@@ -1,0 +1,35 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import org.jrdma.abi.rdma.ibv_xrcd;
+import org.jrdma.soft.roce.abi.Structures;
+
+/** Behind an {@code ibv_xrcd}. */
+final class XrcDomainObject extends ContextResource {
+
+    private final XrcDomain domain;
+
+    /**
+     * @param descriptor of the file that it is found by; -1 for none
+     * @param flags as of open(2)
+     */
+    XrcDomainObject(ContextObject context, int descriptor, int flags) {
+        super(context, ibv_xrcd.layout());
+        this.domain = context.device().xrcDomains().open(descriptor, flags);
+        ibv_xrcd.context(structure(), context.address());
+        context.own(this);
+    }
+
+    static XrcDomainObject of(long address) {
+        return Structures.object(address, XrcDomainObject.class);
+    }
+
+    XrcDomain domain() {
+        return domain;
+    }
+
+    @Override
+    void destroy() {
+        super.destroy();
+        context().device().xrcDomains().close(domain);
+    }
+}

@@ -1,0 +1,452 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.engine.Address;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One side of a connection, from the request to the end of the time-wait state. For the thread that
+ * drives the engine.
+ *
+ * <p>Methods that are not valid in the current state return false and change nothing.
+ */
+public final class Connection extends TimedExchange {
+
+    /** The lifetime of packets, as the kernel assumes for IP: 4.096 us times 2 to this. */
+    public static final int PACKET_LIFETIME = 16;
+
+    /** How long both connection managers have for an answer: 4.096 us times 2 to this. */
+    private static final int RESPONSE_TIMEOUT = 20;
+
+    private static final int REPEATS = 15;
+
+    private static final int HOP_LIMIT = 64;
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+    private enum State {
+        /** The request was sent; the reply is awaited. */
+        REQUESTING,
+        /** A request was received; the program is to answer. */
+        REQUESTED,
+        /** The reply was sent; the confirmation is awaited. */
+        REPLYING,
+        /** The reply was received; the program is to confirm. */
+        REPLIED,
+        ESTABLISHED,
+        /** A disconnect request was sent; its reply is awaited. */
+        DISCONNECTING,
+        /** A disconnect request was received; the program is to answer. */
+        DISCONNECT_REQUESTED,
+        TIME_WAIT,
+        ENDED
+    }
+
+    private final Address remote;
+    private final ConnectRequest request;
+    private final boolean active;
+    private final int sequence;
+    private final ConnectionMessages messages;
+    private final NegotiatedParameters negotiated;
+    private State state;
+    private ConnectionEvent.@Nullable Receiver receiver;
+    private @Nullable ConnectReply reply;
+    private boolean endReported;
+
+    private Connection(
+            ConnectionManager manager,
+            int localId,
+            int sequence,
+            Address remote,
+            ConnectRequest request,
+            boolean active) {
+        super(manager, localId);
+        this.remote = remote;
+        this.request = request;
+        this.active = active;
+        this.sequence = sequence;
+        this.messages = new ConnectionMessages(manager, remote, request, localId);
+        this.negotiated = new NegotiatedParameters(request, active);
+        if (active) {
+            state = State.REQUESTING;
+        } else {
+            state = State.REQUESTED;
+            messages.remoteId(request.localId());
+        }
+    }
+
+    static Connection toAsk(
+            ConnectionManager manager,
+            int localId,
+            int sequence,
+            Address remote,
+            ConnectOptions wanted,
+            ConnectionEvent.Receiver receiver) {
+        var request =
+                new ConnectRequest(
+                        Integer.toUnsignedLong(localId),
+                        localId,
+                        wanted.serviceId(),
+                        manager.adapter(),
+                        wanted.offer().from(sequence),
+                        wanted.transport(),
+                        wanted.retries(),
+                        wanted.partitionKey(),
+                        RESPONSE_TIMEOUT,
+                        RESPONSE_TIMEOUT,
+                        REPEATS,
+                        new RequestedPath(
+                                manager.address(),
+                                remote,
+                                manager.mtu(),
+                                0,
+                                wanted.trafficClass(),
+                                HOP_LIMIT,
+                                0,
+                                wanted.acknowledgeTimeout()),
+                        wanted.privateData());
+        var connection = new Connection(manager, localId, sequence, remote, request, true);
+        connection.receiver(receiver);
+        return connection;
+    }
+
+    static Connection toAnswer(
+            ConnectionManager manager,
+            int localId,
+            int sequence,
+            Address remote,
+            ConnectRequest request) {
+        return new Connection(manager, localId, sequence, remote, request, false);
+    }
+
+    void receiver(ConnectionEvent.Receiver next) {
+        receiver = next;
+    }
+
+    /** The peer's address. */
+    public Address remote() {
+        return remote;
+    }
+
+    /** The peer's ID of the connection; 0 until it is known. */
+    int remoteId() {
+        return messages.remoteId();
+    }
+
+    /** The request, of either side. */
+    public ConnectRequest request() {
+        return request;
+    }
+
+    /** The first packet sequence number that this side's queue pair expects. */
+    public int sequence() {
+        return sequence;
+    }
+
+    /** The parameters as far as both sides have stated them. */
+    public NegotiatedParameters negotiated() {
+        return negotiated;
+    }
+
+    /** Whether the queue pair of the peer is still in use by this connection. */
+    boolean holdsQueuePair() {
+        return state != State.TIME_WAIT && state != State.ENDED;
+    }
+
+    /** Whether this side sent the request. */
+    public boolean isActive() {
+        return active;
+    }
+
+    boolean isRequesting() {
+        return state == State.REQUESTING;
+    }
+
+    // ---- actions of the program
+
+    void sendRequest() {
+        messages.request();
+        repeat(REPEATS, responseWait(request.peerResponseTimeout()));
+    }
+
+    private static long responseWait(int responseTimeout) {
+        return nanosAtMost(responseTimeout) + 2 * nanos(PACKET_LIFETIME);
+    }
+
+    /**
+     * Accepts.
+     *
+     * @param offer its sequence number is not looked at
+     * @throws IllegalArgumentException if the private data is too long
+     */
+    public boolean reply(EndpointParameters offer, MemorySegment privateData) {
+        if (state != State.REQUESTED) {
+            return false;
+        }
+        var message = messages.newReply(offer.from(sequence), privateData);
+        negotiated.own(message.offer());
+        reply = message;
+        state = State.REPLYING;
+        messages.reply(message);
+        repeat(request.repeats(), responseWait(request.ownResponseTimeout()));
+        return true;
+    }
+
+    /** Confirms the reply of the peer: the queue pair is ready. */
+    public boolean confirm() {
+        if (state != State.REPLIED) {
+            return false;
+        }
+        state = State.ESTABLISHED;
+        messages.readyToUse();
+        return true;
+    }
+
+    /** Takes a packet from the queue pair of the peer for its confirmation, which may be lost. */
+    public boolean establish() {
+        ready();
+        return state == State.ESTABLISHED;
+    }
+
+    /** Rejects the connection on behalf of the program. */
+    public boolean reject(MemorySegment privateData) {
+        return reject(RejectionReason.CONSUMER, privateData);
+    }
+
+    /**
+     * Rejects the connection.
+     *
+     * @param reason a code of the specification, see {@link RejectionReason}
+     * @throws IllegalArgumentException if the private data is too long
+     */
+    public boolean reject(int reason, MemorySegment privateData) {
+        return switch (state) {
+            case REQUESTED, REPLIED, REPLYING -> {
+                sendRejection(reason, privateData);
+                end();
+                yield true;
+            }
+            default -> false;
+        };
+    }
+
+    private void sendRejection(int reason, MemorySegment privateData) {
+        var answered =
+                switch (state) {
+                    case REQUESTED -> AnsweredMessage.REQUEST;
+                    case REPLIED -> AnsweredMessage.REPLY;
+                    default -> AnsweredMessage.OTHER;
+                };
+        messages.reject(answered, reason, privateData);
+    }
+
+    /** Disconnects, or answers the disconnect request of the peer. */
+    public boolean disconnect() {
+        return switch (state) {
+            case ESTABLISHED -> {
+                state = State.DISCONNECTING;
+                sendDisconnect();
+                repeat(request.repeats(), responseWait(ownTimeout()));
+                yield true;
+            }
+            case DISCONNECT_REQUESTED -> {
+                messages.disconnected();
+                enterTimeWait();
+                yield true;
+            }
+            default -> false;
+        };
+    }
+
+    /** The response timeout that applies to the peer. */
+    private int ownTimeout() {
+        return active ? request.peerResponseTimeout() : request.ownResponseTimeout();
+    }
+
+    private void sendDisconnect() {
+        var peers = negotiated.peers();
+        messages.disconnect(peers == null ? 0 : peers.queuePair());
+    }
+
+    /**
+     * Closes this side: the program receives no more events. The peer is notified, repeatedly if
+     * necessary.
+     */
+    public void close() {
+        receiver = null;
+        switch (state) {
+            case REQUESTING -> {
+                sendRejection(RejectionReason.TIMEOUT, NOTHING);
+                end();
+            }
+            case REQUESTED, REPLIED, REPLYING -> reject(NOTHING);
+            case ESTABLISHED, DISCONNECT_REQUESTED -> disconnect();
+            case DISCONNECTING, TIME_WAIT, ENDED -> {}
+        }
+    }
+
+    // ---- messages of the peer
+
+    void requestedAgain(ConnectRequest again) {
+        switch (state) {
+            case REQUESTED -> messages.acknowledgeReceipt(AnsweredMessage.REQUEST);
+            case REPLYING -> {
+                if (reply != null) {
+                    messages.reply(reply);
+                }
+            }
+            case TIME_WAIT -> messages.rejectStale(again);
+            default -> {}
+        }
+    }
+
+    void replied(ConnectReply told) {
+        var message = told.to(request.transport() == ConnectRequest.EXTENDED);
+        if (state == State.REQUESTING) {
+            messages.remoteId(message.localId());
+            if (message.offer().queuePair() == 0) {
+                refuseReply();
+                return;
+            }
+            negotiated.replied(message);
+            state = State.REPLIED;
+            manager.know(this);
+            wakeNoMore();
+            report(new ConnectionEvent.Replied(message));
+        } else if (active && message.localId() == messages.remoteId()) {
+            if (state == State.REPLIED) {
+                messages.acknowledgeReceipt(AnsweredMessage.REPLY);
+            } else if (state == State.ESTABLISHED) {
+                messages.readyToUse(); // the first one was lost
+            }
+        }
+    }
+
+    /** Rejects a reply without a queue pair of the requested transport. */
+    private void refuseReply() {
+        state = State.REPLIED;
+        reject(RejectionReason.INVALID_TRANSPORT, NOTHING);
+        report(new ConnectionEvent.Rejected(RejectionReason.INVALID_TRANSPORT, NOTHING));
+    }
+
+    void ready() {
+        if (state == State.REPLYING) {
+            state = State.ESTABLISHED;
+            wakeNoMore();
+            report(new ConnectionEvent.Established());
+        }
+    }
+
+    void receipt(ReceiptAcknowledgement receipt) {
+        if (state == State.REQUESTING || state == State.REPLYING) {
+            putOff(nanosAtMost(receipt.serviceTimeout()));
+        }
+    }
+
+    void rejected(Rejection rejection) {
+        var told = new ConnectionEvent.Rejected(rejection.reason(), rejection.privateData());
+        switch (state) {
+            case REQUESTING, REQUESTED, REPLYING, REPLIED -> {
+                end();
+                report(told);
+            }
+            // The peer does not know the connection any more.
+            case ESTABLISHED, DISCONNECTING -> {
+                enterTimeWait();
+                endReported = true;
+                report(told);
+            }
+            case DISCONNECT_REQUESTED, TIME_WAIT, ENDED -> {}
+        }
+    }
+
+    void disconnectRequested(DisconnectRequest message) {
+        var own = negotiated.own();
+        if (own == null || message.remoteQueuePair() != own.queuePair()) {
+            return;
+        }
+        ready(); // a peer that disconnects has confirmed: its confirmation is lost or late
+        switch (state) {
+            case ESTABLISHED, DISCONNECTING -> {
+                wakeNoMore();
+                state = State.DISCONNECT_REQUESTED;
+                if (receiver == null) {
+                    disconnect();
+                } else {
+                    reportEnd();
+                }
+            }
+            case TIME_WAIT -> messages.disconnected();
+            default -> {}
+        }
+    }
+
+    void disconnectReplied() {
+        if (state == State.DISCONNECTING || state == State.DISCONNECT_REQUESTED) {
+            disconnected();
+        }
+    }
+
+    // ---- timeouts and the end
+
+    @Override
+    void expired() {
+        switch (state) {
+            case REQUESTING -> {
+                if (repeatsAgain()) {
+                    messages.request();
+                } else {
+                    end();
+                    report(new ConnectionEvent.Unreachable());
+                }
+            }
+            case REPLYING -> {
+                if (reply != null && repeatsAgain()) {
+                    messages.reply(reply);
+                } else {
+                    end();
+                    report(new ConnectionEvent.Unreachable());
+                }
+            }
+            case DISCONNECTING -> {
+                if (repeatsAgain()) {
+                    sendDisconnect();
+                } else {
+                    disconnected();
+                }
+            }
+            case TIME_WAIT -> {
+                end();
+                report(new ConnectionEvent.TimeWaitExited());
+            }
+            default -> throw new IllegalStateException("no timer runs in " + state);
+        }
+    }
+
+    private void disconnected() {
+        enterTimeWait();
+        reportEnd();
+    }
+
+    private void enterTimeWait() {
+        state = State.TIME_WAIT;
+        wakeIn(nanos(PACKET_LIFETIME + 1));
+    }
+
+    private void reportEnd() {
+        if (!endReported) {
+            endReported = true;
+            report(new ConnectionEvent.Disconnected());
+        }
+    }
+
+    private void end() {
+        state = State.ENDED;
+        manager.forget(this);
+    }
+
+    private void report(ConnectionEvent event) {
+        if (receiver != null) {
+            receiver.happened(event);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.packet.BigEndian;
+import org.jrdma.soft.roce.packet.MalformedPacketException;
+
+/**
+ * The header that librdmacm puts in front of the private data of a request: the IP addresses of
+ * both sides and the source port.
+ */
+public record PrivateDataHeader(int sourcePort, Address source, Address destination) {
+
+    public static final int BYTES = 36;
+
+    private static final int VERSION = 0;
+    private static final int IPV4 = 4;
+    private static final int IPV6 = 6;
+
+    /** An IPv4 address stands at the end of its place. */
+    private static final int IPV4_OFFSET = 12;
+
+    private static final int SOURCE_OFFSET = 4;
+    private static final int DESTINATION_OFFSET = 20;
+
+    /** Reads it from the beginning of private data. */
+    static PrivateDataHeader decode(MemorySegment data) throws MalformedPacketException {
+        var family = BigEndian.unsignedByte(data, 1) >> 4;
+        if (BigEndian.unsignedByte(data, 0) != VERSION || (family != IPV4 && family != IPV6)) {
+            throw new MalformedPacketException("private data of no version known");
+        }
+        return new PrivateDataHeader(
+                BigEndian.unsignedShort(data, 2),
+                address(data, SOURCE_OFFSET, family),
+                address(data, DESTINATION_OFFSET, family));
+    }
+
+    private static Address address(MemorySegment data, int offset, int family) {
+        return family == IPV4
+                ? Address.ipv4(BigEndian.integer(data, offset + IPV4_OFFSET))
+                : MessageFields.address(data, offset);
+    }
+
+    /** With what follows it. */
+    public MemorySegment followedBy(MemorySegment data) {
+        var memory = MemorySegment.ofArray(new byte[BYTES + (int) data.byteSize()]);
+        BigEndian.putByte(memory, 0, VERSION);
+        BigEndian.putByte(memory, 1, (source.isIpv4() ? IPV4 : IPV6) << 4);
+        BigEndian.putShort(memory, 2, sourcePort);
+        put(memory, SOURCE_OFFSET, source);
+        put(memory, DESTINATION_OFFSET, destination);
+        MemorySegment.copy(data, 0, memory, BYTES, data.byteSize());
+        return memory;
+    }
+
+    private static void put(MemorySegment memory, int offset, Address address) {
+        if (address.isIpv4()) {
+            BigEndian.putInteger(memory, offset + IPV4_OFFSET, (int) address.low());
+        } else {
+            MessageFields.putAddress(memory, offset, address);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.packet.BigEndian;
+
+/**
+ * Acknowledges a message whose answer will take time (MRA). Its private data is not read.
+ *
+ * @param serviceTimeout how long: 4.096 us times 2 to this
+ */
+public record ReceiptAcknowledgement(
+        long transaction, int localId, int remoteId, AnsweredMessage answered, int serviceTimeout)
+        implements Message {
+
+    static final int ATTRIBUTE = 0x11;
+
+    static ReceiptAcknowledgement decode(long transaction, MemorySegment body) {
+        return new ReceiptAcknowledgement(
+                transaction,
+                BigEndian.integer(body, 0),
+                BigEndian.integer(body, 4),
+                AnsweredMessage.of(BigEndian.unsignedByte(body, 8) >> 6),
+                BigEndian.unsignedByte(body, 9) >> 3);
+    }
+
+    @Override
+    public void encodeBody(MemorySegment body) {
+        BigEndian.putInteger(body, 0, localId);
+        BigEndian.putInteger(body, 4, remoteId);
+        BigEndian.putByte(body, 8, answered.code() << 6);
+        BigEndian.putByte(body, 9, serviceTimeout << 3);
+    }
+}

@@ -1,0 +1,30 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A listener for connection requests and SIDR requests, called by the thread that drives the
+ * engine. Must neither wait nor call back.
+ */
+public interface ServiceListener {
+
+    /** The transport that it accepts, as in {@link ConnectRequest}; below zero for none. */
+    int transport();
+
+    /**
+     * Handles a connection request.
+     *
+     * @param data what follows the header in the private data
+     * @return the listener for the connection; null to drop the request, which the peer repeats
+     */
+    ConnectionEvent.@Nullable Receiver requested(
+            Connection connection, PrivateDataHeader header, MemorySegment data);
+
+    /**
+     * Handles a SIDR request.
+     *
+     * @return false to drop the request, which the peer repeats
+     */
+    boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data);
+}

@@ -1,0 +1,74 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.engine.Address;
+
+/** The client side of a SIDR exchange: asks a peer for the queue pair of a datagram service. */
+public final class SidrClient extends TimedExchange {
+
+    private static final int RESPONSE_TIMEOUT = 20;
+    private static final int REPEATS = 15;
+
+    private final Address remote;
+    private final SidrRequest request;
+    private final Receiver receiver;
+
+    /** A listener, called by the thread that drives the engine. Must neither wait nor call back. */
+    public interface Receiver {
+
+        /** The peer has answered, with any status. */
+        void answered(SidrReply reply);
+
+        /** The peer has not answered. */
+        void unreachable();
+    }
+
+    SidrClient(
+            ConnectionManager manager,
+            int localId,
+            Address remote,
+            long serviceId,
+            int partitionKey,
+            MemorySegment privateData,
+            Receiver receiver) {
+        super(manager, localId);
+        this.remote = remote;
+        this.receiver = receiver;
+        this.request =
+                new SidrRequest(
+                        Integer.toUnsignedLong(localId),
+                        localId,
+                        partitionKey,
+                        serviceId,
+                        privateData);
+    }
+
+    Address remote() {
+        return remote;
+    }
+
+    void ask() {
+        manager.send(remote, request);
+        repeat(REPEATS, nanos(RESPONSE_TIMEOUT) + 2 * nanos(Connection.PACKET_LIFETIME));
+    }
+
+    void answered(SidrReply reply) {
+        manager.forget(this);
+        receiver.answered(reply);
+    }
+
+    /** Cancels the exchange. */
+    public void close() {
+        manager.forget(this);
+    }
+
+    @Override
+    void expired() {
+        if (repeatsAgain()) {
+            manager.send(remote, request);
+        } else {
+            manager.forget(this);
+            receiver.unreachable();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package org.jrdma.soft.roce.connection;
+
+import java.lang.foreign.MemorySegment;
+import org.jrdma.soft.roce.engine.Address;
+import org.jspecify.annotations.Nullable;
+
+/** The server side of a SIDR exchange: answers with the queue pair of a datagram service. */
+public final class SidrServer extends TimedExchange {
+
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+    /** How long a reply is kept for repeated requests: 4.096 us times 2 to this. */
+    private static final int KEPT = 20;
+
+    private final Address remote;
+    private final SidrRequest request;
+    private @Nullable SidrReply reply;
+
+    SidrServer(ConnectionManager manager, int localId, Address remote, SidrRequest request) {
+        super(manager, localId);
+        this.remote = remote;
+        this.request = request;
+    }
+
+    /** The address of the peer. */
+    public Address remote() {
+        return remote;
+    }
+
+    int requestId() {
+        return request.requestId();
+    }
+
+    /**
+     * Accepts the request. Returns false if it was answered before.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
+    public boolean accept(int queuePair, int queueKey, MemorySegment privateData) {
+        return answer(reply(SidrReply.VALID, queuePair, queueKey, privateData));
+    }
+
+    /**
+     * Rejects the request. Returns false if it was answered before.
+     *
+     * @throws IllegalArgumentException if the private data is too long
+     */
+    public boolean reject(MemorySegment privateData) {
+        return answer(reply(SidrReply.REJECTED, 0, 0, privateData));
+    }
+
+    private boolean answer(SidrReply message) {
+        if (reply != null) {
+            return false;
+        }
+        reply = message;
+        manager.send(remote, message);
+        wakeIn(nanos(KEPT));
+        return true;
+    }
+
+    SidrReply reply(int status) {
+        return reply(status, 0, 0, NOTHING);
+    }
+
+    private SidrReply reply(int status, int queuePair, int queueKey, MemorySegment privateData) {
+        return new SidrReply(
+                request.transaction(),
+                request.requestId(),
+                status,
+                queuePair,
+                request.serviceId(),
+                queueKey,
+                privateData);
+    }
+
+    /** Rejects the request unless it was answered. */
+    public void close() {
+        reject(NOTHING);
+    }
+
+    void askedAgain() {
+        if (reply != null) {
+            manager.send(remote, reply);
+        }
+    }
+
+    @Override
+    void expired() {
+        manager.forget(this);
+    }
+}

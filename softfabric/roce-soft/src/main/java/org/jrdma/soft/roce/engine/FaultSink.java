@@ -1,9 +1,0 @@
-package org.jrdma.soft.roce.engine;
-
-/** Who is told of what nobody foresaw, and which queue pair it ended. */
-@FunctionalInterface
-interface FaultSink {
-
-    /** Must neither block nor throw. */
-    void failed(QueuePair queuePair, Throwable cause);
-}

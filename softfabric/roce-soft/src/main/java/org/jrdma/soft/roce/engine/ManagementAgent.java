@@ -1,0 +1,26 @@
+package org.jrdma.soft.roce.engine;
+
+import java.lang.foreign.MemorySegment;
+
+/** The agent behind queue pair 1. Called by the thread that drives the engine; must not wait. */
+public interface ManagementAgent {
+
+    /** The number of the queue pair for management datagrams. */
+    int QUEUE_PAIR = 1;
+
+    /** The queue key of management datagrams. */
+    int QUEUE_KEY = 0x8001_0000;
+
+    /**
+     * Handles a datagram from queue pair 1 of an address.
+     *
+     * @param datagram valid during the call only
+     */
+    void received(Address source, MemorySegment datagram);
+
+    /** When to {@link #expire} next; {@link Long#MAX_VALUE} for never. */
+    long nextDeadline();
+
+    /** Handles the timers that have expired. */
+    void expire(long now);
+}

@@ -1,0 +1,130 @@
+package org.jrdma.soft.roce.engine;
+
+import java.lang.foreign.ValueLayout;
+import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.OpCode;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The link between a queue pair and its peer: both addresses, the partition and the path MTU.
+ * Completes the headers of packets and sends them.
+ */
+final class PeerLink {
+
+    private static final int FULL_MEMBER = 0x8000;
+
+    private final Transmitter transmitter;
+    private Address local = new Address(0, 0);
+    private Address remote = local;
+    private int remoteNumber;
+    private int partitionKey;
+    private int pathMtu;
+
+    PeerLink(Transmitter transmitter) {
+        this.transmitter = transmitter;
+    }
+
+    void connect(ReceiveParameters parameters) {
+        local = parameters.local();
+        remote = parameters.remote();
+        remoteNumber = parameters.remoteQueuePair();
+        pathMtu = parameters.pathMtu();
+    }
+
+    void partitionKey(int key) {
+        partitionKey = key;
+    }
+
+    Address remote() {
+        return remote;
+    }
+
+    void remote(Address peer) {
+        remote = peer;
+    }
+
+    int remoteNumber() {
+        return remoteNumber;
+    }
+
+    int pathMtu() {
+        return pathMtu;
+    }
+
+    /** The number of packets that a message takes. */
+    int packets(long bytes) {
+        return bytes == 0 ? 1 : (int) ((bytes + pathMtu - 1) / pathMtu);
+    }
+
+    /** Whether the partition keys are equal and at least one of them is of a full member. */
+    boolean isOfPartition(int key) {
+        return ((key ^ partitionKey) & ~FULL_MEMBER & 0xffff) == 0
+                && ((key | partitionKey) & FULL_MEMBER) != 0;
+    }
+
+    boolean isFromPeer(PacketBuffer buffer) {
+        return buffer.sourceHigh() == remote.high()
+                && buffer.sourceLow() == remote.low()
+                && buffer.destinationHigh() == local.high()
+                && buffer.destinationLow() == local.low();
+    }
+
+    /** Whether the length of a SEND or WRITE packet is valid at its position in the message. */
+    boolean hasFittingLength(IncomingPacket packet) {
+        var bytes = packet.payloadBytes();
+        return switch (packet.opCode().position()) {
+            case FIRST, MIDDLE -> bytes == pathMtu;
+            case LAST -> bytes >= 1 && bytes <= pathMtu;
+            case ONLY -> bytes <= pathMtu;
+        };
+    }
+
+    /** A buffer for the next packet; null if the link has none. */
+    @Nullable PacketBuffer claim() {
+        return transmitter.claim();
+    }
+
+    /** Sends a packet to the peer. Its payload and further headers are in the buffer already. */
+    void send(
+            PacketBuffer buffer,
+            OpCode opCode,
+            boolean solicited,
+            int payloadBytes,
+            boolean acknowledge,
+            int sequence) {
+        send(buffer, remote, remoteNumber, opCode, solicited, payloadBytes, acknowledge, sequence);
+    }
+
+    /** Sends a packet to any queue pair. */
+    void send(
+            PacketBuffer buffer,
+            Address destination,
+            int destinationNumber,
+            OpCode opCode,
+            boolean solicited,
+            int payloadBytes,
+            boolean acknowledge,
+            int sequence) {
+        var padding = -payloadBytes & 3;
+        var memory = buffer.memory();
+        BaseTransportHeader.encode(
+                memory,
+                PacketBuffer.START,
+                opCode,
+                solicited,
+                padding,
+                partitionKey,
+                destinationNumber,
+                acknowledge,
+                sequence);
+        var length = BaseTransportHeader.BYTES + opCode.headerBytes() + payloadBytes;
+        for (var i = 0; i < padding; i++) {
+            memory.set(ValueLayout.JAVA_BYTE, PacketBuffer.START + length + i, (byte) 0);
+        }
+        buffer.length(length + padding);
+        buffer.addresses(local.high(), local.low(), destination.high(), destination.low());
+        transmitter.send(buffer);
+    }
+}

@@ -1,0 +1,149 @@
+package org.jrdma.soft.roce.engine;
+
+import java.lang.invoke.VarHandle;
+import org.jrdma.soft.roce.engine.ResponseQueue.Response;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryAccessor;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.memory.MemoryRegistry.Atomic;
+import org.jrdma.soft.roce.packet.AcknowledgeHeader;
+import org.jrdma.soft.roce.packet.FlushHeader;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+
+/**
+ * Executes the requests that have a response of their own: READ, COMPARE AND SWAP, FETCH AND ADD,
+ * ATOMIC WRITE and FLUSH. Each method checks the rights of the queue pair and of the memory,
+ * describes the response, and returns the syndrome of the acknowledgement.
+ */
+final class RequestExecutor {
+
+    private final QueuePair queuePair;
+    private final MemoryRegistry memory;
+    private final long[] atomicResult = new long[1];
+
+    RequestExecutor(QueuePair queuePair, MemoryRegistry memory) {
+        this.queuePair = queuePair;
+        this.memory = memory;
+    }
+
+    int execute(IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+        return switch (packet.opCode().operation()) {
+            case READ_REQUEST -> read(packet, accessor, response, messages);
+            case COMPARE_AND_SWAP ->
+                    atomic(packet, Atomic.COMPARE_AND_SWAP, accessor, response, messages);
+            case FETCH_AND_ADD ->
+                    atomic(packet, Atomic.FETCH_AND_ADD, accessor, response, messages);
+            case ATOMIC_WRITE -> atomicWrite(packet, accessor, response, messages);
+            case FLUSH -> flush(packet, accessor, response, messages);
+            default -> throw new IllegalStateException("not a request: " + packet.opCode());
+        };
+    }
+
+    private int read(
+            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+        var header = packet.rdma();
+        var bytes = Integer.toUnsignedLong(header.length());
+        if (!queuePair.permits(Access.REMOTE_READ) || bytes > MessageLimits.MAX_BYTES) {
+            return AcknowledgeHeader.INVALID_REQUEST;
+        }
+        if (bytes > 0
+                && !memory.permits(
+                        accessor, header.key(), header.address(), bytes, Access.REMOTE_READ)) {
+            return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
+        }
+        answer(response, packet, accessor, bytes, messages);
+        return AcknowledgeHeader.ACKNOWLEDGED;
+    }
+
+    /** Answers with as many bytes of the memory that the request names. */
+    private void answer(
+            Response response,
+            IncomingPacket packet,
+            MemoryAccessor accessor,
+            long bytes,
+            int messages) {
+        var header = packet.rdma();
+        response.read(
+                packet.sequence(),
+                queuePair.link().packets(bytes),
+                accessor,
+                header.address(),
+                header.key(),
+                bytes,
+                messages);
+    }
+
+    private int atomic(
+            IncomingPacket packet,
+            Atomic operation,
+            MemoryAccessor accessor,
+            Response response,
+            int messages) {
+        var header = packet.atomic();
+        if (!queuePair.permits(Access.REMOTE_ATOMIC) || (header.address() & Long.BYTES - 1) != 0) {
+            return AcknowledgeHeader.INVALID_REQUEST;
+        }
+        if (!memory.atomic(
+                accessor,
+                header.key(),
+                header.address(),
+                operation,
+                header.swapOrAdd(),
+                header.compare(),
+                atomicResult)) {
+            return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
+        }
+        response.atomic(packet.sequence(), atomicResult[0], messages);
+        return AcknowledgeHeader.ACKNOWLEDGED;
+    }
+
+    private int atomicWrite(
+            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+        var header = packet.rdma();
+        if (!queuePair.permits(Access.REMOTE_WRITE)
+                || header.length() != Long.BYTES
+                || packet.payloadBytes() != Long.BYTES
+                || (header.address() & Long.BYTES - 1) != 0) {
+            return AcknowledgeHeader.INVALID_REQUEST;
+        }
+        if (!memory.writeAtomically(
+                accessor,
+                header.key(),
+                header.address(),
+                packet.buffer().memory(),
+                packet.payloadOffset())) {
+            return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
+        }
+        answer(response, packet, accessor, 0, messages);
+        return AcknowledgeHeader.ACKNOWLEDGED;
+    }
+
+    /** Earlier requests have written already. A flush makes that visible to all threads. */
+    private int flush(
+            IncomingPacket packet, MemoryAccessor accessor, Response response, int messages) {
+        var flush = packet.flush();
+        var header = packet.rdma();
+        var right =
+                switch (flush.placement()) {
+                    case FlushHeader.GLOBAL -> Access.FLUSH_GLOBAL;
+                    case FlushHeader.PERSISTENT -> Access.FLUSH_PERSISTENT;
+                    case FlushHeader.GLOBAL | FlushHeader.PERSISTENT ->
+                            Access.FLUSH_GLOBAL | Access.FLUSH_PERSISTENT;
+                    default -> 0;
+                };
+        if (right == 0 || flush.selectivity() > FlushHeader.REGION || !queuePair.permits(right)) {
+            return AcknowledgeHeader.INVALID_REQUEST;
+        }
+        var bytes = Integer.toUnsignedLong(header.length());
+        var permitted =
+                flush.selectivity() == FlushHeader.REGION
+                        ? memory.permitsAll(accessor, header.key(), right)
+                        : memory.permits(accessor, header.key(), header.address(), bytes, right);
+        if (!permitted) {
+            return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
+        }
+        VarHandle.fullFence();
+        answer(response, packet, accessor, 0, messages);
+        return AcknowledgeHeader.ACKNOWLEDGED;
+    }
+}

@@ -1,0 +1,131 @@
+package org.jrdma.soft.roce.engine;
+
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jrdma.soft.roce.packet.AtomicHeader;
+import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.ExtendedHeader;
+import org.jrdma.soft.roce.packet.FlushHeader;
+import org.jrdma.soft.roce.packet.ImmediateHeader;
+import org.jrdma.soft.roce.packet.InvalidateHeader;
+import org.jrdma.soft.roce.packet.OpCode;
+import org.jrdma.soft.roce.packet.Operation;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Position;
+import org.jrdma.soft.roce.packet.RdmaHeader;
+import org.jrdma.soft.roce.packet.Transport;
+
+/** Writes and sends the request packets of a connected queue pair. */
+final class RequestWriter {
+
+    private static final int HEADERS = PacketBuffer.START + BaseTransportHeader.BYTES;
+
+    private final PeerLink link;
+    private final MemoryRegistry memory;
+    private final ProtectionDomain domain;
+    private final Transport transport;
+
+    RequestWriter(
+            PeerLink link, MemoryRegistry memory, ProtectionDomain domain, Transport transport) {
+        this.link = link;
+        this.memory = memory;
+        this.domain = domain;
+        this.transport = transport;
+    }
+
+    /** Writes the header that a transport has before all others. Returns where the others begin. */
+    private int begin(PacketBuffer packet, SendWork work) {
+        if (transport != Transport.EXTENDED) {
+            return HEADERS;
+        }
+        new ExtendedHeader(work.receiveQueue).encode(packet.memory(), HEADERS);
+        return HEADERS + ExtendedHeader.BYTES;
+    }
+
+    /**
+     * Sends one packet of a SEND or WRITE.
+     *
+     * @return false, with nothing sent, if the local memory may not be read
+     */
+    boolean sendMessage(
+            PacketBuffer packet, SendWork work, int index, boolean acknowledge, int sequence) {
+        var offset = (long) index * link.pathMtu();
+        var payload = (int) Math.min(link.pathMtu(), work.bytes() - offset);
+        var position = Position.of(index, work.packets);
+        var operation = work.operation == SendOperation.SEND ? Operation.SEND : Operation.WRITE;
+        var immediate = work.hasImmediate && position.ends();
+        var invalidates = work.invalidates && position.ends();
+        var opCode =
+                invalidates
+                        ? OpCode.invalidating(transport, position)
+                        : OpCode.of(transport, operation, position, immediate);
+        var target = packet.memory();
+        var headers = begin(packet, work);
+        var body = HEADERS + opCode.headerBytes();
+        if (payload > 0 && !work.gather(memory, domain, offset, target, body, payload)) {
+            return false;
+        }
+        if (operation == Operation.WRITE && position.begins()) {
+            new RdmaHeader(work.remoteAddress, work.remoteKey, (int) work.bytes())
+                    .encode(target, headers);
+        }
+        if (immediate) {
+            new ImmediateHeader(work.immediate).encode(target, body - ImmediateHeader.BYTES);
+        }
+        if (invalidates) {
+            new InvalidateHeader(work.invalidatedKey).encode(target, body - InvalidateHeader.BYTES);
+        }
+        // A WRITE without immediate data completes nothing at the receiver.
+        var solicited =
+                work.solicited
+                        && position.ends()
+                        && (operation == Operation.SEND || work.hasImmediate);
+        link.send(packet, opCode, solicited, payload, acknowledge, sequence);
+        return true;
+    }
+
+    /** Requests the packets of a READ from {@code first} up to {@code end}, exclusive. */
+    void sendRead(PacketBuffer packet, SendWork work, int first, int end, int sequence) {
+        var offset = (long) first * link.pathMtu();
+        var bytes = Math.min(work.bytes(), (long) end * link.pathMtu()) - offset;
+        new RdmaHeader(work.remoteAddress + offset, work.remoteKey, (int) bytes)
+                .encode(packet.memory(), begin(packet, work));
+        var opCode = OpCode.of(transport, Operation.READ_REQUEST);
+        link.send(packet, opCode, false, 0, true, sequence);
+    }
+
+    /** Sends a COMPARE AND SWAP or FETCH AND ADD. */
+    void sendAtomic(PacketBuffer packet, SendWork work, int sequence) {
+        var operation =
+                work.operation == SendOperation.COMPARE_AND_SWAP
+                        ? Operation.COMPARE_AND_SWAP
+                        : Operation.FETCH_AND_ADD;
+        new AtomicHeader(work.remoteAddress, work.remoteKey, work.swapOrAdd, work.compare)
+                .encode(packet.memory(), begin(packet, work));
+        link.send(packet, OpCode.of(transport, operation), false, 0, true, sequence);
+    }
+
+    /**
+     * Sends an ATOMIC WRITE.
+     *
+     * @return false, with nothing sent, if the local memory may not be read
+     */
+    boolean sendAtomicWrite(PacketBuffer packet, SendWork work, int sequence) {
+        var body = HEADERS + RdmaHeader.BYTES;
+        if (!work.gather(memory, domain, 0, packet.memory(), body, Long.BYTES)) {
+            return false;
+        }
+        new RdmaHeader(work.remoteAddress, work.remoteKey, Long.BYTES)
+                .encode(packet.memory(), HEADERS);
+        link.send(packet, OpCode.RC_ATOMIC_WRITE, false, Long.BYTES, true, sequence);
+        return true;
+    }
+
+    void sendFlush(PacketBuffer packet, SendWork work, int sequence) {
+        new FlushHeader(work.flushPlacement, work.flushSelectivity)
+                .encode(packet.memory(), HEADERS);
+        new RdmaHeader(work.remoteAddress, work.remoteKey, work.flushBytes)
+                .encode(packet.memory(), HEADERS + FlushHeader.BYTES);
+        link.send(packet, OpCode.RC_FLUSH, false, 0, true, sequence);
+    }
+}

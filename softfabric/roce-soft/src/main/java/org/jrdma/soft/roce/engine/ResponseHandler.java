@@ -1,0 +1,201 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.jrdma.soft.roce.packet.PacketSequence.distance;
+import static org.jrdma.soft.roce.packet.PacketSequence.plus;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.soft.roce.packet.AcknowledgeHeader;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.Position;
+
+/** Handles what the peer of a reliable requester sends: acknowledgements, NAKs and responses. */
+final class ResponseHandler {
+
+    private final Engine engine;
+    private final QueuePair queuePair;
+    private final SendWindow window;
+    private final Retransmission retransmission;
+    private final MemorySegment atomicResult = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+
+    ResponseHandler(
+            Engine engine, QueuePair queuePair, SendWindow window, Retransmission retransmission) {
+        this.engine = engine;
+        this.queuePair = queuePair;
+        this.window = window;
+        this.retransmission = retransmission;
+    }
+
+    void receive(IncomingPacket packet) {
+        var sequence = packet.sequence();
+        if (distance(window.unacknowledged, sequence) < 0
+                || distance(sequence, window.neverSent) <= 0) {
+            return; // answered already, or never sent
+        }
+        retransmission.answered();
+        switch (packet.opCode().operation()) {
+            case ACKNOWLEDGE -> acknowledge(packet);
+            case READ_RESPONSE -> readResponse(packet);
+            case ATOMIC_ACKNOWLEDGE -> atomicResponse(packet);
+            default -> throw new IllegalStateException("not an answer: " + packet.opCode());
+        }
+    }
+
+    private void acknowledge(IncomingPacket packet) {
+        var sequence = packet.sequence();
+        // The header is decoded a second time for a NAK, which keeps it. With one decoding, the
+        // compiler, which does not inline rare code, would allocate the header each time.
+        if (!packet.acknowledgement().isAcknowledgement()) {
+            refused(packet.acknowledgement(), sequence);
+        } else if (!advance(plus(sequence, 1))) {
+            retransmission.lost();
+        }
+    }
+
+    private void refused(AcknowledgeHeader header, int sequence) {
+        if (!advancesTo(sequence)) {
+            return;
+        }
+        if (header.isReceiverNotReady()) {
+            retransmission.receiverNotReady(header.timerCode());
+            return;
+        }
+        switch (header.syndrome()) {
+            case AcknowledgeHeader.SEQUENCE_ERROR -> retransmission.lost();
+            case AcknowledgeHeader.INVALID_REQUEST ->
+                    window.failHead(CompletionStatus.REMOTE_INVALID_REQUEST);
+            case AcknowledgeHeader.REMOTE_ACCESS_ERROR ->
+                    window.failHead(CompletionStatus.REMOTE_ACCESS_ERROR);
+            case AcknowledgeHeader.REMOTE_OPERATION_ERROR ->
+                    window.failHead(CompletionStatus.REMOTE_OPERATION_ERROR);
+            default -> window.failHead(CompletionStatus.BAD_RESPONSE);
+        }
+    }
+
+    /**
+     * Takes all before {@code sequence} as acknowledged. Returns false if the answer with that
+     * number is of no use: a response before it was lost, or the queue pair is in error.
+     */
+    private boolean advancesTo(int sequence) {
+        if (!advance(sequence)) {
+            retransmission.lost();
+            return false;
+        }
+        return queuePair.state() != QueuePairState.ERROR;
+    }
+
+    private void readResponse(IncomingPacket packet) {
+        if (!advancesTo(packet.sequence())) {
+            return;
+        }
+        var work = window.atHead();
+        if (work.operation.isAnsweredEmpty()
+                && packet.payloadBytes() == 0
+                && packet.opCode().position() == Position.ONLY) {
+            completeAnswered();
+            return;
+        }
+        if (work.operation != SendOperation.READ) {
+            window.failHead(CompletionStatus.BAD_RESPONSE);
+            return;
+        }
+        var pathMtu = queuePair.link().pathMtu();
+        var index = work.packetsReceived;
+        var offset = (long) index * pathMtu;
+        var expected = Math.min(pathMtu, work.bytes() - offset);
+        var endOfPart = work.endOfPart(index, engine.options().readPackets());
+        if (packet.payloadBytes() != expected
+                || packet.opCode().position().ends() != (index + 1 == endOfPart)) {
+            window.failHead(CompletionStatus.BAD_RESPONSE);
+            return;
+        }
+        if (expected > 0
+                && !work.buffers.scatter(
+                        engine.memory(),
+                        queuePair.domain(),
+                        offset,
+                        packet.buffer().memory(),
+                        packet.payloadOffset(),
+                        expected)) {
+            window.failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
+            return;
+        }
+        work.packetsReceived++;
+        window.unacknowledged = plus(window.unacknowledged, 1);
+        if (index + 1 == endOfPart) {
+            responseComplete();
+        }
+        if (work.packetsReceived == work.packets) {
+            window.readsIncomplete--;
+            window.completeHead();
+        }
+        retransmission.madeProgress();
+    }
+
+    private void atomicResponse(IncomingPacket packet) {
+        if (!advancesTo(packet.sequence())) {
+            return;
+        }
+        var work = window.atHead();
+        if (!work.operation.isAtomic()) {
+            window.failHead(CompletionStatus.BAD_RESPONSE);
+            return;
+        }
+        atomicResult.set(ValueLayout.JAVA_LONG, 0, packet.atomicResult().original());
+        if (!work.buffers.scatter(
+                engine.memory(), queuePair.domain(), 0, atomicResult, 0, Long.BYTES)) {
+            window.failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
+            return;
+        }
+        completeAnswered();
+    }
+
+    /** Completes the work request at the head, whose response has one packet. */
+    private void completeAnswered() {
+        window.unacknowledged = plus(window.unacknowledged, 1);
+        responseComplete();
+        window.readsIncomplete--;
+        window.completeHead();
+        retransmission.madeProgress();
+    }
+
+    /** Notes that all packets of a response have come. */
+    private void responseComplete() {
+        // A late response is not in flight if the cursor has gone back before its request.
+        if (distance(window.unacknowledged, window.next) >= 0) {
+            window.readsUnderWay--;
+        }
+    }
+
+    /**
+     * Takes all before {@code end} as acknowledged.
+     *
+     * @return false if a READ or atomic is among them, whose response must have been lost
+     */
+    private boolean advance(int end) {
+        var before = window.unacknowledged;
+        var complete = true;
+        while (distance(window.unacknowledged, end) > 0) {
+            var work = window.atHead();
+            if (work.operation.needsResponse()) {
+                complete = false;
+                break;
+            }
+            var endOfWork = plus(work.firstSequence, work.packets);
+            if (distance(end, endOfWork) > 0) {
+                window.unacknowledged = end;
+                break;
+            }
+            window.unacknowledged = endOfWork;
+            window.completeHead();
+            if (queuePair.state() == QueuePairState.ERROR) {
+                return true;
+            }
+        }
+        if (window.unacknowledged != before) {
+            retransmission.madeProgress();
+        }
+        return complete;
+    }
+}

@@ -1,0 +1,100 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.jrdma.soft.roce.packet.PacketSequence.plus;
+
+import org.jrdma.soft.roce.engine.ResponseQueue.Response;
+import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.packet.AcknowledgeHeader;
+import org.jrdma.soft.roce.packet.AtomicResultHeader;
+import org.jrdma.soft.roce.packet.BaseTransportHeader;
+import org.jrdma.soft.roce.packet.OpCode;
+import org.jrdma.soft.roce.packet.Operation;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Position;
+import org.jrdma.soft.roce.packet.Transport;
+
+/** Sends the acknowledgements and responses of a reliable responder. */
+final class ResponseSender {
+
+    private static final int HEADERS = PacketBuffer.START + BaseTransportHeader.BYTES;
+
+    private final PeerLink link;
+    private final MemoryRegistry memory;
+    private final Transport transport;
+    private final OpCode acknowledge;
+    private final OpCode atomicAcknowledge;
+
+    ResponseSender(PeerLink link, MemoryRegistry memory, Transport transport) {
+        this.link = link;
+        this.memory = memory;
+        this.transport = transport;
+        this.acknowledge = OpCode.of(transport, Operation.ACKNOWLEDGE);
+        this.atomicAcknowledge = OpCode.of(transport, Operation.ATOMIC_ACKNOWLEDGE);
+    }
+
+    /**
+     * Sends a packet of the first response.
+     *
+     * @return false if a NAK was sent instead, because the memory of a READ was deregistered
+     */
+    boolean send(ResponseQueue responses, Response response, PacketBuffer packet) {
+        if (response.isRead()) {
+            return sendReadResponse(responses, response, packet);
+        }
+        encode(response.syndrome, response.messages, packet);
+        var opCode = acknowledge;
+        if (response.isAtomic()) {
+            opCode = atomicAcknowledge;
+            new AtomicResultHeader(response.original)
+                    .encode(packet.memory(), HEADERS + AcknowledgeHeader.BYTES);
+        }
+        link.send(packet, opCode, false, 0, false, response.sequence);
+        responses.removeFirst();
+        return true;
+    }
+
+    private boolean sendReadResponse(
+            ResponseQueue responses, Response response, PacketBuffer packet) {
+        var index = response.nextPacket;
+        var offset = (long) index * link.pathMtu();
+        var bytes = (int) Math.min(link.pathMtu(), response.bytes - offset);
+        var sequence = plus(response.sequence, index);
+        var position = Position.of(index, response.packets);
+        var opCode = OpCode.of(transport, Operation.READ_RESPONSE, position, false);
+        if (bytes > 0
+                && !memory.read(
+                        response.accessor(),
+                        response.key,
+                        response.address + offset,
+                        Access.REMOTE_READ,
+                        packet.memory(),
+                        HEADERS + opCode.headerBytes(),
+                        bytes)) {
+            if (response.repeated) {
+                // Usually the network duplicated the request, and the owner of the memory knows
+                // that
+                // the first response arrived. A NAK would end a healthy connection. A peer that did
+                // lose the response times out by itself.
+                responses.removeFirst();
+                return true;
+            }
+            encode(AcknowledgeHeader.REMOTE_ACCESS_ERROR, response.messages, packet);
+            link.send(packet, acknowledge, false, 0, false, sequence);
+            responses.clear();
+            return false;
+        }
+        if (position != Position.MIDDLE) {
+            encode(response.syndrome, response.messages, packet);
+        }
+        link.send(packet, opCode, false, bytes, false, sequence);
+        if (response.packetSent()) {
+            responses.removeFirst();
+        }
+        return true;
+    }
+
+    private static void encode(int syndrome, int messages, PacketBuffer packet) {
+        new AcknowledgeHeader(syndrome, messages).encode(packet.memory(), HEADERS);
+    }
+}

@@ -1,0 +1,45 @@
+package org.jrdma.soft.roce.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue pair as the timers, doorbells, paths and turns of an engine see it. They link queue pairs
+ * through these fields and therefore allocate nothing.
+ */
+abstract class Schedulable {
+
+    /** Whether a turn to send is scheduled. Used by {@link Engine}. */
+    boolean active;
+
+    /** When the timer expires. Set by {@link TimerQueue}. */
+    long deadline = TimerQueue.NEVER;
+
+    /** The position in the heap of {@link TimerQueue}. */
+    long timerKey;
+
+    int timerIndex = -1;
+
+    /** Whether this waits for room. Used by {@link Path}. */
+    boolean waitsForPath;
+
+    /** Whether this is on the stack of {@link Doorbells}, and the next below. */
+    @SuppressWarnings("unused") // through a VarHandle
+    boolean rung;
+
+    @Nullable Schedulable rungBefore;
+
+    /** Sends one packet, if there is one to send. */
+    abstract TransmitResult send();
+
+    /** Completes work that was posted to a queue in the error state. */
+    abstract void flush();
+
+    /** Handles the expiry of the timer. */
+    abstract void timerExpired();
+
+    /** Enters the error state unless it is in it, and flushes all work. */
+    abstract void failOnce();
+
+    /** The number of the queue pair. */
+    public abstract int number();
+}

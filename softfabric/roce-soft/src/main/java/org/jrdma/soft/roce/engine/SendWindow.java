@@ -1,0 +1,157 @@
+package org.jrdma.soft.roce.engine;
+
+import static org.jrdma.soft.roce.packet.PacketSequence.distance;
+import static org.jrdma.soft.roce.packet.PacketSequence.plus;
+
+/**
+ * The positions of a reliable requester in its send queue, and completion in order.
+ *
+ * <p>Work requests from {@code head} up to {@code started} have sequence numbers and wait for their
+ * acknowledgements; those from {@code started} on have not begun. {@code cursor} is the work
+ * request whose packet is sent next; a retransmission moves it back to {@code head}.
+ */
+final class SendWindow {
+
+    private final QueuePair queuePair;
+    private final SendQueue queue;
+
+    long head;
+    long started;
+    long cursor;
+
+    /** The packet to be sent next of the work request at the cursor. */
+    int cursorPacket;
+
+    /** The oldest sequence number without an acknowledgement. */
+    int unacknowledged;
+
+    /** The sequence number of the packet at the cursor. */
+    int next;
+
+    /** The first sequence number that was never sent. */
+    int neverSent;
+
+    /** Requests in flight that need a response: READs, atomics, ATOMIC WRITEs and flushes. */
+    int readsUnderWay;
+
+    /** Work requests that need a response and are not complete. */
+    int readsIncomplete;
+
+    SendWindow(QueuePair queuePair) {
+        this.queuePair = queuePair;
+        this.queue = queuePair.sends();
+    }
+
+    void start(int sequence) {
+        unacknowledged = sequence;
+        next = sequence;
+        neverSent = sequence;
+        readsUnderWay = 0;
+        readsIncomplete = 0;
+    }
+
+    SendWork atHead() {
+        return queue.slot(head);
+    }
+
+    SendWork atCursor() {
+        return queue.slot(cursor);
+    }
+
+    boolean hasNothingUnderWay() {
+        return next == unacknowledged;
+    }
+
+    /** Moves past a packet that was sent, with as many sequence numbers as its answer takes. */
+    void moveCursor(SendWork work, int sequenceNumbers) {
+        cursorPacket += sequenceNumbers;
+        next = plus(next, sequenceNumbers);
+        if (distance(neverSent, next) > 0) {
+            neverSent = next;
+        }
+        if (cursorPacket == work.packets) {
+            cursor++;
+            cursorPacket = 0;
+        }
+    }
+
+    /** Moves the cursor back, or forward, to the oldest packet without an acknowledgement. */
+    void moveCursorToUnacknowledged() {
+        cursor = head;
+        next = unacknowledged;
+        cursorPacket = head == started ? 0 : distance(atHead().firstSequence, unacknowledged);
+    }
+
+    void completeHead() {
+        complete();
+        completeLocal();
+    }
+
+    /** Completes work requests at the head that need no acknowledgement: local and failed ones. */
+    void completeLocal() {
+        while (head < started) {
+            var work = atHead();
+            if (work.failure != null) {
+                failHead(work.failure);
+                return;
+            }
+            if (!work.operation.isLocal()) {
+                return;
+            }
+            if (cursor == head) {
+                cursor++;
+            }
+            complete();
+        }
+    }
+
+    private void complete() {
+        removeHead(CompletionStatus.SUCCESS);
+    }
+
+    private void removeHead(CompletionStatus status) {
+        var work = atHead();
+        head++;
+        queuePair.completions().completeSend(work, status);
+        queue.release(head);
+    }
+
+    /** Completes a work request in error once all before it are complete. */
+    void fail(SendWork work, CompletionStatus status) {
+        work.failure = status;
+        if (atHead() == work) {
+            failHead(status);
+        }
+    }
+
+    void failHead(CompletionStatus status) {
+        removeHead(status);
+        queuePair.fail();
+    }
+
+    /** Completes all work requests as flushed. */
+    void flush() {
+        var end = queue.tail();
+        while (head < end) {
+            removeHead(CompletionStatus.FLUSHED);
+        }
+        forgetStarted();
+    }
+
+    /** Drops all work requests without completions. */
+    void reset() {
+        head = queue.tail();
+        queue.release(head);
+        forgetStarted();
+    }
+
+    private void forgetStarted() {
+        started = head;
+        cursor = head;
+        cursorPacket = 0;
+    }
+
+    boolean isDrained() {
+        return head == started;
+    }
+}

@@ -1,0 +1,28 @@
+package org.jrdma.soft.roce.engine;
+
+import org.jrdma.soft.roce.packet.InvariantCrc;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** Adds the checksum to packets and hands them to the link. */
+final class Transmitter {
+
+    private final PacketLink link;
+    private final InvariantCrc checksum;
+
+    Transmitter(PacketLink link, InvariantCrc checksum) {
+        this.link = link;
+        this.checksum = checksum;
+    }
+
+    /** A buffer for the next packet; null if the link has none. */
+    @Nullable PacketBuffer claim() {
+        return link.claim();
+    }
+
+    void send(PacketBuffer packet) {
+        packet.sourcePort(PacketBuffer.UDP_PORT);
+        checksum.seal(packet);
+        link.send(packet);
+    }
+}

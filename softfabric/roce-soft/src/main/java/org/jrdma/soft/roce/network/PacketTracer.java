@@ -1,0 +1,111 @@
+package org.jrdma.soft.roce.network;
+
+import java.time.Instant;
+import org.jrdma.soft.roce.connection.Message;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.ManagementAgent;
+import org.jrdma.soft.roce.model.PacketListener;
+import org.jrdma.soft.roce.model.TracedPacket;
+import org.jrdma.soft.roce.packet.AcknowledgeHeader;
+import org.jrdma.soft.roce.packet.Header;
+import org.jrdma.soft.roce.packet.IncomingPacket;
+import org.jrdma.soft.roce.packet.MalformedPacketException;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Decodes packets for a listener. */
+final class PacketTracer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PacketTracer.class);
+
+    /** What stands for bytes that are no packet. */
+    private static final IncomingPacket NOTHING = new IncomingPacket();
+
+    private final PacketListener listener;
+    private final IncomingPacket decoded = new IncomingPacket();
+    private boolean failed;
+
+    PacketTracer(PacketListener listener) {
+        this.listener = listener;
+    }
+
+    void sent(PacketBuffer packet) {
+        show(TracedPacket.Direction.SENT, packet);
+    }
+
+    void lost(PacketBuffer packet) {
+        show(TracedPacket.Direction.LOST, packet);
+    }
+
+    void received(PacketBuffer packet) {
+        show(TracedPacket.Direction.RECEIVED, packet);
+    }
+
+    private void show(TracedPacket.Direction direction, PacketBuffer packet) {
+        try {
+            listener.seen(trace(direction, packet));
+        } catch (Throwable e) { // an Error too: what it saw is no concern of the packet's
+            if (!failed) {
+                failed = true;
+                LOG.warn("The packet listener {} failed; said once", listener, e);
+            }
+        }
+    }
+
+    private TracedPacket trace(TracedPacket.Direction direction, PacketBuffer packet) {
+        String operation;
+        var detail = "";
+        var fields = decoded;
+        try {
+            decoded.decode(packet);
+            operation = decoded.opCode().name();
+            if (decoded.opCode().announces(Header.ACKNOWLEDGE)) {
+                detail = describe(decoded.acknowledgement());
+            } else if (decoded.destinationQueuePair() == ManagementAgent.QUEUE_PAIR) {
+                detail =
+                        Message.name(
+                                packet.memory()
+                                        .asSlice(decoded.payloadOffset(), decoded.payloadBytes()));
+            }
+        } catch (MalformedPacketException e) {
+            operation = "MALFORMED";
+            detail = e.getMessage();
+            fields = NOTHING;
+        }
+        return new TracedPacket(
+                direction,
+                Instant.now(),
+                new Address(packet.sourceHigh(), packet.sourceLow()).inet(),
+                packet.sourcePort(),
+                new Address(packet.destinationHigh(), packet.destinationLow()).inet(),
+                PacketBuffer.UDP_PORT,
+                operation,
+                fields.destinationQueuePair(),
+                fields.sequence(),
+                fields.acknowledge(),
+                fields.solicited(),
+                fields.payloadBytes(),
+                detail,
+                packet.memory()
+                        .asSlice(PacketBuffer.START, packet.length())
+                        .asByteBuffer()
+                        .asReadOnlyBuffer());
+    }
+
+    private static String describe(AcknowledgeHeader header) {
+        if (header.isAcknowledgement()) {
+            return "ACK";
+        }
+        if (header.isReceiverNotReady()) {
+            return "RNR NAK, timer " + header.timerCode();
+        }
+        return switch (header.syndrome()) {
+            case AcknowledgeHeader.SEQUENCE_ERROR -> "NAK sequence error";
+            case AcknowledgeHeader.INVALID_REQUEST -> "NAK invalid request";
+            case AcknowledgeHeader.REMOTE_ACCESS_ERROR -> "NAK remote access error";
+            case AcknowledgeHeader.REMOTE_OPERATION_ERROR -> "NAK remote operational error";
+            default -> "syndrome 0x%02x".formatted(header.syndrome());
+        };
+    }
+}

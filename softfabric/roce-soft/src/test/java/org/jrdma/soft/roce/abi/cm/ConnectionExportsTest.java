@@ -1,0 +1,588 @@
+package org.jrdma.soft.roce.abi.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.rdma_addr;
+import org.jrdma.abi.rdma.rdma_addrinfo;
+import org.jrdma.abi.rdma.rdma_cm_event;
+import org.jrdma.abi.rdma.rdma_cm_id;
+import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
+import org.jrdma.abi.rdma.rdma_conn_param;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.rdma_route;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.verbs.ContextObject;
+import org.jrdma.soft.roce.abi.verbs.DeviceExports;
+import org.jrdma.soft.roce.abi.verbs.DeviceObject;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.model.NetworkFaults;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** librdmacm as a caller in C sees it: what it does, and what it refuses. */
+class ConnectionExportsTest {
+
+    private static final int TCP = rdma_h.RDMA_PS_TCP();
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final Arena arena = Arena.ofConfined();
+    private final DeviceObject one = Caller.newDevice();
+    private final DeviceObject other = Caller.newDevice();
+    private final ConnectionExports library = new ConnectionExports(List.of(one, other));
+    private long context;
+    private long otherContext;
+    private long channel;
+
+    @BeforeEach
+    void open() {
+        context = DeviceExports.openDevice(one.structure().address());
+        otherContext = DeviceExports.openDevice(other.structure().address());
+        channel = library.createChannel();
+    }
+
+    @AfterEach
+    void close() {
+        library.destroyChannel(channel);
+        DeviceExports.closeDevice(context);
+        DeviceExports.closeDevice(otherContext);
+        assertThat(List.of(one, other)).allMatch(device -> device.address() == null);
+        arena.close();
+    }
+
+    private static Address address(long context) {
+        return ContextObject.of(context).port().address();
+    }
+
+    private long identifier() {
+        return identifier(TCP);
+    }
+
+    private long identifier(int portSpace) {
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        library.createIdentifier(channel, target.address(), 42, portSpace);
+        return target.get(ValueLayout.ADDRESS, 0).address();
+    }
+
+    private static MemorySegment structure(long identifier) {
+        return Memory.at(identifier, rdma_cm_id.layout());
+    }
+
+    private static SocketName own(long identifier) {
+        return SocketName.read(
+                rdma_addr
+                        .src_storage(rdma_route.addr(rdma_cm_id.route(structure(identifier))))
+                        .address());
+    }
+
+    private long name(Address address, int port) {
+        var memory = arena.allocate(128);
+        new SocketName(address, port).write(memory);
+        return memory.address();
+    }
+
+    private long listener(Address address) {
+        var listener = identifier();
+        library.bind(listener, name(address, 0));
+        library.listen(listener, 4);
+        return listener;
+    }
+
+    /** An identifier with a route to a listener's port at an address. */
+    private long routed(long from, Address to, int port) {
+        var identifier = identifier();
+        library.resolveAddress(identifier, from, name(to, port), 100);
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), identifier));
+        library.resolveRoute(identifier, 100);
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(), identifier));
+        return identifier;
+    }
+
+    private long parameters(int queuePair) {
+        var parameters = rdma_conn_param.allocate(arena);
+        rdma_conn_param.qp_num(parameters, queuePair);
+        rdma_conn_param.responder_resources(parameters, (byte) 0xff);
+        rdma_conn_param.retry_count(parameters, (byte) 0xff);
+        return parameters.address();
+    }
+
+    /** The next event, which must be of a type; of any identifier for 0. */
+    private long event(int type, long identifier) {
+        var found = next();
+        var event = Memory.at(found, rdma_cm_event.layout());
+        assertThat(rdma_cm_event.event(event)).isEqualTo(type);
+        if (identifier != 0) {
+            assertThat(rdma_cm_event.id(event).address()).isEqualTo(identifier);
+        }
+        return found;
+    }
+
+    private long next() {
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try {
+                library.takeEvent(channel, target.address());
+                return target.get(ValueLayout.ADDRESS, 0).address();
+            } catch (ErrnoException e) {
+                assertThat(e.errno()).isEqualTo(Errno.EAGAIN);
+                assertThat(System.nanoTime()).isLessThan(deadline);
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** The identifier of a request. */
+    private long request(long listener) {
+        var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0);
+        var structure = Memory.at(event, rdma_cm_event.layout());
+        assertThat(rdma_cm_event.listen_id(structure).address()).isEqualTo(listener);
+        var made = rdma_cm_event.id(structure).address();
+        library.acknowledge(event);
+        return made;
+    }
+
+    private void destroy(long... identifiers) {
+        for (var identifier : identifiers) {
+            library.destroyIdentifier(identifier);
+        }
+    }
+
+    @Test
+    void shouldLeadFromOneDeviceToTheOtherWhereItIsBoundToTheFirst() {
+        var listener = listener(address(otherContext));
+        var caller = routed(name(address(context), 0), address(otherContext), own(listener).port());
+        assertThat(rdma_cm_id.context(structure(caller)).address()).isEqualTo(42);
+        assertThat(own(caller).address()).isEqualTo(address(context));
+        library.connect(caller, parameters(17));
+        var called = request(listener);
+
+        library.accept(called, parameters(34));
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), caller));
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_RTR());
+        library.initialize(caller, attributes.address(), arena.allocate(4).address());
+        assertThat(ibv_qp_attr.dest_qp_num(attributes)).isEqualTo(34);
+        assertThat(Gids.destination(ibv_qp_attr.ah_attr(attributes)))
+                .isEqualTo(address(otherContext));
+        library.establish(caller);
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ESTABLISHED(), called));
+        destroy(caller);
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_DISCONNECTED(), called));
+
+        destroy(called, listener);
+    }
+
+    @Test
+    void shouldListenAtAllDevicesForTheWildcard() {
+        var listener = listener(Address.ipv4(0));
+        assertThat(rdma_cm_id.verbs(structure(listener)).address()).isZero();
+        for (var target : List.of(address(context), address(otherContext))) {
+            var caller = routed(0, target, own(listener).port());
+            library.connect(caller, parameters(17));
+
+            var called = request(listener);
+
+            assertThat(own(called)).isEqualTo(new SocketName(target, own(listener).port()));
+            destroy(called, caller);
+        }
+        destroy(listener);
+    }
+
+    @Test
+    void shouldOpenTheDeviceThatAnAddressMeans() {
+        DeviceExports.closeDevice(context);
+        var identifier = identifier();
+        var wanted = Address.ipv4(127 << 24 | 77 << 8 | 200);
+
+        library.bind(identifier, name(wanted, 0));
+
+        assertThat(one.address()).isEqualTo(wanted);
+        assertThat(rdma_cm_id.verbs(structure(identifier)).address()).isNotZero();
+        destroy(identifier);
+        assertThat(one.address()).isNull();
+        context = DeviceExports.openDevice(one.structure().address());
+    }
+
+    @Test
+    void shouldListenAtAllDevicesOrAtNone() {
+        DeviceExports.closeDevice(otherContext);
+        var taken =
+                new DeviceObject(
+                        "taken",
+                        List.of(address(context)),
+                        NetworkFaults.NONE,
+                        null,
+                        new SecureRandom());
+        var second = new ConnectionExports(List.of(other, taken));
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        second.createIdentifier(channel, target.address(), 0, TCP);
+        var listener = target.get(ValueLayout.ADDRESS, 0).address();
+
+        assertRefused(Errno.EADDRINUSE, () -> second.listen(listener, 1));
+
+        assertThat(other.address()).isNull();
+        second.destroyIdentifier(listener);
+        otherContext = DeviceExports.openDevice(other.structure().address());
+    }
+
+    @Test
+    void shouldRefuseAddressesOfNobody() {
+        var identifier = identifier();
+        var stranger = Address.ipv4(0xc000_0201);
+        assertRefused(Errno.ENODEV, () -> library.bind(identifier, name(stranger, 0)));
+        assertRefused(
+                Errno.ENODEV,
+                () -> library.resolveAddress(identifier, name(stranger, 0), name(stranger, 7), 1));
+        assertRefused(Errno.EINVAL, () -> library.bind(identifier, 0));
+        var unknown = arena.allocate(128); // of no family
+        assertRefused(Errno.EAFNOSUPPORT, () -> library.bind(identifier, unknown.address()));
+        library.bind(identifier, name(Address.ipv4(0), 0));
+        assertRefused(
+                Errno.EINVAL,
+                () -> library.resolveAddress(identifier, 0, name(new Address(0, 1), 7), 1));
+        destroy(identifier);
+    }
+
+    @Test
+    void shouldRefuseStepsOutOfTheirTurn() {
+        var identifier = identifier();
+        var attributes = ibv_qp_attr.allocate(arena).address();
+        assertRefused(Errno.EINVAL, () -> library.resolveRoute(identifier, 1));
+        assertRefused(Errno.EINVAL, () -> library.connect(identifier, parameters(1)));
+        assertRefused(Errno.EINVAL, () -> library.accept(identifier, parameters(1)));
+        assertRefused(Errno.EINVAL, () -> library.establish(identifier));
+        assertRefused(Errno.EINVAL, () -> library.reject(identifier, 0, (byte) 0));
+        assertRefused(Errno.EINVAL, () -> library.disconnect(identifier));
+        assertRefused(Errno.EINVAL, () -> library.notifyEvent(identifier, 0));
+        assertRefused(Errno.EINVAL, () -> library.initialize(identifier, attributes, attributes));
+        library.bind(identifier, name(address(context), 0));
+        assertRefused(Errno.EINVAL, () -> library.bind(identifier, name(address(context), 0)));
+        assertRefused(Errno.EINVAL, () -> library.disconnect(identifier));
+        library.listen(identifier, 0);
+        assertRefused(Errno.EINVAL, () -> library.listen(identifier, 0));
+        destroy(identifier);
+    }
+
+    @Test
+    void shouldRefuseParametersThatCannotBe() {
+        var listener = listener(address(context));
+        var caller = routed(0, address(context), own(listener).port());
+        var parameters = rdma_conn_param.allocate(arena);
+        assertRefused(Errno.EINVAL, () -> library.connect(caller, 0));
+        rdma_conn_param.responder_resources(parameters, (byte) (DeviceLimits.MAX_READS + 1));
+        assertRefused(Errno.EINVAL, () -> library.connect(caller, parameters.address()));
+        rdma_conn_param.responder_resources(parameters, (byte) 1);
+        rdma_conn_param.private_data(parameters, arena.allocate(57));
+        rdma_conn_param.private_data_len(parameters, (byte) 57);
+        assertRefused(Errno.EINVAL, () -> library.connect(caller, parameters.address()));
+        destroy(caller, listener);
+    }
+
+    /** A link-local address may be there on every interface. */
+    @Test
+    void shouldAskForTheInterfaceOfALinkLocalAddress() {
+        var linkLocal = new Address(0xfe80L << 48, 0x1234);
+        var memory = arena.allocate(128);
+        new SocketName(linkLocal, 7, 3).write(memory);
+        assertThat(SocketName.read(memory.address())).isEqualTo(new SocketName(linkLocal, 7, 3));
+        new SocketName(new Address(0xfd78L << 48, 1), 7, 3).write(memory);
+        assertThat(SocketName.read(memory.address()).scope()).isZero();
+
+        var identifier = identifier();
+        assertRefused(
+                Errno.EINVAL, () -> library.resolveAddress(identifier, 0, name(linkLocal, 7), 100));
+        destroy(identifier);
+    }
+
+    @Test
+    void shouldRefusePortSpacesAndOptionsThatItLacks() {
+        assertRefused(Errno.EPROTONOSUPPORT, () -> identifier(7));
+        assertRefused(Errno.EINVAL, () -> library.createIdentifier(0, 0, 0, TCP));
+        var identifier = identifier(rdma_h.RDMA_PS_UDP());
+        var value = arena.allocate(4).address();
+        var id = rdma_h.RDMA_OPTION_ID();
+        assertRefused(
+                Errno.ENOSYS,
+                () ->
+                        library.setOption(
+                                identifier,
+                                rdma_h.RDMA_OPTION_IB(),
+                                rdma_h.RDMA_OPTION_IB_PATH(),
+                                value,
+                                4));
+        assertRefused(Errno.ENOSYS, () -> library.setOption(identifier, id, 99, value, 4));
+        var timeout = rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT();
+        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, timeout, value, 1));
+        var service = rdma_h.RDMA_OPTION_ID_TOS();
+        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, service, value, 4));
+        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, service, 0, 1));
+        library.bind(identifier, name(address(context), 0));
+        var reuse = rdma_h.RDMA_OPTION_ID_REUSEADDR();
+        assertRefused(Errno.EINVAL, () -> library.setOption(identifier, id, reuse, value, 4));
+        destroy(identifier);
+    }
+
+    private long info(int flags, int portSpace, int type, long name) {
+        var info = rdma_addrinfo.allocate(arena);
+        rdma_addrinfo.ai_flags(info, flags);
+        rdma_addrinfo.ai_port_space(info, portSpace);
+        rdma_addrinfo.ai_qp_type(info, type);
+        rdma_addrinfo.ai_src_addr(info, MemorySegment.ofAddress(name));
+        return info.address();
+    }
+
+    @Test
+    void shouldRefuseEndpointsThatItCannotMakeAndTakeBackThosesChannel() {
+        var passive = rdma_h.RAI_PASSIVE();
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        var own = name(address(context), 0);
+        var reliable = rdma_h.IBV_QPT_RC();
+        for (var wrong :
+                List.of(
+                        info(passive, TCP, rdma_h.IBV_QPT_UC(), own),
+                        info(passive, rdma_h.RDMA_PS_UDP(), reliable, own),
+                        info(passive, rdma_h.RDMA_PS_IB(), rdma_h.IBV_QPT_RAW_PACKET(), own),
+                        info(passive, TCP, reliable, 0))) {
+            assertRefused(
+                    Errno.EINVAL, () -> library.createEndpoint(target.address(), wrong, 0, 0));
+        }
+        var stranger = name(Address.ipv4(0xc000_0201), 0);
+        assertRefused(
+                Errno.ENODEV,
+                () ->
+                        library.createEndpoint(
+                                target.address(), info(passive, TCP, reliable, stranger), 0, 0));
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> library.createEndpoint(target.address(), info(0, TCP, reliable, own), 0, 0));
+        library.createEndpoint(target.address(), info(passive, TCP, reliable, own), 0, 0);
+        var made = target.get(ValueLayout.ADDRESS, 0).address();
+        var channelOfItsOwn = rdma_cm_id.channel(structure(made)).address();
+        library.migrate(made, channel);
+        assertRefused(Errno.EINVAL, () -> EventChannelObject.of(channelOfItsOwn));
+        destroy(made);
+    }
+
+    @Test
+    void shouldLookUpNothingForNoName() {
+        var target = arena.allocate(ValueLayout.ADDRESS).address();
+        var port = arena.allocateFrom("65536").address();
+        assertRefused(Errno.EINVAL, () -> AddressExports.lookUp(0, 0, 0, target));
+        assertRefused(AddressExports.NO_SERVICE, () -> AddressExports.lookUp(0, port, 0, target));
+        AddressExports.free(0);
+    }
+
+    /** Which takes as long as it takes, and must hold up nobody. */
+    @Test
+    void shouldWaitForNamesOnAThreadOfItsOwn() {
+        var tasks = new ArrayDeque<Runnable>();
+        var second = new ConnectionExports(List.of(one, other), tasks::add);
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        second.createIdentifier(channel, target.address(), 0, TCP);
+        var identifier = target.get(ValueLayout.ADDRESS, 0).address();
+        var known = arena.allocateFrom("localhost").address();
+        var unknown = arena.allocateFrom("[no name").address();
+        var port = arena.allocateFrom("7").address();
+
+        second.lookUp(identifier, unknown, port, 0);
+        assertRefused(Errno.EBUSY, () -> second.lookUp(identifier, known, port, 0));
+        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
+        tasks.remove().run();
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(), identifier));
+
+        second.lookUp(identifier, known, port, 0);
+        tasks.remove().run();
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), identifier));
+        second.takeAddressInfo(identifier, target.address());
+        AddressExports.free(target.get(ValueLayout.ADDRESS, 0).address());
+
+        second.lookUp(identifier, known, port, 0);
+        second.destroyIdentifier(identifier);
+        tasks.remove().run();
+        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, target.address()));
+    }
+
+    /** The kernel's rule: there is nothing to wait for. */
+    @Test
+    void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() {
+        var target = arena.allocate(ValueLayout.ADDRESS);
+        var value = arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) 14).address();
+        var own = name(address(context), 0);
+        var timeout = rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT();
+        for (var type :
+                new int[] {
+                    rdma_h.IBV_QPT_RC(),
+                    rdma_h.IBV_QPT_XRC_SEND(),
+                    rdma_h.IBV_QPT_UC(),
+                    rdma_h.IBV_QPT_UD(),
+                    rdma_h.IBV_QPT_XRC_RECV()
+                }) {
+            var info = info(rdma_h.RAI_PASSIVE(), rdma_h.RDMA_PS_IB(), type, own);
+            library.createEndpoint(target.address(), info, 0, 0);
+            var made = target.get(ValueLayout.ADDRESS, 0).address();
+            ThrowingCallable setting =
+                    () -> library.setOption(made, rdma_h.RDMA_OPTION_ID(), timeout, value, 1);
+            if (type == rdma_h.IBV_QPT_RC() || type == rdma_h.IBV_QPT_XRC_SEND()) {
+                assertThatCode(setting).doesNotThrowAnyException();
+            } else {
+                assertRefused(Errno.EINVAL, setting);
+            }
+            destroy(made);
+        }
+    }
+
+    @Test
+    void shouldRefuseGroupsThatCannotBeJoined() {
+        var datagrams = identifier(rdma_h.RDMA_PS_UDP());
+        var group = name(Address.ipv4(0xef01_0203), 0);
+        assertRefused(Errno.EINVAL, () -> library.join(datagrams, group, 1)); // has no device
+        library.bind(datagrams, name(address(context), 0));
+        var nobody = name(Address.ipv4(0xc000_0201), 0);
+        assertRefused(Errno.EINVAL, () -> library.join(datagrams, nobody, 1));
+        assertRefused(Errno.EINVAL, () -> library.join(datagrams, name(new Address(-1, 1), 0), 1));
+        assertRefused(Errno.EADDRNOTAVAIL, () -> library.leave(datagrams, group));
+        var connected = identifier();
+        library.bind(connected, name(address(context), 0));
+        assertRefused(Errno.EINVAL, () -> library.join(connected, group, 1));
+        var attributes = rdma_cm_join_mc_attr_ex.allocate(arena);
+        rdma_cm_join_mc_attr_ex.addr(attributes, MemorySegment.ofAddress(group));
+        rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_ADDRESS());
+        assertRefused(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
+        rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED());
+        assertRefused(Errno.EOPNOTSUPP, () -> library.joinAs(datagrams, attributes.address(), 1));
+        rdma_cm_join_mc_attr_ex.comp_mask(attributes, rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED() - 1);
+        rdma_cm_join_mc_attr_ex.join_flags(attributes, rdma_h.RDMA_MC_JOIN_FLAG_RESERVED());
+        assertRefused(Errno.EINVAL, () -> library.joinAs(datagrams, attributes.address(), 1));
+        destroy(datagrams, connected);
+    }
+
+    @Test
+    void shouldShareAPortWithThoseThatSaySoUntilOneListens() {
+        var first = identifier();
+        var second = identifier();
+        var yes = arena.allocateFrom(ValueLayout.JAVA_INT, 1).address();
+        var reuse = rdma_h.RDMA_OPTION_ID_REUSEADDR();
+        library.setOption(first, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
+        library.bind(first, name(address(context), 0));
+        var taken = name(address(context), own(first).port());
+        assertRefused(Errno.EADDRINUSE, () -> library.bind(second, taken));
+        library.setOption(second, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
+        library.bind(second, taken);
+        assertRefused(Errno.EADDRINUSE, () -> library.listen(first, 1));
+        destroy(first);
+        library.listen(second, 1);
+        var third = identifier();
+        library.setOption(third, rdma_h.RDMA_OPTION_ID(), reuse, yes, 4);
+        assertRefused(Errno.EADDRINUSE, () -> library.bind(third, taken));
+        assertRefused(
+                Errno.EADDRINUSE,
+                () -> library.bind(third, name(Address.ipv4(0), own(second).port())));
+        destroy(second);
+        library.bind(third, taken);
+        destroy(third);
+    }
+
+    @Test
+    void shouldRefuseWhatIsDestroyedAlready() {
+        var identifier = identifier();
+        library.bind(identifier, name(address(context), 0));
+        library.resolveAddress(identifier, 0, name(address(context), 7), 1);
+        var event = event(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), identifier);
+        library.acknowledge(event);
+        assertRefused(Errno.EINVAL, () -> library.acknowledge(event));
+        destroy(identifier);
+        assertRefused(Errno.EINVAL, () -> library.destroyIdentifier(identifier));
+        assertRefused(Errno.EINVAL, () -> library.resolveRoute(identifier, 1));
+        assertRefused(Errno.EINVAL, () -> library.acknowledge(0));
+        assertRefused(Errno.EAGAIN, () -> library.takeEvent(channel, event));
+    }
+
+    @Test
+    void shouldDestroyAnIdentifierOnlyWhenItsEventsAreAcknowledged() throws Exception {
+        var identifier = identifier();
+        library.resolveAddress(identifier, 0, name(address(context), 7), 1);
+        var event = event(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), identifier);
+
+        var destroying = CompletableFuture.runAsync(() -> destroy(identifier));
+        Thread.sleep(50);
+        assertThat(destroying).isNotDone();
+        library.acknowledge(event);
+
+        destroying.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldRefuseRequestsThatNobodyHasTakenWhenItsListenerIsDestroyed() {
+        var listener = listener(address(context));
+        var caller = routed(0, address(context), own(listener).port());
+        library.connect(caller, parameters(17));
+        awaitReadable();
+
+        destroy(listener);
+
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_REJECTED(), caller));
+        destroy(caller);
+    }
+
+    /** That there is an event, without taking it. */
+    private void awaitReadable() {
+        var deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (EventChannelObject.of(channel).isEmpty()) {
+            assertThat(System.nanoTime()).isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void shouldMoveRequestsThatNobodyHasTakenWithTheirListener() {
+        var listener = listener(address(context));
+        var caller = routed(0, address(context), own(listener).port());
+        library.connect(caller, parameters(17));
+        awaitReadable();
+        var former = channel;
+        channel = library.createChannel();
+
+        library.migrate(listener, channel);
+
+        assertThat(rdma_cm_id.channel(structure(listener)).address()).isEqualTo(channel);
+        var called = request(listener);
+        library.migrate(caller, channel);
+        library.reject(called, 0, (byte) 0);
+        library.acknowledge(event(rdma_h.RDMA_CM_EVENT_REJECTED(), caller));
+        destroy(called, caller, listener);
+        library.destroyChannel(former);
+    }
+
+    /** As C would call them: errno, and -1. */
+    @Test
+    void shouldBeSymbolsOfTheLibrary() throws Throwable {
+        var destroy = ConnectionExports.library(List.of(one)).find("rdma_destroy_id").orElseThrow();
+        var handle = Downcalls.capturingErrno(rdma_h.rdma_destroy_id$descriptor());
+
+        var result = (int) handle.invokeExact(destroy, CapturedErrno.segment(), MemorySegment.NULL);
+
+        assertThat(result).isEqualTo(-1);
+        assertThat(CapturedErrno.value()).isEqualTo(Errno.EINVAL);
+    }
+}

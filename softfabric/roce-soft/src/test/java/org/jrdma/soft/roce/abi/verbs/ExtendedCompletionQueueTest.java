@@ -1,0 +1,287 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.abi.rdma.ibv_cq_ex;
+import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_recv_wr;
+import org.jrdma.abi.rdma.ibv_values_ex;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.timespec;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Extended completion queues as a caller in C sees them. */
+@Timeout(30)
+class ExtendedCompletionQueueTest {
+
+    private static final int TIMESTAMP = rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP();
+
+    private final Arena arena = Arena.ofConfined();
+    private DeviceObject device;
+    private long context;
+
+    @BeforeEach
+    void open() {
+        device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    private MemorySegment wanted(int fields) {
+        var wanted = ibv_cq_init_attr_ex.allocate(arena);
+        ibv_cq_init_attr_ex.cqe(wanted, 4);
+        ibv_cq_init_attr_ex.cq_context(wanted, MemorySegment.ofAddress(77));
+        ibv_cq_init_attr_ex.wc_flags(wanted, fields);
+        return wanted;
+    }
+
+    private long newQueue(int fields) {
+        return ContextFunctions.createCompletionQueue(context, wanted(fields).address());
+    }
+
+    /** Puts flushed receives of so many numbers into a queue, from 0. Returns their queue pair. */
+    private long complete(long queue, int count) {
+        var wanted = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
+        ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(wanted), 4);
+        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(wanted), 1);
+        var pair = QueuePairExports.create(MemoryExports.allocateDomain(context), wanted.address());
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
+        ibv_qp_attr.port_num(attributes, (byte) 1);
+        QueuePairExports.modify(
+                pair,
+                attributes.address(),
+                rdma_h.IBV_QP_STATE()
+                        | rdma_h.IBV_QP_PORT()
+                        | rdma_h.IBV_QP_PKEY_INDEX()
+                        | rdma_h.IBV_QP_ACCESS_FLAGS());
+        var failed = arena.allocate(ValueLayout.JAVA_LONG);
+        for (var number = 0; number < count; number++) {
+            var request = ibv_recv_wr.allocate(arena);
+            ibv_recv_wr.wr_id(request, number);
+            assertThat(DataPathFunctions.postReceive(pair, request.address(), failed.address()))
+                    .isZero();
+        }
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
+        QueuePairExports.modify(pair, attributes.address(), rdma_h.IBV_QP_STATE());
+        return pair;
+    }
+
+    private static int start(long queue) {
+        return poll(queue).start(0);
+    }
+
+    private static long number(long queue) {
+        return ibv_cq_ex.wr_id(Memory.at(queue, ibv_cq_ex.layout()));
+    }
+
+    @Test
+    void shouldHaveTheFunctionsAskedForAndNoOthers() {
+        var queue = Memory.at(newQueue(rdma_h.IBV_WC_EX_WITH_BYTE_LEN()), ibv_cq_ex.layout());
+
+        assertThat(ibv_cq_ex.cq_context(queue).address()).isEqualTo(77);
+        assertThat(ibv_cq_ex.cqe(queue)).isEqualTo(4);
+        assertThat(ibv_cq_ex.start_poll(queue).address()).isNotZero();
+        assertThat(ibv_cq_ex.next_poll(queue).address()).isNotZero();
+        assertThat(ibv_cq_ex.end_poll(queue).address()).isNotZero();
+        assertThat(ibv_cq_ex.read_opcode(queue).address()).isNotZero();
+        assertThat(ibv_cq_ex.read_byte_len(queue).address()).isNotZero();
+        assertThat(ibv_cq_ex.read_imm_data(queue).address()).isZero();
+        assertThat(ibv_cq_ex.read_completion_ts(queue).address()).isZero();
+        assertThat(ibv_cq_ex.read_flow_tag(queue).address()).isZero();
+    }
+
+    @Test
+    void shouldRefuseWhatItDoesNotTellAndWhatItDoesNotKnow() {
+        assertRefused(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_CVLAN()));
+        assertRefused(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_FLOW_TAG()));
+        assertRefused(Errno.EOPNOTSUPP, () -> newQueue(rdma_h.IBV_WC_EX_WITH_TM_INFO()));
+        var unknown = wanted(0);
+        ibv_cq_init_attr_ex.comp_mask(unknown, 1 << 20);
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> ContextFunctions.createCompletionQueue(context, unknown.address()));
+        var flags = wanted(0);
+        ibv_cq_init_attr_ex.comp_mask(flags, rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
+        ibv_cq_init_attr_ex.flags(flags, 1 << 20);
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> ContextFunctions.createCompletionQueue(context, flags.address()));
+    }
+
+    @Test
+    void shouldTakeAwayAtTheEndWhatWasLookedAt() {
+        var queue = newQueue(TIMESTAMP);
+        assertThat(start(queue)).isEqualTo(Errno.ENOENT);
+        complete(queue, 3);
+
+        assertThat(start(queue)).isZero();
+        assertThat(number(queue)).isZero();
+        assertThat(poll(queue).next()).isZero();
+        assertThat(number(queue)).isEqualTo(1);
+        poll(queue).end();
+
+        assertThat(start(queue)).isZero();
+        assertThat(number(queue)).isEqualTo(2);
+        assertThat(poll(queue).next()).isEqualTo(Errno.ENOENT);
+        poll(queue).end();
+        assertThat(start(queue)).isEqualTo(Errno.ENOENT);
+    }
+
+    @Test
+    void shouldKeepTimesWithTheirCompletionsWhenItIsResized() {
+        var before = System.nanoTime();
+        var queue = newQueue(TIMESTAMP);
+        complete(queue, 4);
+        assertThat(start(queue)).isZero();
+        poll(queue).end();
+        var after = System.nanoTime();
+
+        CompletionExports.resizeQueue(queue, 3);
+
+        for (var number = 1; number < 4; number++) {
+            assertThat(start(queue)).isZero();
+            assertThat(number(queue)).isEqualTo(number);
+            assertThat(poll(queue).timestamp()).isBetween(before, after);
+            poll(queue).end();
+        }
+    }
+
+    @Test
+    void shouldBePolledAsAPlainOneToo() {
+        var queue = newQueue(0);
+        complete(queue, 2);
+        var taken = ibv_wc.allocateArray(4, arena);
+
+        assertThat(DataPathFunctions.pollCompletions(queue, 4, taken.address())).isEqualTo(2);
+        assertThat(ibv_wc.wr_id(ibv_wc.asSlice(taken, 1))).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotBePolledOrResizedInAnotherWayBetweenStartAndEnd() {
+        var queue = newQueue(0);
+        complete(queue, 3);
+        var taken = ibv_wc.allocateArray(4, arena);
+        assertThat(start(queue)).isZero();
+
+        assertRefused(
+                Errno.EINVAL, () -> DataPathFunctions.pollCompletions(queue, 4, taken.address()));
+        assertRefused(Errno.EINVAL, () -> CompletionExports.resizeQueue(queue, 10));
+
+        poll(queue).end();
+        assertThat(DataPathFunctions.pollCompletions(queue, 4, taken.address())).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseToGoOnOrToEndWhereNothingBegan() {
+        var queue = newQueue(0);
+        complete(queue, 2);
+
+        assertRefused(Errno.EINVAL, () -> poll(queue).next());
+        assertRefused(Errno.EINVAL, () -> poll(queue).end());
+        assertThat(start(queue)).isZero();
+        assertRefused(Errno.EINVAL, () -> start(queue));
+        poll(queue).end();
+        var plain = CompletionExports.createQueue(context, 4, 0, 0, 0);
+        assertRefused(Errno.EINVAL, () -> start(plain));
+    }
+
+    @Test
+    void shouldLetOneThreadPollAtATime() throws Exception {
+        var queue = newQueue(0);
+        complete(queue, 2);
+        assertThat(start(queue)).isZero();
+        var other =
+                CompletableFuture.supplyAsync(() -> {
+                    start(queue);
+                    var number = number(queue);
+                    poll(queue).end();
+                    return number;
+                });
+        Thread.sleep(50);
+        assertThat(other).isNotDone();
+
+        poll(queue).end();
+
+        assertThat(other.get(10, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTakeAnEventThatIsHeldBackWithIt() throws InterruptedException {
+        var channel = CompletionExports.createChannel(context);
+        var queue = CompletionExports.createQueue(context, 4, 0, channel, 0);
+        CompletionQueueObject.of(queue).moderate(3, 20_000);
+        DataPathFunctions.requestNotification(queue, 0);
+        var pair = complete(queue, 1);
+        QueuePairExports.destroy(pair);
+        CompletionExports.destroyQueue(queue);
+        Thread.sleep(60);
+
+        var target = arena.allocate(ValueLayout.JAVA_LONG).address();
+        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
+    }
+
+    @Test
+    void shouldTellOfTheThirdOrAfterAWhile() throws InterruptedException {
+        var channel = CompletionExports.createChannel(context);
+        var queue = CompletionExports.createQueue(context, 8, 0, channel, 0);
+        var target = arena.allocate(ValueLayout.JAVA_LONG).address();
+        CompletionQueueObject.of(queue).moderate(3, 0);
+        DataPathFunctions.requestNotification(queue, 0);
+        complete(queue, 2);
+        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
+        complete(queue, 1);
+        assertThat(CompletionExports.getEvent(channel, target, target)).isZero();
+
+        CompletionQueueObject.of(queue).moderate(3, 20_000);
+        DataPathFunctions.requestNotification(queue, 0);
+        complete(queue, 1);
+        Thread.sleep(500);
+
+        assertThat(CompletionExports.getEvent(channel, target, target)).isZero();
+        CompletionExports.acknowledgeEvents(queue, 2);
+    }
+
+    @Test
+    void shouldTellItsClockAndNothingElse() {
+        var values = ibv_values_ex.allocate(arena);
+        ibv_values_ex.comp_mask(values, rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
+        var before = System.nanoTime();
+        assertThat(ContextFunctions.queryClock(context, values.address())).isZero();
+        var clock = ibv_values_ex.raw_clock(values);
+        assertThat(timespec.tv_sec(clock)).isZero();
+        assertThat(timespec.tv_nsec(clock)).isBetween(before, System.nanoTime());
+
+        ibv_values_ex.comp_mask(values, 1 << 20);
+        assertRefused(
+                Errno.EOPNOTSUPP, () -> ContextFunctions.queryClock(context, values.address()));
+    }
+
+    private static CompletionPoll poll(long queue) {
+        return CompletionQueueObject.of(queue).extendedPoll();
+    }
+}

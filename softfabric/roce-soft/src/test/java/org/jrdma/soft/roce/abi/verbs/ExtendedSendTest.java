@@ -1,0 +1,293 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_ex;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Extended posts as a caller in C makes them, with the mistakes that it may make. */
+@Timeout(30)
+class ExtendedSendTest {
+
+    private static final int SEND = rdma_h.IBV_QP_EX_WITH_SEND();
+    private static final int REQUESTS = 4;
+    private static final int INLINE = 32;
+
+    private final Arena arena = Arena.ofConfined();
+    private DeviceObject device;
+    private long context;
+    private long domain;
+    private long completions;
+
+    @BeforeEach
+    void open() {
+        device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        completions = CompletionExports.createQueue(context, 16, 0, 0, 0);
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    private MemorySegment wanted(int type, long operations) {
+        var wanted = ibv_qp_init_attr_ex.allocate(arena);
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.qp_type(wanted, type);
+        var room = ibv_qp_init_attr.cap(wanted);
+        ibv_qp_cap.max_send_wr(room, REQUESTS);
+        ibv_qp_cap.max_send_sge(room, 2);
+        ibv_qp_cap.max_inline_data(room, INLINE);
+        ibv_qp_init_attr_ex.pd(wanted, MemorySegment.ofAddress(domain));
+        ibv_qp_init_attr_ex.send_ops_flags(wanted, operations);
+        ibv_qp_init_attr_ex.comp_mask(
+                wanted, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        return wanted;
+    }
+
+    private long create(MemorySegment wanted) {
+        return ContextFunctions.createQueuePair(context, wanted.address());
+    }
+
+    /** One that flushes what is posted to it. */
+    private long newQueuePair() {
+        var made = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
+        ibv_qp_attr.port_num(attributes, (byte) 1);
+        QueuePairExports.modify(
+                made,
+                attributes.address(),
+                rdma_h.IBV_QP_STATE()
+                        | rdma_h.IBV_QP_PORT()
+                        | rdma_h.IBV_QP_PKEY_INDEX()
+                        | rdma_h.IBV_QP_ACCESS_FLAGS());
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
+        QueuePairExports.modify(made, attributes.address(), rdma_h.IBV_QP_STATE());
+        return made;
+    }
+
+    private static void send(long queuePair, long number) {
+        ibv_qp_ex.wr_id(Memory.at(queuePair, ibv_qp_ex.layout()), number);
+        sends(queuePair).send();
+    }
+
+    private int completed() {
+        return DataPathFunctions.pollCompletions(
+                completions, 16, ibv_wc.allocateArray(16, arena).address());
+    }
+
+    @Test
+    void shouldPostWhatWasAskedForAtTheEndAndNotBefore() {
+        var pair = newQueuePair();
+        sends(pair).start();
+        send(pair, 11);
+        send(pair, 12);
+        assertThat(completed()).isZero();
+
+        assertThat(sends(pair).complete()).isZero();
+
+        var taken = ibv_wc.allocateArray(16, arena);
+        assertThat(DataPathFunctions.pollCompletions(completions, 16, taken.address()))
+                .isEqualTo(2);
+        assertThat(ibv_wc.wr_id(taken)).isEqualTo(11);
+        assertThat(ibv_wc.wr_id(ibv_wc.asSlice(taken, 1))).isEqualTo(12);
+        assertThat(ibv_wc.status(taken)).isEqualTo(rdma_h.IBV_WC_WR_FLUSH_ERR());
+    }
+
+    @Test
+    void shouldPostNothingThatWasAborted() {
+        var pair = newQueuePair();
+        sends(pair).start();
+        send(pair, 1);
+        sends(pair).abort();
+
+        assertThat(completed()).isZero();
+        sends(pair).start();
+        assertThat(sends(pair).complete()).isZero();
+        assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldPostNoneOfWhichOneIsWrong() {
+        var pair = newQueuePair();
+        sends(pair).start();
+        send(pair, 1);
+        send(pair, 2);
+        assertRefused(Errno.EINVAL, () -> sends(pair).setPieces(3, 0));
+        assertRefused(Errno.EINVAL, () -> send(pair, 3));
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+        assertThat(completed()).isZero();
+
+        sends(pair).start();
+        send(pair, 1);
+        sends(pair).compareAndSwap(0, 3, 0, 0); // not at a multiple of 8
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+        assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldRefuseWhatBeginsNowhere() {
+        var pair = newQueuePair();
+        for (var wrong :
+                List.<Runnable>of(
+                        () -> sends(pair).setPieces(1, 0),
+                        () -> sends(pair).setInline(0, 8),
+                        () -> sends(pair).setInlines(1, 0))) {
+            sends(pair).start();
+            send(pair, 1);
+            assertRefused(Errno.EINVAL, wrong::run);
+            assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+        }
+        assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldRefuseAtomicWritesOfNothingFlushesOf4GiBAndPiecesOfEither() {
+        var pair = newQueuePair();
+        for (var wrong :
+                List.<Runnable>of(
+                        () -> sends(pair).atomicWrite(0, 8, 0),
+                        () -> sends(pair).flush(0, 0, 1L << 32, (byte) 1, (byte) 0))) {
+            sends(pair).start();
+            assertRefused(Errno.EINVAL, wrong::run);
+            assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+        }
+        var value = arena.allocate(Long.BYTES).address();
+        for (var right :
+                List.<Runnable>of(
+                        () -> sends(pair).atomicWrite(0, 8, value),
+                        () -> sends(pair).flush(0, 0, 1, (byte) 1, (byte) 0))) {
+            sends(pair).start();
+            right.run();
+            sends(pair).setPiece(0, value, 8);
+            assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+        }
+        assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldNotTakeByTheClassicPostWhatOnlyTheExtendedHas() {
+        var pair = newQueuePair();
+        var request = ibv_send_wr.allocate(arena);
+        var failed = arena.allocate(Long.BYTES).address();
+        for (var opcode : List.of(rdma_h.IBV_WR_ATOMIC_WRITE(), rdma_h.IBV_WR_FLUSH())) {
+            ibv_send_wr.opcode(request, opcode);
+            assertThat(DataPathFunctions.postSend(pair, request.address(), failed))
+                    .isEqualTo(Errno.EINVAL);
+        }
+    }
+
+    @Test
+    void shouldRefuseMoreThanThereIsRoomFor() {
+        var pair = newQueuePair();
+        sends(pair).start();
+        for (var number = 0; number < REQUESTS; number++) {
+            send(pair, number);
+        }
+        assertRefused(Errno.ENOMEM, () -> send(pair, 99));
+        assertThat(sends(pair).complete()).isEqualTo(Errno.ENOMEM);
+
+        sends(pair).start();
+        send(pair, 1);
+        var data = arena.allocate(INLINE);
+        sends(pair).setInline(data.address(), INLINE);
+        assertRefused(Errno.EINVAL, () -> sends(pair).setInline(data.address(), INLINE + 1));
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+        assertThat(completed()).isZero();
+    }
+
+    @Test
+    void shouldRefusePartsOfNothingAndEndsOfNothing() {
+        var pair = newQueuePair();
+        assertRefused(Errno.EINVAL, () -> send(pair, 1));
+        assertRefused(Errno.EINVAL, () -> sends(pair).complete());
+        assertRefused(Errno.EINVAL, () -> sends(pair).abort());
+        sends(pair).start();
+        assertRefused(Errno.EINVAL, () -> sends(pair).start());
+        assertRefused(Errno.EINVAL, () -> sends(pair).setPiece(0, 0, 0));
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+    }
+
+    @Test
+    void shouldRefuseToPostBeforeItIsReady() {
+        var pair = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
+        sends(pair).start();
+        send(pair, 1);
+        assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
+    }
+
+    @Test
+    void shouldLetOneThreadPostAtATime() throws Exception {
+        var pair = newQueuePair();
+        sends(pair).start();
+        var other =
+                CompletableFuture.supplyAsync(() -> {
+                    sends(pair).start();
+                    return sends(pair).complete();
+                });
+        Thread.sleep(50);
+        assertThat(other).isNotDone();
+
+        assertThat(sends(pair).complete()).isZero();
+
+        assertThat(other.get(10, TimeUnit.SECONDS)).isZero();
+    }
+
+    @Test
+    void shouldRefuseOperationsThatATypeHasNot() {
+        var read = rdma_h.IBV_QP_EX_WITH_RDMA_READ();
+        assertThat(create(wanted(rdma_h.IBV_QPT_RC(), read))).isNotZero();
+        assertRefused(Errno.EOPNOTSUPP, () -> create(wanted(rdma_h.IBV_QPT_UC(), read)));
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> create(wanted(rdma_h.IBV_QPT_UD(), rdma_h.IBV_QP_EX_WITH_RDMA_WRITE())));
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> create(wanted(rdma_h.IBV_QPT_RC(), rdma_h.IBV_QP_EX_WITH_TSO())));
+        var unknown = wanted(rdma_h.IBV_QPT_RC(), SEND);
+        ibv_qp_init_attr_ex.comp_mask(unknown, rdma_h.IBV_QP_INIT_ATTR_MAX_TSO_HEADER());
+        assertRefused(Errno.EOPNOTSUPP, () -> create(unknown));
+        var homeless = wanted(rdma_h.IBV_QPT_RC(), SEND);
+        ibv_qp_init_attr_ex.comp_mask(homeless, rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        assertRefused(Errno.EINVAL, () -> create(homeless));
+    }
+
+    @Test
+    void shouldBeExtendedOnlyWhereOperationsWereAskedFor() {
+        var extended = create(wanted(rdma_h.IBV_QPT_RC(), SEND));
+        assertThat(QueuePairExports.extended(extended)).isEqualTo(extended);
+        var plain = wanted(rdma_h.IBV_QPT_RC(), SEND);
+        ibv_qp_init_attr_ex.comp_mask(plain, rdma_h.IBV_QP_INIT_ATTR_PD());
+        var made = create(plain);
+        assertThat(QueuePairExports.extended(made)).isZero();
+        assertRefused(Errno.EINVAL, () -> sends(made).start());
+    }
+
+    private static ExtendedSends sends(long queuePair) {
+        return QueuePairObject.of(queuePair).extendedSends();
+    }
+}

@@ -1,0 +1,133 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_mr;
+import org.jrdma.abi.rdma.ibv_sge;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What C sees of a region that is changed, and of one that has no memory. */
+class MemoryRegionObjectTest {
+
+    private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
+    private static final int MEMORY = rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION();
+    private static final int DOMAIN = rdma_h.IBV_REREG_MR_CHANGE_PD();
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(4096);
+    private DeviceObject device;
+    private long context;
+    private long domain;
+    private long region;
+
+    @BeforeEach
+    void open() {
+        device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        region = MemoryExports.register(domain, memory.address(), 4096, LOCAL_WRITE);
+    }
+
+    @AfterEach
+    void close() {
+        assertThat(DeviceExports.closeDevice(context)).isZero();
+        arena.close();
+    }
+
+    private static MemorySegment structure(long address) {
+        return Memory.at(address, ibv_mr.layout());
+    }
+
+    /** The close at the end of each test destroys what is newest first. */
+    @Test
+    void shouldBelongToTheDomainThatItWasMovedTo() {
+        var newer = MemoryExports.allocateDomain(context);
+
+        assertThat(MemoryExports.change(region, DOMAIN, newer, 0, 0, 0)).isZero();
+
+        assertThat(ibv_mr.pd(structure(region)).address()).isEqualTo(newer);
+        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(newer));
+    }
+
+    @Test
+    void shouldHaveAnotherKeyWhenItHasChanged() {
+        var before = ibv_mr.lkey(structure(region));
+        var other = arena.allocate(8192);
+
+        assertThat(MemoryExports.change(region, MEMORY, 0, other.address(), 8192, 0)).isZero();
+
+        assertThat(ibv_mr.lkey(structure(region))).isNotEqualTo(before);
+        assertThat(ibv_mr.addr(structure(region)).address()).isEqualTo(other.address());
+        assertThat(ibv_mr.length(structure(region))).isEqualTo(8192);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 4096, 0", // nothing
+        "8, 4096, 0", // what is not known
+        "1, 0, 0", // no memory
+        "1, -1, 0", // more than there is
+        "1, 4096, 1", // rights, without saying so
+        "4, 4096, 2", // remote writes without local ones
+    })
+    void shouldStayAsItWasWhereAChangeIsRefused(int changes, long length, int access) {
+        var before = ibv_mr.lkey(structure(region));
+
+        assertRefused(
+                Errno.EINVAL,
+                () -> MemoryExports.change(region, changes, 0, memory.address(), length, access));
+
+        assertThat(ibv_mr.lkey(structure(region))).isEqualTo(before);
+    }
+
+    @Test
+    void shouldHaveNoKeyForPeersWhereThereIsNoMemory() {
+        var nothing = structure(ContextFunctions.allocateNullRegion(domain));
+
+        assertThat(ibv_mr.lkey(nothing)).isNotZero();
+        assertThat(ibv_mr.rkey(nothing)).isZero();
+        assertThat(ibv_mr.addr(nothing).address()).isZero();
+        assertThat(ibv_mr.length(nothing)).isEqualTo(-1); // SIZE_MAX
+    }
+
+    @Test
+    void shouldRefuseAdviceThatCannotBeTaken() {
+        var write = rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE();
+        var read = rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH();
+        var onDemand = keyOf(rdma_h.IBV_ACCESS_ON_DEMAND());
+        var pinned = keyOf(LOCAL_WRITE);
+
+        assertThat(advise(read, 1, onDemand, 64)).isZero();
+        assertThat(advise(read, 1, onDemand, 65)).isEqualTo(Errno.EFAULT);
+        assertThat(advise(read, 1, onDemand ^ 1, 64)).isEqualTo(Errno.EFAULT);
+        assertThat(advise(read, 0, pinned, 64)).isEqualTo(Errno.EINVAL);
+        assertThat(advise(read, 2, onDemand, 64)).isEqualTo(Errno.EINVAL);
+        assertThat(advise(write, 0, onDemand, 64)).isEqualTo(Errno.EPERM);
+        assertThat(advise(99, 0, onDemand, 64)).isEqualTo(Errno.EOPNOTSUPP);
+    }
+
+    private int advise(int advice, int flags, int key, int length) {
+        var piece = ibv_sge.allocate(arena);
+        ibv_sge.addr(piece, memory.address());
+        ibv_sge.length(piece, length);
+        ibv_sge.lkey(piece, key);
+        return MemoryFunctions.advise(domain, advice, flags, piece.address(), 1);
+    }
+
+    private int keyOf(int access) {
+        var made = MemoryExports.register(domain, memory.address(), 64, access);
+        return ibv_mr.lkey(Memory.at(made, ibv_mr.layout()));
+    }
+}

@@ -1,0 +1,241 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.abi.rdma.ibv_mw;
+import org.jrdma.abi.rdma.ibv_mw_bind;
+import org.jrdma.abi.rdma.ibv_mw_bind_info;
+import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a caller in C does with memory windows, and may not do. */
+class MemoryWindowObjectTest {
+
+    private static final int TYPE_1 = rdma_h.IBV_MW_TYPE_1();
+    private static final int TYPE_2 = rdma_h.IBV_MW_TYPE_2();
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment attributes = ibv_qp_attr.allocate(arena);
+    private final MemorySegment completion = ibv_wc.allocate(arena);
+    private final MemorySegment memory = arena.allocate(64);
+    private final long context;
+    private final long domain;
+    private final long queue;
+    private final long queuePair;
+    private final long region;
+
+    /** An unreliable queue pair, in RESET. */
+    MemoryWindowObjectTest() {
+        context = DeviceExports.openDevice(Caller.newDevice().structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
+        var wanted = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_UC());
+        ibv_qp_init_attr.sq_sig_all(wanted, 1);
+        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(wanted), 1);
+        queuePair = QueuePairExports.create(domain, wanted.address());
+        region =
+                MemoryExports.register(
+                        domain,
+                        memory.address(),
+                        64,
+                        rdma_h.IBV_ACCESS_LOCAL_WRITE() | rdma_h.IBV_ACCESS_MW_BIND());
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    private void connectToItself() {
+        ibv_qp_attr.port_num(attributes, (byte) DeviceLimits.PORT);
+        step(
+                rdma_h.IBV_QPS_INIT(),
+                rdma_h.IBV_QP_PKEY_INDEX() | rdma_h.IBV_QP_PORT() | rdma_h.IBV_QP_ACCESS_FLAGS());
+        var route = ibv_qp_attr.ah_attr(attributes);
+        ibv_ah_attr.is_global(route, (byte) 1);
+        ibv_ah_attr.port_num(route, (byte) DeviceLimits.PORT);
+        Gids.write(
+                ContextObject.of(context).port().address(),
+                ibv_global_route.dgid(ibv_ah_attr.grh(route)));
+        ibv_qp_attr.path_mtu(attributes, rdma_h.IBV_MTU_1024());
+        ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout())));
+        step(
+                rdma_h.IBV_QPS_RTR(),
+                rdma_h.IBV_QP_AV()
+                        | rdma_h.IBV_QP_PATH_MTU()
+                        | rdma_h.IBV_QP_DEST_QPN()
+                        | rdma_h.IBV_QP_RQ_PSN());
+        step(rdma_h.IBV_QPS_RTS(), rdma_h.IBV_QP_SQ_PSN());
+    }
+
+    private void step(int state, int mask) {
+        ibv_qp_attr.qp_state(attributes, state);
+        QueuePairExports.modify(queuePair, attributes.address(), rdma_h.IBV_QP_STATE() | mask);
+    }
+
+    private MemorySegment bind(long length) {
+        var wanted = ibv_mw_bind.allocate(arena);
+        ibv_mw_bind.wr_id(wanted, 7);
+        var info = ibv_mw_bind.bind_info(wanted);
+        ibv_mw_bind_info.mr(info, MemorySegment.ofAddress(length == 0 ? 0 : region));
+        ibv_mw_bind_info.addr(info, memory.address());
+        ibv_mw_bind_info.length(info, length);
+        ibv_mw_bind_info.mw_access_flags(info, rdma_h.IBV_ACCESS_REMOTE_WRITE());
+        return wanted;
+    }
+
+    private void complete(long window, MemorySegment wanted) {
+        assertThat(MemoryFunctions.bindWindow(queuePair, window, wanted.address())).isZero();
+        while (DataPathFunctions.pollCompletions(queue, 1, completion.address()) == 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(ibv_wc.status(completion)).isEqualTo(rdma_h.IBV_WC_SUCCESS());
+        assertThat(ibv_wc.opcode(completion)).isEqualTo(rdma_h.IBV_WC_BIND_MW());
+        assertThat(ibv_wc.wr_id(completion)).isEqualTo(7);
+    }
+
+    private static int key(long window) {
+        return ibv_mw.rkey(Memory.at(window, ibv_mw.layout()));
+    }
+
+    @Test
+    void shouldTellTheKeyThatABindGivesAWindow() {
+        connectToItself();
+        var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
+        for (var i = 0; i < 300; i++) {
+            var before = key(window);
+
+            complete(window, bind(64));
+
+            assertThat(key(window) >>> 8).isEqualTo(before >>> 8);
+            assertThat(key(window) & 0xff).isEqualTo(before + 1 & 0xff);
+        }
+    }
+
+    @Test
+    void shouldKeepARegionWhileAWindowShowsIt() {
+        connectToItself();
+        var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
+        complete(window, bind(64));
+
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deregister(region));
+        assertRefused(
+                Errno.EBUSY,
+                () ->
+                        MemoryExports.change(
+                                region,
+                                rdma_h.IBV_REREG_MR_CHANGE_ACCESS(),
+                                0,
+                                0,
+                                0,
+                                rdma_h.IBV_ACCESS_LOCAL_WRITE()));
+
+        complete(window, bind(0));
+        assertThat(MemoryExports.deregister(region)).isZero();
+    }
+
+    @Test
+    void shouldKeepADomainWhileAWindowIsOfIt() {
+        var other = MemoryExports.allocateDomain(context);
+        var window = MemoryFunctions.allocateWindow(other, TYPE_2);
+
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(other));
+
+        assertThat(MemoryFunctions.deallocateWindow(window)).isZero();
+        assertRefused(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
+        assertThat(MemoryExports.deallocateDomain(other)).isZero();
+    }
+
+    @Test
+    void shouldCloseWhatIsLeftAlthoughAWindowThatIsOlderShowsIt() {
+        var other = new MemoryWindowObjectTest();
+        other.connectToItself();
+        var window = MemoryFunctions.allocateWindow(other.domain, TYPE_1);
+        var newer =
+                MemoryExports.register(
+                        other.domain, other.memory.address(), 64, rdma_h.IBV_ACCESS_MW_BIND());
+        var wanted = other.bind(64);
+        var info = ibv_mw_bind.bind_info(wanted);
+        ibv_mw_bind_info.mr(info, MemorySegment.ofAddress(newer));
+        ibv_mw_bind_info.mw_access_flags(info, 0);
+        other.complete(window, wanted);
+
+        other.close();
+
+        assertRefused(Errno.EINVAL, () -> MemoryExports.deregister(newer));
+        assertRefused(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoTypeOfWindow() {
+        assertRefused(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 0));
+        assertRefused(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 3));
+        assertRefused(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(queue, TYPE_1));
+    }
+
+    @Test
+    void shouldRefuseToBindBeforeItsTime() {
+        var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
+
+        assertThat(MemoryFunctions.bindWindow(queuePair, window, bind(64).address()))
+                .isEqualTo(Errno.EINVAL);
+    }
+
+    @Test
+    void shouldRefuseToBindEachTypeByTheOthersFunction() {
+        connectToItself();
+        var one = MemoryFunctions.allocateWindow(domain, TYPE_1);
+        var two = MemoryFunctions.allocateWindow(domain, TYPE_2);
+
+        assertThat(MemoryFunctions.bindWindow(queuePair, two, bind(64).address()))
+                .isEqualTo(Errno.EINVAL);
+        assertThat(post(rdma_h.IBV_WR_BIND_MW(), one)).isEqualTo(Errno.EINVAL);
+        assertThat(post(rdma_h.IBV_WR_BIND_MW(), 0)).isEqualTo(Errno.EINVAL);
+        assertThat(post(rdma_h.IBV_WR_BIND_MW(), two)).isZero();
+    }
+
+    @Test
+    void shouldRefuseToTakeAwayOverAnUnreliableConnection() {
+        connectToItself();
+
+        assertThat(post(rdma_h.IBV_WR_LOCAL_INV(), 0)).isEqualTo(Errno.EINVAL);
+        assertThat(post(rdma_h.IBV_WR_SEND_WITH_INV(), 0)).isEqualTo(Errno.EINVAL);
+    }
+
+    private int post(int opcode, long window) {
+        var request = ibv_send_wr.allocate(arena);
+        ibv_send_wr.opcode(request, opcode);
+        var wanted = ibv_send_wr.bind_mw(request);
+        ibv_send_wr.bind_mw.mw(wanted, MemorySegment.ofAddress(window));
+        MemorySegment.copy(
+                ibv_mw_bind.bind_info(bind(64)),
+                0,
+                ibv_send_wr.bind_mw.bind_info(wanted),
+                0,
+                ibv_mw_bind_info.layout().byteSize());
+        var failed = arena.allocate(ValueLayout.JAVA_LONG);
+        return DataPathFunctions.postSend(queuePair, request.address(), failed.address());
+    }
+}

@@ -1,0 +1,129 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_modify_cq_attr;
+import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
+import org.jrdma.abi.rdma.ibv_pd;
+import org.jrdma.abi.rdma.ibv_td;
+import org.jrdma.abi.rdma.ibv_td_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Thread and parent domains as a caller in C sees them, and how seldom a queue tells. */
+@Timeout(30)
+class ParentDomainTest {
+
+    private final Arena arena = Arena.ofConfined();
+    private DeviceObject device;
+    private long context;
+    private long domain;
+    private long threads;
+
+    @BeforeEach
+    void open() {
+        device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        threads =
+                ContextFunctions.allocateThreadDomain(
+                        context, ibv_td_init_attr.allocate(arena).address());
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    private long newParent(long ofDomain, long ofThreads, int mask) {
+        var wanted = ibv_parent_domain_init_attr.allocate(arena);
+        ibv_parent_domain_init_attr.pd(wanted, MemorySegment.ofAddress(ofDomain));
+        ibv_parent_domain_init_attr.td(wanted, MemorySegment.ofAddress(ofThreads));
+        ibv_parent_domain_init_attr.comp_mask(wanted, mask);
+        return ContextFunctions.allocateParentDomain(context, wanted.address());
+    }
+
+    private long newQueueIn(long parent) {
+        var wanted = ibv_cq_init_attr_ex.allocate(arena);
+        ibv_cq_init_attr_ex.cqe(wanted, 4);
+        ibv_cq_init_attr_ex.parent_domain(wanted, MemorySegment.ofAddress(parent));
+        ibv_cq_init_attr_ex.comp_mask(wanted, rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());
+        return ContextFunctions.createCompletionQueue(context, wanted.address());
+    }
+
+    @Test
+    void shouldBeADomainOfItsContextWithOrWithoutThreads() {
+        assertThat(ibv_td.context(Memory.at(threads, ibv_td.layout())).address())
+                .isEqualTo(context);
+        for (var ofThreads : new long[] {0, threads}) {
+            var parent = newParent(domain, ofThreads, 0);
+            assertThat(ibv_pd.context(Memory.at(parent, ibv_pd.layout())).address())
+                    .isEqualTo(context);
+            assertThat(MemoryExports.deallocateDomain(parent)).isZero();
+        }
+        assertThat(ContextFunctions.deallocateThreadDomain(threads)).isZero();
+    }
+
+    @Test
+    void shouldKeepWhatItIsMadeOf() {
+        var parent = newParent(domain, threads, 0);
+        var queue = newQueueIn(parent);
+
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRefused(Errno.EBUSY, () -> ContextFunctions.deallocateThreadDomain(threads));
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(parent));
+        CompletionExports.destroyQueue(queue);
+        MemoryExports.deallocateDomain(parent);
+        assertThat(ContextFunctions.deallocateThreadDomain(threads)).isZero();
+        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+    }
+
+    @Test
+    void shouldRefuseWhatItDoesNotKnowAndWhatIsOfAnotherContext() {
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> newParent(domain, 0, rdma_h.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS()));
+        assertRefused(Errno.EINVAL, () -> newParent(0, threads, 0));
+        assertRefused(Errno.EINVAL, () -> newQueueIn(domain));
+        var wanted = ibv_td_init_attr.allocate(arena);
+        ibv_td_init_attr.comp_mask(wanted, 1);
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> ContextFunctions.allocateThreadDomain(context, wanted.address()));
+        var other = DeviceExports.openDevice(device.structure().address());
+        var foreign = MemoryExports.allocateDomain(other);
+        var foreignThreads =
+                ContextFunctions.allocateThreadDomain(
+                        other, ibv_td_init_attr.allocate(arena).address());
+        assertRefused(Errno.EINVAL, () -> newParent(foreign, 0, 0));
+        assertRefused(Errno.EINVAL, () -> newParent(domain, foreignThreads, 0));
+        DeviceExports.closeDevice(other);
+    }
+
+    @Test
+    void shouldModifyNothingButHowSeldomAQueueTells() {
+        var queue = CompletionExports.createQueue(context, 4, 0, 0, 0);
+        var wanted = ibv_modify_cq_attr.allocate(arena);
+        assertThat(ContextFunctions.modifyCompletionQueue(queue, wanted.address())).isZero();
+        ibv_modify_cq_attr.attr_mask(wanted, rdma_h.IBV_CQ_ATTR_MODERATE());
+        assertThat(ContextFunctions.modifyCompletionQueue(queue, wanted.address())).isZero();
+        assertRefused(
+                Errno.EINVAL,
+                () -> ContextFunctions.modifyCompletionQueue(domain, wanted.address()));
+        ibv_modify_cq_attr.attr_mask(wanted, 1 << 10);
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> ContextFunctions.modifyCompletionQueue(queue, wanted.address()));
+    }
+}

@@ -1,0 +1,216 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.Failure;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What callers in C do wrong, and the error number that each gets. */
+class RefusalsTest {
+
+    private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
+
+    private final Arena arena = Arena.ofConfined();
+    private long context;
+    private long domain;
+    private long queue;
+
+    @BeforeEach
+    void open() {
+        var device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoObject() {
+        assertRefused(Errno.EINVAL, () -> MemoryExports.allocateDomain(0));
+        assertRefused(Errno.EINVAL, () -> MemoryExports.deallocateDomain(queue));
+        assertRefused(Errno.EINVAL, () -> DeviceExports.queryDevice(context, 0));
+    }
+
+    @Test
+    void shouldRefuseWhatIsDestroyedAlready() {
+        CompletionExports.destroyQueue(queue);
+
+        assertRefused(Errno.EINVAL, () -> CompletionExports.destroyQueue(queue));
+        assertThat(DataPathFunctions.pollCompletions(queue, 1, 0)).isEqualTo(-1);
+        assertThat(DataPathFunctions.requestNotification(queue, 0)).isEqualTo(Errno.EINVAL);
+    }
+
+    @Test
+    void shouldRefuseToDestroyWhatOthersNeed() {
+        var memory = arena.allocate(64);
+        var region = MemoryExports.register(domain, memory.address(), 64, LOCAL_WRITE);
+        var queuePair = newQueuePair();
+
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRefused(Errno.EBUSY, () -> CompletionExports.destroyQueue(queue));
+
+        assertThat(MemoryExports.deregister(region)).isZero();
+        assertThat(QueuePairExports.destroy(queuePair)).isZero();
+        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsNotThere() {
+        var readable = arena.allocate(64);
+
+        assertRefused(Errno.EFAULT, () -> MemoryExports.register(domain, 4096, 4096, LOCAL_WRITE));
+        assertRefused(
+                Errno.EFAULT,
+                () -> MemoryExports.register(domain, readable.address(), 1L << 46, LOCAL_WRITE));
+        assertRefused(
+                Errno.EINVAL,
+                () -> MemoryExports.register(domain, readable.address(), 0, LOCAL_WRITE));
+        assertRefused(
+                Errno.EINVAL,
+                () ->
+                        MemoryExports.register(
+                                domain, readable.address(), 64, rdma_h.IBV_ACCESS_REMOTE_WRITE()));
+        assertRefused(
+                Errno.EOPNOTSUPP,
+                () -> MemoryExports.register(domain, readable.address(), 64, 1 << 30));
+    }
+
+    @Test
+    void shouldRefuseQueuesThatCannotBe() {
+        assertRefused(Errno.EINVAL, () -> CompletionExports.createQueue(context, 0, 0, 0, 0));
+        assertRefused(
+                Errno.EINVAL,
+                () ->
+                        CompletionExports.createQueue(
+                                context, DeviceLimits.MAX_COMPLETIONS + 1, 0, 0, 0));
+        assertRefused(Errno.EINVAL, () -> CompletionExports.createQueue(context, 1, 0, 0, 1));
+    }
+
+    @Test
+    void shouldHaveNoRoomForMoreQueuePairsThanItSays() {
+        for (var i = 0; i < DeviceLimits.MAX_QUEUE_PAIRS; i++) {
+            newQueuePair();
+        }
+
+        assertRefused(Errno.ENOMEM, this::newQueuePair);
+    }
+
+    @Test
+    void shouldRefuseAPortOrAnIndexThatIsNotThere() {
+        var target = arena.allocate(64).address();
+
+        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 2, 0, target));
+        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 1, 1, target));
+        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGid(context, (byte) 1, -1, target));
+        assertRefused(
+                Errno.EINVAL, () -> DeviceExports.queryPartitionKey(context, (byte) 1, 1, target));
+        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGidTable(context, target, 0, 0, 32));
+        assertRefused(Errno.EINVAL, () -> DeviceExports.queryGidTable(context, target, 1, 1, 32));
+    }
+
+    @Test
+    void shouldRefuseAStepThatIsNoneAndStayWhereItWas() {
+        var queuePair = newQueuePair();
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_RTS());
+
+        assertRefused(
+                Errno.EINVAL,
+                () ->
+                        QueuePairExports.modify(
+                                queuePair, attributes.address(), rdma_h.IBV_QP_STATE()));
+        ibv_qp_attr.qp_state(attributes, 99);
+        assertRefused(
+                Errno.EINVAL,
+                () ->
+                        QueuePairExports.modify(
+                                queuePair, attributes.address(), rdma_h.IBV_QP_STATE()));
+
+        var initial = ibv_qp_init_attr.allocate(arena);
+        QueuePairExports.query(queuePair, attributes.address(), 0, initial.address());
+        assertThat(ibv_qp_attr.qp_state(attributes)).isEqualTo(rdma_h.IBV_QPS_RESET());
+    }
+
+    @Test
+    void shouldRefuseARequestBeforeItsTimeAndSayWhichOne() {
+        var queuePair = newQueuePair();
+        var request = ibv_send_wr.allocate(arena);
+        var failed = arena.allocate(ValueLayout.JAVA_LONG);
+
+        assertThat(DataPathFunctions.postSend(queuePair, request.address(), failed.address()))
+                .isEqualTo(Errno.EINVAL);
+        assertThat(failed.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(request.address());
+        assertThat(DataPathFunctions.postReceive(queuePair, request.address(), failed.address()))
+                .isEqualTo(Errno.EINVAL);
+    }
+
+    @Test
+    void shouldCloseWhatIsLeftWithoutWaitingForAcknowledgements() {
+        newQueuePair();
+        MemoryExports.register(domain, arena.allocate(64).address(), 64, LOCAL_WRITE);
+        CompletionExports.createChannel(context);
+
+        DeviceExports.closeDevice(context);
+
+        assertRefused(Errno.EINVAL, () -> MemoryExports.deallocateDomain(domain));
+        assertRefused(Errno.EINVAL, () -> CompletionExports.destroyQueue(queue));
+        open();
+    }
+
+    @Test
+    void shouldHaveNothingToTellInsteadOfWaiting() {
+        var channel = CompletionExports.createChannel(context);
+        var target = arena.allocate(64).address();
+
+        assertRefused(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target + 8));
+        assertRefused(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, target));
+    }
+
+    @Test
+    void shouldTurnAnyFailureIntoAnErrorNumber() throws Throwable {
+        var failing =
+                MethodHandles.lookup()
+                        .findStatic(RefusalsTest.class, "fail", MethodType.methodType(int.class));
+
+        assertThat((int) Failure.ERRNO.guard(failing).invokeExact()).isEqualTo(Errno.EIO);
+        assertThat((int) Failure.MINUS_ONE.guard(failing).invokeExact()).isEqualTo(-1);
+    }
+
+    static int fail() {
+        throw new IllegalStateException("thrown on purpose");
+    }
+
+    private long newQueuePair() {
+        var wanted = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
+        var room = ibv_qp_init_attr.cap(wanted);
+        ibv_qp_cap.max_send_wr(room, 1);
+        ibv_qp_cap.max_recv_wr(room, 1);
+        ibv_qp_cap.max_send_sge(room, 1);
+        ibv_qp_cap.max_recv_sge(room, 1);
+        return QueuePairExports.create(domain, wanted.address());
+    }
+}

@@ -1,0 +1,200 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_wc;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.engine.Address;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A queue pair whose send queue is drained, and what may change there. */
+@Timeout(20)
+class SendQueueDrainTest {
+
+    private static final int STATE = rdma_h.IBV_QP_STATE();
+    private static final Address NOBODY = Address.ipv4(127 << 24 | 79 << 16 | 1);
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment attributes = ibv_qp_attr.allocate(arena);
+    private final long context;
+    private final long queue;
+    private final long queuePair;
+
+    /** A queue pair that is to be connected to itself. */
+    SendQueueDrainTest() {
+        var device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+        queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
+        var wanted = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(queue));
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
+        ibv_qp_init_attr.sq_sig_all(wanted, 1);
+        var room = ibv_qp_init_attr.cap(wanted);
+        ibv_qp_cap.max_send_wr(room, 4);
+        ibv_qp_cap.max_recv_wr(room, 1);
+        ibv_qp_cap.max_send_sge(room, 1);
+        ibv_qp_cap.max_recv_sge(room, 1);
+        queuePair =
+                QueuePairExports.create(MemoryExports.allocateDomain(context), wanted.address());
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    private Address own() {
+        return ContextObject.of(context).port().address();
+    }
+
+    private void connect(Address peer) {
+        ibv_qp_attr.port_num(attributes, (byte) DeviceLimits.PORT);
+        ibv_qp_attr.qp_access_flags(attributes, rdma_h.IBV_ACCESS_REMOTE_WRITE());
+        step(
+                rdma_h.IBV_QPS_INIT(),
+                rdma_h.IBV_QP_PKEY_INDEX() | rdma_h.IBV_QP_PORT() | rdma_h.IBV_QP_ACCESS_FLAGS());
+        leadTo(peer);
+        ibv_qp_attr.path_mtu(attributes, rdma_h.IBV_MTU_1024());
+        ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout())));
+        step(
+                rdma_h.IBV_QPS_RTR(),
+                rdma_h.IBV_QP_AV()
+                        | rdma_h.IBV_QP_PATH_MTU()
+                        | rdma_h.IBV_QP_DEST_QPN()
+                        | rdma_h.IBV_QP_RQ_PSN()
+                        | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
+                        | rdma_h.IBV_QP_MIN_RNR_TIMER());
+        ibv_qp_attr.timeout(attributes, (byte) 0); // waits for ever
+        step(
+                rdma_h.IBV_QPS_RTS(),
+                rdma_h.IBV_QP_TIMEOUT()
+                        | rdma_h.IBV_QP_RETRY_CNT()
+                        | rdma_h.IBV_QP_RNR_RETRY()
+                        | rdma_h.IBV_QP_SQ_PSN()
+                        | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC());
+    }
+
+    private void leadTo(Address peer) {
+        var route = ibv_qp_attr.ah_attr(attributes);
+        ibv_ah_attr.is_global(route, (byte) 1);
+        ibv_ah_attr.port_num(route, (byte) DeviceLimits.PORT);
+        Gids.write(peer, ibv_global_route.dgid(ibv_ah_attr.grh(route)));
+    }
+
+    private void step(int state, int mask) {
+        ibv_qp_attr.qp_state(attributes, state);
+        QueuePairExports.modify(queuePair, attributes.address(), STATE | mask);
+    }
+
+    private void assertRefused(int state, int mask, String reason) {
+        assertThatThrownBy(() -> step(state, mask))
+                .isInstanceOfSatisfying(
+                        ErrnoException.class,
+                        refusal -> assertThat(refusal.errno()).isEqualTo(Errno.EINVAL))
+                .hasMessageContaining(reason);
+    }
+
+    private MemorySegment query() {
+        var present = ibv_qp_attr.allocate(arena);
+        var initial = ibv_qp_init_attr.allocate(arena);
+        QueuePairExports.query(queuePair, present.address(), 0, initial.address());
+        return present;
+    }
+
+    /** Writes nothing, which takes an answer all the same. */
+    private void post() {
+        var request = ibv_send_wr.allocate(arena);
+        ibv_send_wr.opcode(request, rdma_h.IBV_WR_RDMA_WRITE());
+        var failed = arena.allocate(Long.BYTES, Long.BYTES);
+        assertThat(DataPathFunctions.postSend(queuePair, request.address(), failed.address()))
+                .isZero();
+    }
+
+    private int awaitStatus() {
+        var completion = ibv_wc.allocate(arena);
+        while (DataPathFunctions.pollCompletions(queue, 1, completion.address()) == 0) {
+            Thread.onSpinWait();
+        }
+        return ibv_wc.status(completion);
+    }
+
+    @Test
+    void shouldSayThatItIsDrainingAndGoOnOnlyWhenItIsDone() {
+        connect(NOBODY);
+        post();
+
+        step(rdma_h.IBV_QPS_SQD(), 0);
+
+        assertThat(ibv_qp_attr.sq_draining(query())).isEqualTo((byte) 1);
+        assertRefused(rdma_h.IBV_QPS_RTS(), 0, "still draining");
+        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_AV(), "still draining");
+        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT(), "still draining");
+        assertThat(ibv_qp_attr.qp_state(query())).isEqualTo(rdma_h.IBV_QPS_SQD());
+        step(rdma_h.IBV_QPS_ERR(), 0);
+        assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_WR_FLUSH_ERR());
+        assertThat(ibv_qp_attr.sq_draining(query())).isZero();
+    }
+
+    @Test
+    void shouldGoOnAtAnotherAddressOfThePeer() {
+        connect(NOBODY);
+        step(rdma_h.IBV_QPS_SQD(), 0);
+        assertThat(ibv_qp_attr.sq_draining(query())).isZero();
+
+        leadTo(own());
+        step(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_AV());
+        step(rdma_h.IBV_QPS_RTS(), 0);
+        post();
+
+        assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_SUCCESS());
+        var route = ibv_ah_attr.grh(ibv_qp_attr.ah_attr(query()));
+        assertThat(Gids.read(ibv_global_route.dgid(route))).isEqualTo(own());
+    }
+
+    @Test
+    void shouldGoOnWithTheTimeoutAndRetriesItIsTold() {
+        connect(NOBODY);
+        step(rdma_h.IBV_QPS_SQD(), 0);
+
+        ibv_qp_attr.timeout(attributes, (byte) 8); // a millisecond
+        ibv_qp_attr.retry_cnt(attributes, (byte) 1);
+        step(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT() | rdma_h.IBV_QP_RETRY_CNT());
+        step(rdma_h.IBV_QPS_RTS(), 0);
+        post();
+
+        assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_RETRY_EXC_ERR());
+        assertThat(ibv_qp_attr.timeout(query())).isEqualTo((byte) 8);
+    }
+
+    @Test
+    void shouldRefuseWhatTheKernelDoes() {
+        assertRefused(rdma_h.IBV_QPS_ERR(), 0, "");
+        connect(own());
+        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_CUR_STATE(), "");
+        assertRefused(rdma_h.IBV_QPS_RESET(), rdma_h.IBV_QP_CUR_STATE(), "");
+        step(rdma_h.IBV_QPS_SQD(), 0);
+        assertRefused(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_PATH_MTU(), "");
+        assertRefused(rdma_h.IBV_QPS_RTS(), rdma_h.IBV_QP_AV(), "");
+        assertThat(ibv_qp_attr.qp_state(query())).isEqualTo(rdma_h.IBV_QPS_SQD());
+    }
+}

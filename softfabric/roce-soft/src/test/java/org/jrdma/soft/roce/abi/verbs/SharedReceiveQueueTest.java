@@ -1,0 +1,284 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jrdma.abi.rdma.ibv_async_event;
+import org.jrdma.abi.rdma.ibv_device_attr;
+import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_recv_wr;
+import org.jrdma.abi.rdma.ibv_srq;
+import org.jrdma.abi.rdma.ibv_srq_attr;
+import org.jrdma.abi.rdma.ibv_srq_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Shared receive queues as a caller in C sees them: what they are told, and what they refuse. */
+@Timeout(30)
+class SharedReceiveQueueTest {
+
+    private static final int BOTH = rdma_h.IBV_SRQ_MAX_WR() | rdma_h.IBV_SRQ_LIMIT();
+
+    private final Arena arena = Arena.ofConfined();
+    private DeviceObject device;
+    private long context;
+    private long domain;
+    private long completions;
+
+    @BeforeEach
+    void open() {
+        device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        completions = CompletionExports.createQueue(context, 16, 0, 0, 0);
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    private MemorySegment wanted(int receives, int elements, int limit) {
+        var wanted = ibv_srq_init_attr.allocate(arena);
+        ibv_srq_init_attr.srq_context(wanted, MemorySegment.ofAddress(77));
+        fill(ibv_srq_init_attr.attr(wanted), receives, elements, limit);
+        return wanted;
+    }
+
+    private static MemorySegment fill(
+            MemorySegment attributes, int receives, int elements, int limit) {
+        ibv_srq_attr.max_wr(attributes, receives);
+        ibv_srq_attr.max_sge(attributes, elements);
+        ibv_srq_attr.srq_limit(attributes, limit);
+        return attributes;
+    }
+
+    private long newQueue(int receives, int elements, int limit) {
+        return SharedReceiveQueueExports.create(
+                domain, wanted(receives, elements, limit).address());
+    }
+
+    private int modify(long queue, int receives, int limit, int mask) {
+        return SharedReceiveQueueExports.modify(
+                queue, fill(ibv_srq_attr.allocate(arena), receives, 0, limit).address(), mask);
+    }
+
+    private void assertHas(long queue, int receives, int elements, int limit) {
+        var told = ibv_srq_attr.allocate(arena);
+        assertThat(SharedReceiveQueueExports.query(queue, told.address())).isZero();
+        assertThat(ibv_srq_attr.max_wr(told)).isEqualTo(receives);
+        assertThat(ibv_srq_attr.max_sge(told)).isEqualTo(elements);
+        assertThat(ibv_srq_attr.srq_limit(told)).isEqualTo(limit);
+    }
+
+    private MemorySegment wantedQueuePair(long shared) {
+        var wanted = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.srq(wanted, MemorySegment.ofAddress(shared));
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
+        var room = ibv_qp_init_attr.cap(wanted);
+        ibv_qp_cap.max_send_wr(room, 1);
+        ibv_qp_cap.max_recv_wr(room, 5);
+        ibv_qp_cap.max_send_sge(room, 1);
+        ibv_qp_cap.max_recv_sge(room, 5);
+        return wanted;
+    }
+
+    /** Posts a receive of no pieces of memory. */
+    private int post(long queue, int elements) {
+        var request = ibv_recv_wr.allocate(arena);
+        ibv_recv_wr.num_sge(request, elements);
+        var failed = arena.allocate(ValueLayout.JAVA_LONG);
+        var errno = DataPathFunctions.postSharedReceive(queue, request.address(), failed.address());
+        assertThat(failed.get(ValueLayout.JAVA_LONG, 0))
+                .isEqualTo(errno == 0 ? 0 : request.address());
+        return errno;
+    }
+
+    @Test
+    void shouldHaveWhatItsCallerWants() {
+        var queue = newQueue(10, 3, 99);
+
+        var structure = Memory.at(queue, ibv_srq.layout());
+        assertThat(ibv_srq.context(structure).address()).isEqualTo(context);
+        assertThat(ibv_srq.srq_context(structure).address()).isEqualTo(77);
+        assertThat(ibv_srq.pd(structure).address()).isEqualTo(domain);
+        assertHas(queue, 10, 3, 0);
+        var least = wanted(1, 0, 0);
+        assertHas(SharedReceiveQueueExports.create(domain, least.address()), 1, 1, 0);
+        assertThat(ibv_srq_attr.max_sge(ibv_srq_init_attr.attr(least))).isEqualTo(1);
+    }
+
+    @Test
+    void shouldHaveRoomForWhatTheDeviceSaysAndNoMore() {
+        var facts = ibv_device_attr.allocate(arena);
+        DeviceExports.queryDevice(context, facts.address());
+        var receives = ibv_device_attr.max_srq_wr(facts);
+        var elements = ibv_device_attr.max_srq_sge(facts);
+
+        assertHas(newQueue(receives, elements, 0), receives, elements, 0);
+
+        assertThat(ibv_device_attr.max_srq(facts)).isPositive();
+        assertThat(ibv_device_attr.device_cap_flags(facts) & rdma_h.IBV_DEVICE_SRQ_RESIZE())
+                .isNotZero();
+        assertRefused(Errno.EINVAL, () -> newQueue(0, 1, 0));
+        assertRefused(Errno.EINVAL, () -> newQueue(receives + 1, 1, 0));
+        assertRefused(Errno.EINVAL, () -> newQueue(-1, 1, 0));
+        assertRefused(Errno.EINVAL, () -> newQueue(1, elements + 1, 0));
+        assertRefused(Errno.EINVAL, () -> newQueue(1, -1, 0));
+    }
+
+    @Test
+    void shouldChangeWhatTheMaskNamesOrNothing() {
+        var queue = newQueue(4, 1, 0);
+
+        assertThat(modify(queue, 8, 99, rdma_h.IBV_SRQ_MAX_WR())).isZero();
+        assertHas(queue, 8, 1, 0);
+        assertThat(modify(queue, 99, 6, rdma_h.IBV_SRQ_LIMIT())).isZero();
+        assertHas(queue, 8, 1, 6);
+        assertRefused(Errno.EINVAL, () -> modify(queue, 5, 0, rdma_h.IBV_SRQ_MAX_WR()));
+        assertRefused(Errno.EINVAL, () -> modify(queue, 0, 9, rdma_h.IBV_SRQ_LIMIT()));
+        assertRefused(Errno.EINVAL, () -> modify(queue, 0, 0, BOTH));
+        assertRefused(Errno.EINVAL, () -> modify(queue, 9, 10, BOTH));
+        assertHas(queue, 8, 1, 6);
+        assertThat(modify(queue, 5, 5, BOTH)).isZero();
+        assertHas(queue, 5, 1, 5);
+    }
+
+    @Test
+    void shouldTakeReceivesUntilItIsFullAndKeepThemWhenItsSizeChanges() {
+        var queue = newQueue(2, 1, 0);
+        assertThat(post(queue, 0)).isZero();
+        assertThat(post(queue, 2)).as("two pieces").isEqualTo(Errno.EINVAL);
+        assertThat(post(queue, 0)).isZero();
+        assertThat(post(queue, 0)).isEqualTo(Errno.ENOMEM);
+
+        assertRefused(Errno.EINVAL, () -> modify(queue, 1, 0, rdma_h.IBV_SRQ_MAX_WR()));
+        assertThat(modify(queue, 3, 0, rdma_h.IBV_SRQ_MAX_WR())).isZero();
+
+        assertThat(post(queue, 0)).isZero();
+        assertThat(post(queue, 0)).isEqualTo(Errno.ENOMEM);
+    }
+
+    @Test
+    void shouldBeUsedByQueuePairsThatThenTakeNoReceivesThemselves() {
+        var queue = newQueue(2, 1, 0);
+        var wanted = wantedQueuePair(queue);
+
+        var queuePair = QueuePairExports.create(domain, wanted.address());
+
+        var room = ibv_qp_init_attr.cap(wanted);
+        assertThat(ibv_qp_cap.max_recv_wr(room)).isZero();
+        assertThat(ibv_qp_cap.max_recv_sge(room)).isZero();
+        var structure = Memory.at(queuePair, ibv_qp.layout());
+        assertThat(ibv_qp.srq(structure).address()).isEqualTo(queue);
+        var initial = ibv_qp_init_attr.allocate(arena);
+        QueuePairExports.query(
+                queuePair, ibv_qp_attr.allocate(arena).address(), 0, initial.address());
+        assertThat(ibv_qp_init_attr.srq(initial).address()).isEqualTo(queue);
+        toInitialized(queuePair);
+        var request = ibv_recv_wr.allocate(arena).address();
+        assertThat(
+                        DataPathFunctions.postReceive(
+                                queuePair,
+                                request,
+                                arena.allocate(ValueLayout.JAVA_LONG).address()))
+                .isEqualTo(Errno.EINVAL);
+    }
+
+    private void toInitialized(long queuePair) {
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
+        ibv_qp_attr.port_num(attributes, (byte) 1);
+        assertThat(
+                        QueuePairExports.modify(
+                                queuePair,
+                                attributes.address(),
+                                rdma_h.IBV_QP_STATE()
+                                        | rdma_h.IBV_QP_PORT()
+                                        | rdma_h.IBV_QP_PKEY_INDEX()
+                                        | rdma_h.IBV_QP_ACCESS_FLAGS()))
+                .isZero();
+    }
+
+    @Test
+    void shouldNotBeDestroyedWhileOthersUseItNorItsDomain() {
+        var queue = newQueue(2, 1, 0);
+        var queuePair = QueuePairExports.create(domain, wantedQueuePair(queue).address());
+
+        assertRefused(Errno.EBUSY, () -> SharedReceiveQueueExports.destroy(queue));
+        QueuePairExports.destroy(queuePair);
+        assertRefused(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertThat(SharedReceiveQueueExports.destroy(queue)).isZero();
+        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+
+        assertThat(DataPathFunctions.postSharedReceive(queue, 0, 0)).isEqualTo(Errno.EINVAL);
+        assertRefused(Errno.EINVAL, () -> SharedReceiveQueueExports.destroy(queue));
+        assertRefused(Errno.EINVAL, () -> modify(queue, 1, 0, BOTH));
+        assertRefused(Errno.EINVAL, () -> SharedReceiveQueueExports.query(queue, queue));
+    }
+
+    @Test
+    void shouldNotBeGivenToQueuePairsOfAnotherContext() {
+        var queue = newQueue(2, 1, 0);
+        var otherContext = DeviceExports.openDevice(device.structure().address());
+        var otherDomain = MemoryExports.allocateDomain(otherContext);
+        var wanted = wantedQueuePair(queue);
+        var otherCompletions = CompletionExports.createQueue(otherContext, 16, 0, 0, 0);
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(otherCompletions));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(otherCompletions));
+
+        assertRefused(Errno.EINVAL, () -> QueuePairExports.create(otherDomain, wanted.address()));
+        assertRefused(
+                Errno.EINVAL,
+                () -> QueuePairExports.create(domain, wantedQueuePair(completions).address()));
+
+        DeviceExports.closeDevice(otherContext);
+    }
+
+    @Test
+    void shouldNotBeDestroyedBeforeItsEventsAreAcknowledged() throws Exception {
+        var queue = newQueue(2, 1, 0);
+        var events = SharedReceiveQueueObject.of(queue).asyncEvents();
+        events.given();
+
+        var destroyer = Thread.ofPlatform().start(() -> SharedReceiveQueueExports.destroy(queue));
+        destroyer.join(50);
+        assertThat(destroyer.isAlive()).isTrue();
+        events.acknowledged(1);
+        destroyer.join();
+
+        assertRefused(Errno.EINVAL, () -> SharedReceiveQueueExports.destroy(queue));
+    }
+
+    @Test
+    void shouldTellThatTheLastReceiveIsTakenWhenAQueuePairFails() throws Exception {
+        var queue = newQueue(2, 1, 0);
+        var queuePair = QueuePairExports.create(domain, wantedQueuePair(queue).address());
+        toInitialized(queuePair);
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
+        QueuePairExports.modify(queuePair, attributes.address(), rdma_h.IBV_QP_STATE());
+        var event = ibv_async_event.allocate(arena);
+        assertThat(DeviceExports.getAsyncEvent(context, event.address())).isZero();
+        assertThat(ibv_async_event.event_type(event))
+                .isEqualTo(rdma_h.IBV_EVENT_QP_LAST_WQE_REACHED());
+        assertRefused(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, event.address()));
+
+        DeviceExports.acknowledgeAsyncEvent(event.address());
+    }
+}

@@ -1,0 +1,427 @@
+package org.jrdma.soft.roce.abi.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.roce.abi.Caller.assertRefused;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jrdma.abi.rdma.ibv_async_event;
+import org.jrdma.abi.rdma.ibv_device_attr;
+import org.jrdma.abi.rdma.ibv_qp;
+import org.jrdma.abi.rdma.ibv_qp_attr;
+import org.jrdma.abi.rdma.ibv_qp_cap;
+import org.jrdma.abi.rdma.ibv_qp_init_attr;
+import org.jrdma.abi.rdma.ibv_qp_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_qp_open_attr;
+import org.jrdma.abi.rdma.ibv_recv_wr;
+import org.jrdma.abi.rdma.ibv_send_wr;
+import org.jrdma.abi.rdma.ibv_srq_attr;
+import org.jrdma.abi.rdma.ibv_srq_init_attr_ex;
+import org.jrdma.abi.rdma.ibv_xrcd;
+import org.jrdma.abi.rdma.ibv_xrcd_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.Memory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** XRC domains and what is made in them, as a caller in C sees them. */
+@Timeout(30)
+class XrcTest {
+
+    // Of open(2).
+    private static final int CREATE = 0x40;
+    private static final int EXCLUSIVE = 0x80;
+
+    private static final int NO_FILE = -1;
+    private static final int STANDARD_INPUT = 0;
+    private static final int NEVER_OPENED = 9_999;
+
+    private final Arena arena = Arena.ofConfined();
+    private DeviceObject device;
+    private long context;
+    private long domain;
+    private long completions;
+    private long extended;
+
+    @BeforeEach
+    void open() {
+        device = Caller.newDevice();
+        context = DeviceExports.openDevice(device.structure().address());
+        domain = MemoryExports.allocateDomain(context);
+        completions = CompletionExports.createQueue(context, 16, 0, 0, 0);
+        extended = openDomain(context, NO_FILE, CREATE);
+    }
+
+    @AfterEach
+    void close() {
+        DeviceExports.closeDevice(context);
+        arena.close();
+    }
+
+    private long openDomain(long opener, int descriptor, int flags) {
+        var wanted = ibv_xrcd_init_attr.allocate(arena);
+        ibv_xrcd_init_attr.comp_mask(
+                wanted, rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
+        ibv_xrcd_init_attr.fd(wanted, descriptor);
+        ibv_xrcd_init_attr.oflags(wanted, flags);
+        return XrcFunctions.openDomain(opener, wanted.address());
+    }
+
+    private MemorySegment wantedQueue() {
+        var wanted = ibv_srq_init_attr_ex.allocate(arena);
+        ibv_srq_attr.max_wr(ibv_srq_init_attr_ex.attr(wanted), 4);
+        ibv_srq_attr.max_sge(ibv_srq_init_attr_ex.attr(wanted), 1);
+        ibv_srq_init_attr_ex.comp_mask(
+                wanted,
+                rdma_h.IBV_SRQ_INIT_ATTR_TYPE()
+                        | rdma_h.IBV_SRQ_INIT_ATTR_PD()
+                        | rdma_h.IBV_SRQ_INIT_ATTR_XRCD()
+                        | rdma_h.IBV_SRQ_INIT_ATTR_CQ());
+        ibv_srq_init_attr_ex.srq_type(wanted, rdma_h.IBV_SRQT_XRC());
+        ibv_srq_init_attr_ex.pd(wanted, MemorySegment.ofAddress(domain));
+        ibv_srq_init_attr_ex.xrcd(wanted, MemorySegment.ofAddress(extended));
+        ibv_srq_init_attr_ex.cq(wanted, MemorySegment.ofAddress(completions));
+        return wanted;
+    }
+
+    private long create(MemorySegment wanted) {
+        return XrcFunctions.createSharedQueue(context, wanted.address());
+    }
+
+    private int number(long queue) {
+        var target = arena.allocate(ValueLayout.JAVA_INT);
+        assertThat(XrcFunctions.sharedQueueNumber(queue, target.address())).isZero();
+        return target.get(ValueLayout.JAVA_INT, 0);
+    }
+
+    private MemorySegment wantedReceiver() {
+        var wanted = ibv_qp_init_attr_ex.allocate(arena);
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_XRC_RECV());
+        ibv_qp_init_attr_ex.comp_mask(wanted, rdma_h.IBV_QP_INIT_ATTR_XRCD());
+        ibv_qp_init_attr_ex.xrcd(wanted, MemorySegment.ofAddress(extended));
+        return wanted;
+    }
+
+    private MemorySegment wantedSender() {
+        var wanted = ibv_qp_init_attr_ex.allocate(arena);
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_XRC_SEND());
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
+        ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(wanted), 2);
+        ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(wanted), 7);
+        ibv_qp_init_attr_ex.comp_mask(wanted, rdma_h.IBV_QP_INIT_ATTR_PD());
+        ibv_qp_init_attr_ex.pd(wanted, MemorySegment.ofAddress(domain));
+        return wanted;
+    }
+
+    private long createQueuePair(MemorySegment wanted) {
+        return ContextFunctions.createQueuePair(context, wanted.address());
+    }
+
+    private MemorySegment wantedOpen(long in, int number) {
+        var wanted = ibv_qp_open_attr.allocate(arena);
+        ibv_qp_open_attr.comp_mask(
+                wanted,
+                rdma_h.IBV_QP_OPEN_ATTR_NUM()
+                        | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
+                        | rdma_h.IBV_QP_OPEN_ATTR_TYPE());
+        ibv_qp_open_attr.qp_num(wanted, number);
+        ibv_qp_open_attr.xrcd(wanted, MemorySegment.ofAddress(in));
+        ibv_qp_open_attr.qp_type(wanted, rdma_h.IBV_QPT_XRC_RECV());
+        return wanted;
+    }
+
+    private static int numberOfPair(long queuePair) {
+        return ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout()));
+    }
+
+    private int toError(long queuePair) {
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
+        ibv_qp_attr.port_num(attributes, (byte) 1);
+        QueuePairExports.modify(
+                queuePair,
+                attributes.address(),
+                rdma_h.IBV_QP_STATE()
+                        | rdma_h.IBV_QP_PORT()
+                        | rdma_h.IBV_QP_PKEY_INDEX()
+                        | rdma_h.IBV_QP_ACCESS_FLAGS());
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
+        return QueuePairExports.modify(queuePair, attributes.address(), rdma_h.IBV_QP_STATE());
+    }
+
+    private int state(long queuePair) {
+        var told = ibv_qp_attr.allocate(arena);
+        QueuePairExports.query(
+                queuePair, told.address(), 0, ibv_qp_init_attr.allocate(arena).address());
+        return ibv_qp_attr.qp_state(told);
+    }
+
+    // ---- domains
+
+    @Test
+    void shouldSayThatTheDeviceHasThem() {
+        var facts = ibv_device_attr.allocate(arena);
+        DeviceExports.queryDevice(context, facts.address());
+        assertThat(ibv_device_attr.device_cap_flags(facts) & rdma_h.IBV_DEVICE_XRC()).isNotZero();
+        assertThat(ibv_xrcd.context(Memory.at(extended, ibv_xrcd.layout())).address())
+                .isEqualTo(context);
+    }
+
+    @Test
+    void shouldBeFoundByItsFileAsTheFlagsSay(@TempDir Path folder) throws Exception {
+        var path = Files.createFile(folder.resolve("domain"));
+        var link = Files.createLink(folder.resolve("the-same"), path);
+        try (var _ = new FileInputStream(path.toFile());
+                var _ = new FileInputStream(link.toFile())) {
+            var one = descriptorOf(path);
+            var two = descriptorOf(link);
+            var otherContext = DeviceExports.openDevice(device.structure().address());
+
+            assertRefused(Errno.EAGAIN, () -> openDomain(context, one, 0));
+            var made = openDomain(context, one, CREATE | EXCLUSIVE);
+            assertRefused(Errno.EINVAL, () -> openDomain(context, two, CREATE | EXCLUSIVE));
+            var again = openDomain(context, two, CREATE);
+            var joined = openDomain(otherContext, two, 0);
+
+            assertThat(XrcDomainObject.of(again).domain())
+                    .isSameAs(XrcDomainObject.of(made).domain())
+                    .isSameAs(XrcDomainObject.of(joined).domain())
+                    .isNotSameAs(XrcDomainObject.of(extended).domain());
+            assertThat(XrcFunctions.closeDomain(made)).isZero();
+            assertThat(XrcFunctions.closeDomain(again)).isZero();
+            openDomain(context, two, 0);
+            DeviceExports.closeDevice(otherContext);
+        }
+    }
+
+    @Test
+    void shouldEndWithTheLastThatHasItOpen(@TempDir Path folder) throws Exception {
+        var path = Files.createFile(folder.resolve("domain"));
+        try (var _ = new FileInputStream(path.toFile())) {
+            var one = descriptorOf(path);
+            XrcFunctions.closeDomain(openDomain(context, one, CREATE));
+
+            assertRefused(Errno.EAGAIN, () -> openDomain(context, one, 0));
+        }
+    }
+
+    /** The number of the descriptor of a file that is open. */
+    private static int descriptorOf(Path file) throws IOException {
+        try (var links = Files.list(Path.of("/proc/self/fd"))) {
+            return links.filter(link -> isOf(file, link))
+                    .mapToInt(link -> Integer.parseInt(link.getFileName().toString()))
+                    .findAny()
+                    .orElseThrow();
+        }
+    }
+
+    private static boolean isOf(Path file, Path link) {
+        try {
+            return Files.readSymbolicLink(link).equals(file.toRealPath());
+        } catch (IOException e) {
+            return false; // closed since
+        }
+    }
+
+    @Test
+    void shouldNotBeFoundWithoutAFile() {
+        var other = openDomain(context, NO_FILE, CREATE);
+
+        assertThat(XrcDomainObject.of(other).domain())
+                .isNotSameAs(XrcDomainObject.of(extended).domain());
+    }
+
+    @Test
+    void shouldRefuseWhatNamesNoFileOrTooLittle() {
+        assertRefused(Errno.EBADF, () -> openDomain(context, NEVER_OPENED, CREATE));
+        var wanted = ibv_xrcd_init_attr.allocate(arena);
+        assertRefused(Errno.EINVAL, () -> XrcFunctions.openDomain(context, wanted.address()));
+        ibv_xrcd_init_attr.comp_mask(wanted, rdma_h.IBV_XRCD_INIT_ATTR_RESERVED());
+        assertRefused(Errno.EOPNOTSUPP, () -> XrcFunctions.openDomain(context, wanted.address()));
+        assertRefused(Errno.EINVAL, () -> XrcFunctions.closeDomain(domain));
+        assertThat(openDomain(context, STANDARD_INPUT, CREATE)).isNotZero();
+    }
+
+    @Test
+    void shouldNotBeClosedWhileOthersUseIt() {
+        var queue = create(wantedQueue());
+        assertRefused(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
+        assertRefused(Errno.EBUSY, () -> CompletionExports.destroyQueue(completions));
+        SharedReceiveQueueExports.destroy(queue);
+        var receiver = createQueuePair(wantedReceiver());
+        assertRefused(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
+        QueuePairExports.destroy(receiver);
+
+        assertThat(XrcFunctions.closeDomain(extended)).isZero();
+        assertRefused(Errno.EINVAL, () -> XrcFunctions.closeDomain(extended));
+    }
+
+    // ---- receive queues
+
+    @Test
+    void shouldNumberQueuesThatSendersName() {
+        var numbers = IntStream.range(0, 4).mapToObj(_ -> number(create(wantedQueue()))).toList();
+
+        assertThat(numbers).doesNotHaveDuplicates().allMatch(number -> number >>> 24 == 0);
+    }
+
+    @Test
+    void shouldMakeAPlainQueueToo() {
+        var wanted = wantedQueue();
+        ibv_srq_init_attr_ex.comp_mask(wanted, rdma_h.IBV_SRQ_INIT_ATTR_PD());
+        var untyped = create(wanted);
+        ibv_srq_init_attr_ex.comp_mask(
+                wanted, rdma_h.IBV_SRQ_INIT_ATTR_PD() | rdma_h.IBV_SRQ_INIT_ATTR_TYPE());
+        ibv_srq_init_attr_ex.srq_type(wanted, rdma_h.IBV_SRQT_BASIC());
+        var basic = create(wanted);
+
+        for (var queue : List.of(untyped, basic)) {
+            assertRefused(
+                    Errno.EOPNOTSUPP,
+                    () -> XrcFunctions.sharedQueueNumber(queue, arena.allocate(4).address()));
+            assertThat(SharedReceiveQueueExports.destroy(queue)).isZero();
+        }
+    }
+
+    @Test
+    void shouldRefuseQueuesThatLackSomethingOrAreOfAnotherContext() {
+        for (var missing :
+                List.of(
+                        rdma_h.IBV_SRQ_INIT_ATTR_PD(),
+                        rdma_h.IBV_SRQ_INIT_ATTR_XRCD(),
+                        rdma_h.IBV_SRQ_INIT_ATTR_CQ())) {
+            var wanted = wantedQueue();
+            ibv_srq_init_attr_ex.comp_mask(
+                    wanted, ibv_srq_init_attr_ex.comp_mask(wanted) & ~missing);
+            assertRefused(Errno.EINVAL, () -> create(wanted));
+        }
+        var tagged = wantedQueue();
+        ibv_srq_init_attr_ex.srq_type(tagged, rdma_h.IBV_SRQT_TM());
+        assertRefused(Errno.EOPNOTSUPP, () -> create(tagged));
+        var otherContext = DeviceExports.openDevice(device.structure().address());
+        var elsewhere = wantedQueue();
+        ibv_srq_init_attr_ex.xrcd(
+                elsewhere, MemorySegment.ofAddress(openDomain(otherContext, NO_FILE, CREATE)));
+        assertRefused(Errno.EINVAL, () -> create(elsewhere));
+        assertRefused(
+                Errno.EINVAL,
+                () -> XrcFunctions.createSharedQueue(otherContext, wantedQueue().address()));
+        DeviceExports.closeDevice(otherContext);
+    }
+
+    @Test
+    void shouldNotGiveToAQueuePairWhatSendersName() {
+        var wanted = ibv_qp_init_attr.allocate(arena);
+        ibv_qp_init_attr.qp_type(wanted, rdma_h.IBV_QPT_RC());
+        ibv_qp_init_attr.send_cq(wanted, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.recv_cq(wanted, MemorySegment.ofAddress(completions));
+        ibv_qp_init_attr.srq(wanted, MemorySegment.ofAddress(create(wantedQueue())));
+
+        assertRefused(Errno.EINVAL, () -> QueuePairExports.create(domain, wanted.address()));
+    }
+
+    // ---- queue pairs
+
+    @Test
+    void shouldMakeOneThatSendsOnlyAndOneThatReceivesOnly() {
+        var wanted = wantedSender();
+        var sender = createQueuePair(wanted);
+        var receiver = createQueuePair(wantedReceiver());
+        var failed = arena.allocate(ValueLayout.JAVA_LONG).address();
+        toError(sender);
+        toError(receiver);
+
+        assertThat(ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(wanted))).isZero();
+        for (var queuePair : List.of(sender, receiver)) {
+            assertThat(
+                            DataPathFunctions.postReceive(
+                                    queuePair, ibv_recv_wr.allocate(arena).address(), failed))
+                    .isEqualTo(Errno.EINVAL);
+        }
+        var request = ibv_send_wr.allocate(arena);
+        ibv_send_wr.opcode(request, rdma_h.IBV_WR_SEND());
+        assertThat(DataPathFunctions.postSend(receiver, request.address(), failed))
+                .isEqualTo(Errno.EINVAL);
+        assertThat(DataPathFunctions.postSend(sender, request.address(), failed)).isZero();
+        ibv_send_wr.qp_type.xrc.remote_srqn(
+                ibv_send_wr.qp_type.xrc(ibv_send_wr.qp_type(request)), 1 << 24);
+        assertThat(DataPathFunctions.postSend(sender, request.address(), failed))
+                .isEqualTo(Errno.EINVAL);
+    }
+
+    @Test
+    void shouldRefuseQueuePairsThatLackSomethingOrAreOfAnotherContext() {
+        var homeless = wantedReceiver();
+        ibv_qp_init_attr_ex.comp_mask(homeless, 0);
+        assertRefused(Errno.EINVAL, () -> createQueuePair(homeless));
+        var posting = wantedReceiver();
+        ibv_qp_init_attr_ex.comp_mask(
+                posting, rdma_h.IBV_QP_INIT_ATTR_XRCD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+        assertRefused(Errno.EOPNOTSUPP, () -> createQueuePair(posting));
+        var unprotected = wantedSender();
+        ibv_qp_init_attr_ex.comp_mask(unprotected, 0);
+        assertRefused(Errno.EINVAL, () -> createQueuePair(unprotected));
+        assertRefused(
+                Errno.EINVAL, () -> QueuePairExports.create(domain, wantedReceiver().address()));
+        var otherContext = DeviceExports.openDevice(device.structure().address());
+        assertRefused(
+                Errno.EINVAL,
+                () -> ContextFunctions.createQueuePair(otherContext, wantedReceiver().address()));
+        DeviceExports.closeDevice(otherContext);
+    }
+
+    @Test
+    void shouldOpenOneThatReceivesForOthersWhoThenShareItsStateItsEventsAndItsLife() {
+        var made = createQueuePair(wantedReceiver());
+        var opened =
+                XrcFunctions.openQueuePair(
+                        context, wantedOpen(extended, numberOfPair(made)).address());
+        assertThat(opened).isNotEqualTo(made);
+        assertThat(numberOfPair(opened)).isEqualTo(numberOfPair(made));
+
+        toError(opened);
+        assertThat(state(made)).isEqualTo(rdma_h.IBV_QPS_ERR());
+        assertThat(QueuePairExports.destroy(made)).isZero();
+
+        assertThat(state(opened)).isEqualTo(rdma_h.IBV_QPS_ERR());
+        var number = numberOfPair(opened);
+        assertThat(QueuePairExports.destroy(opened)).isZero();
+        assertRefused(
+                Errno.EINVAL,
+                () -> XrcFunctions.openQueuePair(context, wantedOpen(extended, number).address()));
+        var event = ibv_async_event.allocate(arena);
+        assertRefused(Errno.EAGAIN, () -> DeviceExports.getAsyncEvent(context, event.address()));
+    }
+
+    @Test
+    void shouldOpenNothingThatIsNotThere() {
+        var number = numberOfPair(createQueuePair(wantedReceiver()));
+        var other = openDomain(context, NO_FILE, CREATE);
+        assertRefused(
+                Errno.EINVAL,
+                () -> XrcFunctions.openQueuePair(context, wantedOpen(other, number).address()));
+        var wrongType = wantedOpen(extended, number);
+        ibv_qp_open_attr.qp_type(wrongType, rdma_h.IBV_QPT_RC());
+        assertRefused(Errno.EINVAL, () -> XrcFunctions.openQueuePair(context, wrongType.address()));
+        var incomplete = wantedOpen(extended, number);
+        ibv_qp_open_attr.comp_mask(incomplete, rdma_h.IBV_QP_OPEN_ATTR_NUM());
+        assertRefused(
+                Errno.EINVAL, () -> XrcFunctions.openQueuePair(context, incomplete.address()));
+        var unknown = wantedOpen(extended, number);
+        ibv_qp_open_attr.comp_mask(unknown, rdma_h.IBV_QP_OPEN_ATTR_RESERVED());
+        assertRefused(
+                Errno.EOPNOTSUPP, () -> XrcFunctions.openQueuePair(context, unknown.address()));
+    }
+}

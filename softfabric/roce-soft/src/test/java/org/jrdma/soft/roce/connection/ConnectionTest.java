@@ -1,0 +1,552 @@
+package org.jrdma.soft.roce.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.soft.roce.connection.World.Ear;
+import org.jrdma.soft.roce.connection.World.Party;
+import org.jrdma.soft.roce.engine.Address;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How two connection managers make and end connections over a network that is good, or not. */
+class ConnectionTest {
+
+    private static final long A_WHILE = 20_000;
+    private static final long FOR_EVER = 300_000;
+
+    private final World world = new World();
+    private final Ear ear = world.there.listen(8);
+
+    /** Whatever happened, nothing stays that nobody needs. */
+    @AfterEach
+    void shouldHaveForgottenEverything() {
+        world.lose(_ -> false);
+        ear.requests.forEach(party -> party.connection().close());
+        callers.forEach(party -> party.connection().close());
+        world.pass(FOR_EVER);
+        assertThat(world.here.engine.size()).isZero();
+        assertThat(world.there.engine.size()).isZero();
+    }
+
+    private final List<Party> callers = new ArrayList<>();
+
+    private Party call(int queuePair, String data) {
+        var caller = world.here.connect(world.there, queuePair, data);
+        callers.add(caller);
+        return caller;
+    }
+
+    /** A connection of queue pairs 17 and 34, of programs that answer at once. */
+    private Party connected() {
+        var caller = call(17, "");
+        world.passUntil(() -> !ear.requests.isEmpty());
+        request().reply(34, "");
+        world.passUntil(() -> !caller.events.isEmpty());
+        caller.connection().confirm();
+        world.passUntil(() -> !request().events.isEmpty());
+        return caller;
+    }
+
+    @Test
+    void shouldTellEachSideOfTheOther() {
+        var caller = call(17, "who are you?");
+        world.deliver();
+        var called = request();
+        assertThat(called.data).isEqualTo("who are you?");
+        assertThat(called.header)
+                .isEqualTo(new PrivateDataHeader(4711, world.here.address, world.there.address));
+        var asked = called.connection();
+        assertThat(asked.negotiated().peers())
+                .isEqualTo(
+                        new EndpointParameters(
+                                17, caller.connection().sequence(), 4, 3, true, false, 6));
+        assertThat(asked.negotiated().responderResources()).isEqualTo(3);
+        assertThat(asked.negotiated().initiatorDepth()).isEqualTo(4);
+
+        assertThat(called.reply(34, "guess")).isTrue();
+        world.deliver();
+
+        assertThat(caller.events).hasSize(1);
+        var reply = ((ConnectionEvent.Replied) caller.events.getFirst()).reply();
+        assertThat(World.text(reply.privateData())).isEqualTo("guess");
+        assertThat(caller.connection().negotiated().peers())
+                .isEqualTo(new EndpointParameters(34, asked.sequence(), 2, 1, true, true, 7));
+        assertThat(caller.connection().negotiated().responderResources()).isEqualTo(1);
+        assertThat(caller.connection().negotiated().initiatorDepth()).isEqualTo(2);
+        assertThat(asked.negotiated().responderResources()).isEqualTo(2);
+        assertThat(caller.connection().confirm()).isTrue();
+        world.deliver();
+        assertThat(called.told()).containsExactly("Established");
+        assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "RTU");
+    }
+
+    /** Who asked would else wait through all repeats. */
+    @Test
+    void shouldRefuseAnAnswerThatNamesNoQueuePairOfItsKind() {
+        var caller = call(17, "");
+        world.deliver();
+
+        request().reply(0, "");
+        world.deliver();
+
+        assertThat(caller.events)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        ConnectionEvent.Rejected.class,
+                        rejected ->
+                                assertThat(rejected.reason())
+                                        .isEqualTo(RejectionReason.INVALID_TRANSPORT));
+        assertThat(request().told()).containsExactly("Rejected");
+        assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "REJ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"REQ", "REP", "RTU", "DREQ", "DREP"})
+    void shouldBearTheLossOfEachMessage(String name) {
+        world.lose(World.first(name));
+
+        var caller = connected();
+        caller.connection().disconnect();
+        world.pass(A_WHILE);
+        request().connection().disconnect();
+        world.pass(A_WHILE);
+
+        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(request().told())
+                .containsExactly("Established", "Disconnected", "TimeWaitExited");
+        assertThat(world.count(name)).isGreaterThan(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"REQ", "REP", "RTU", "DREQ", "DREP"})
+    void shouldTakeEachMessageThatComesTwiceOnce(String name) {
+        world.duplicate(message -> message.name().equals(name));
+
+        var caller = connected();
+        caller.connection().disconnect();
+        world.pass(100);
+        request().connection().disconnect();
+        world.pass(A_WHILE);
+
+        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(request().told())
+                .containsExactly("Established", "Disconnected", "TimeWaitExited");
+    }
+
+    @Test
+    void shouldGiveUpOnASilentPeerAfterSixteenRequests() {
+        world.lose(_ -> true);
+        var caller = call(17, "");
+
+        world.pass(FOR_EVER);
+
+        assertThat(caller.told()).containsExactly("Unreachable");
+        assertThat(world.count("REQ")).isEqualTo(16);
+        assertThat(world.here.engine.size()).isZero();
+    }
+
+    @Test
+    void shouldGiveUpOnAPeerThatDoesNotConfirm() {
+        var caller = call(17, "");
+        world.deliver();
+        world.lose(message -> message.from().equals(world.here.address));
+        request().reply(34, "");
+
+        world.pass(FOR_EVER);
+
+        assertThat(request().told()).containsExactly("Unreachable");
+        assertThat(caller.told()).containsExactly("Replied");
+        assertThat(world.there.engine.size()).isZero();
+    }
+
+    @Test
+    void shouldGiveUpOnAPeerThatDoesNotAgreeToTheEnd() {
+        var caller = connected();
+        world.lose(message -> message.from().equals(world.there.address));
+        caller.connection().disconnect();
+
+        world.pass(FOR_EVER);
+
+        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(world.count("DREQ")).isEqualTo(16);
+    }
+
+    /** A receipt keeps the peer from giving up while a program takes its time. */
+    @Test
+    void shouldWaitForAProgramThatTakesItsTime() {
+        var caller = call(17, "");
+        world.pass(120_000);
+        assertThat(caller.events).isEmpty();
+        assertThat(world.count("MRA")).isPositive();
+        assertThat(world.count("REQ")).isLessThan(10);
+        request().reply(34, "");
+        world.pass(120_000);
+        assertThat(request().events).isEmpty();
+
+        assertThat(caller.connection().confirm()).isTrue();
+
+        world.deliver();
+        assertThat(request().told()).containsExactly("Established");
+    }
+
+    @Test
+    void shouldEndWhereBothDisconnectAtTheSameTime() {
+        var caller = connected();
+
+        caller.connection().disconnect();
+        request().connection().disconnect();
+        world.pass(100);
+        caller.connection().disconnect();
+        request().connection().disconnect();
+        world.pass(A_WHILE);
+
+        assertThat(caller.told()).containsExactly("Replied", "Disconnected", "TimeWaitExited");
+        assertThat(request().told())
+                .containsExactly("Established", "Disconnected", "TimeWaitExited");
+    }
+
+    @Test
+    void shouldTakeAPeersEndForTheConfirmation() {
+        world.lose(World.first("RTU"));
+        var caller = call(17, "");
+        world.deliver();
+        request().reply(34, "");
+        world.deliver();
+        caller.connection().confirm();
+        caller.connection().disconnect();
+
+        world.deliver();
+
+        assertThat(request().told()).containsExactly("Established", "Disconnected");
+    }
+
+    @Test
+    void shouldTakeAPacketForTheConfirmation() {
+        world.lose(message -> message.name().equals("RTU"));
+        var caller = call(17, "");
+        world.deliver();
+        assertThat(request().connection().establish()).isFalse();
+        request().reply(34, "");
+        world.deliver();
+        caller.connection().confirm();
+
+        assertThat(request().connection().establish()).isTrue();
+        assertThat(request().connection().establish()).isTrue();
+
+        assertThat(request().told()).containsExactly("Established");
+    }
+
+    @Test
+    void shouldRefuseWithTheProgramsData() {
+        var caller = call(17, "");
+        world.deliver();
+
+        assertThat(request().connection().reject(World.bytes("full"))).isTrue();
+
+        world.deliver();
+        var rejected = (ConnectionEvent.Rejected) caller.events.getFirst();
+        assertThat(rejected.reason()).isEqualTo(RejectionReason.CONSUMER);
+        assertThat(World.text(rejected.privateData())).isEqualTo("full");
+        assertThat(caller.events).hasSize(1);
+        assertThat(request().reply(34, "")).isFalse();
+        assertThat(request().connection().reject(World.bytes(""))).isFalse();
+    }
+
+    @Test
+    void shouldRefuseAReplyInsteadOfConfirmingIt() {
+        var caller = call(17, "");
+        world.deliver();
+        request().reply(34, "");
+        world.deliver();
+
+        caller.connection().reject(World.bytes("on second thoughts"));
+
+        world.deliver();
+        assertThat(request().told()).containsExactly("Rejected");
+    }
+
+    @Test
+    void shouldRefuseWhatNobodyListensFor() {
+        world.there.engine.stopListening(World.SERVICE);
+        var caller = call(17, "");
+
+        world.deliver();
+
+        assertThat(caller.events)
+                .singleElement()
+                .satisfies(event ->
+                        assertThat(((ConnectionEvent.Rejected) event).reason())
+                                .isEqualTo(RejectionReason.NO_LISTENER));
+    }
+
+    @Test
+    void shouldRefuseTwoListenersForTheSame() {
+        assertThatThrownBy(() -> world.there.listen(1)).isInstanceOf(IllegalStateException.class);
+    }
+
+    /** As with TCP: there may be room later. */
+    @Test
+    void shouldKeepARequestWaitingThatThereIsNoRoomFor() {
+        ear.room = 0;
+        var caller = call(17, "");
+        world.pass(1_000);
+        assertThat(caller.events).isEmpty();
+        assertThat(world.there.engine.size()).isZero();
+
+        ear.room = 1;
+        world.pass(A_WHILE);
+
+        assertThat(ear.requests).hasSize(1);
+    }
+
+    @Test
+    void shouldTellThePeerWhenItIsClosedInWhateverState() {
+        var asking = call(1, "");
+        world.deliver();
+        asking.connection().close();
+        assertThat(world.sent.getLast().message())
+                .isInstanceOfSatisfying(
+                        Rejection.class,
+                        rejection -> {
+                            assertThat(rejection.reason()).isEqualTo(RejectionReason.TIMEOUT);
+                            assertThat(rejection.adapter())
+                                    .isEqualTo(asking.connection().request().adapter());
+                        });
+        world.deliver();
+        assertThat(ear.requests.get(0).told()).containsExactly("Rejected");
+
+        var refused = call(2, "");
+        world.deliver();
+        ear.requests.get(1).connection().close();
+        world.deliver();
+        assertThat(refused.told()).containsExactly("Rejected");
+
+        var replied = call(3, "");
+        world.deliver();
+        ear.requests.get(2).reply(34, "");
+        world.deliver();
+        replied.connection().close();
+        world.deliver();
+        assertThat(ear.requests.get(2).told()).containsExactly("Rejected");
+
+        var abandoned = call(4, "");
+        world.deliver();
+        ear.requests.get(3).reply(35, "");
+        world.deliver();
+        ear.requests.get(3).connection().close();
+        world.deliver();
+        assertThat(abandoned.told()).containsExactly("Replied", "Rejected");
+
+        var ended = call(5, "");
+        world.deliver();
+        ear.requests.get(4).reply(36, "");
+        world.deliver();
+        ended.connection().confirm();
+        world.deliver();
+        ended.connection().close();
+        world.deliver();
+        assertThat(ear.requests.get(4).told()).containsExactly("Established", "Disconnected");
+        ear.requests.get(4).connection().close();
+        world.pass(A_WHILE);
+        assertThat(ended.told()).containsExactly("Replied");
+    }
+
+    /** The confirmation is lost, and then the peer gives up: the kernel tells of it so, too. */
+    @Test
+    void shouldTellThatAConnectionIsRefusedAfterItWasMade() {
+        var caller = call(17, "");
+        world.deliver();
+        request().reply(34, "");
+        world.deliver();
+        world.lose(message -> message.name().equals("RTU"));
+        caller.connection().confirm();
+
+        request().connection().close();
+        world.pass(A_WHILE);
+
+        assertThat(caller.told()).containsExactly("Replied", "Rejected", "TimeWaitExited");
+    }
+
+    @Test
+    void shouldTellThePeerOfItsCloseThoughTheWordIsLost() {
+        var caller = connected();
+        world.lose(World.first("DREQ"));
+
+        caller.connection().close();
+        world.pass(A_WHILE);
+
+        assertThat(request().told()).containsExactly("Established", "Disconnected");
+    }
+
+    @Test
+    void shouldEndAConnectionWhoseQueuePairThePeerUsesAnew() {
+        var former = connected();
+        world.lose(message -> message.from().equals(world.here.address)); // as if it were killed
+        former.connection().close();
+        world.lose(_ -> false);
+
+        var again = call(17, "");
+        world.deliver();
+
+        assertThat(((ConnectionEvent.Rejected) again.events.getFirst()).reason())
+                .isEqualTo(RejectionReason.STALE_CONNECTION);
+        world.pass(A_WHILE);
+        assertThat(request().told())
+                .containsExactly("Established", "Disconnected", "TimeWaitExited");
+        var third = call(17, "");
+        world.deliver();
+        assertThat(third.events).isEmpty();
+        assertThat(ear.requests).hasSize(2);
+    }
+
+    /** As after a peer has lost its memory: it answers with a queue pair that it had given. */
+    @Test
+    void shouldEndAConnectionWhoseQueuePairThePeerAnswersWith() {
+        var former = connected();
+        var again = call(18, "");
+        world.deliver();
+        ear.requests.get(1).reply(34, "");
+
+        world.deliver();
+
+        assertThat(((ConnectionEvent.Rejected) ear.requests.get(1).events.getFirst()).reason())
+                .isEqualTo(RejectionReason.STALE_CONNECTION);
+        assertThat(again.events).isEmpty();
+        assertThat(request().told()).containsExactly("Established", "Disconnected");
+        request().connection().disconnect();
+        world.passUntil(() -> ear.requests.size() == 3);
+        ear.requests.get(2).reply(34, "");
+        world.deliver();
+        assertThat(again.told()).containsExactly("Replied");
+        assertThat(former.told()).startsWith("Replied", "Disconnected");
+    }
+
+    private Party request() {
+        return ear.requests.getFirst();
+    }
+
+    @Test
+    void shouldSayThatItDoesNotKnowAConnection() {
+        var peer = world.here.address;
+        world.there.engine.received(
+                peer,
+                new ConnectReply(
+                                1,
+                                2,
+                                3,
+                                4,
+                                new EndpointParameters(5, 6, 1, 1, true, false, 7),
+                                false,
+                                0,
+                                0,
+                                World.bytes(""))
+                        .encode());
+        assertThat(world.sent.removeFirst().message())
+                .isInstanceOfSatisfying(
+                        Rejection.class,
+                        rejection -> {
+                            assertThat(rejection.reason())
+                                    .isEqualTo(RejectionReason.INVALID_COMMUNICATION_ID);
+                            assertThat(rejection.remoteId()).isEqualTo(2);
+                            assertThat(rejection.localId()).isEqualTo(3); // as the peer has it
+                        });
+        world.there.engine.received(peer, new DisconnectRequest(1, 2, 3, 4).encode());
+        assertThat(world.sent.removeFirst().message()).isEqualTo(new DisconnectReply(1, 3, 2));
+
+        for (var message :
+                List.of(
+                        new ReadyToUse(1, 2, 3),
+                        new DisconnectReply(1, 2, 3),
+                        new ReceiptAcknowledgement(1, 2, 3, AnsweredMessage.REPLY, 20),
+                        new Rejection(1, 2, 3, AnsweredMessage.REQUEST, 28, World.bytes("")),
+                        new Rejection(1, 2, 3, AnsweredMessage.OTHER, 4, World.bytes("")),
+                        new SidrReply(1, 2, 0, 3, 4, 5, World.bytes("")))) {
+            world.there.engine.received(peer, message.encode());
+        }
+        assertThat(world.sent).isEmpty();
+    }
+
+    @Test
+    void shouldTakeNoMessageOfOthers() {
+        var caller = connected();
+        var request = caller.connection().request();
+        var there = request().connection();
+        var stranger = Address.ipv4(0x0a00_0003);
+
+        for (var message :
+                List.of(
+                        new DisconnectRequest(1, request.localId(), there.localId, 34),
+                        new Rejection(
+                                1,
+                                request.localId(),
+                                there.localId,
+                                AnsweredMessage.OTHER,
+                                28,
+                                World.bytes("")),
+                        new DisconnectReply(1, request.localId(), there.localId))) {
+            world.there.engine.received(stranger, message.encode());
+        }
+        // nor one of the peer's about another queue pair
+        world.there.engine.received(
+                world.here.address,
+                new DisconnectRequest(1, request.localId(), there.localId, 35).encode());
+
+        assertThat(request().told()).containsExactly("Established");
+    }
+
+    @Test
+    void shouldRefuseARequestThatNamesOthers() {
+        var request = call(17, "").connection().request();
+        world.lose(_ -> true);
+        var stranger = Address.ipv4(0x0a00_0003);
+
+        world.there.engine.received(stranger, request.encode());
+
+        assertThat(((Rejection) world.sent.getLast().message()).reason())
+                .isEqualTo(RejectionReason.INVALID_GID);
+    }
+
+    @Test
+    void shouldRefusePacketsThatItsNetworkCannotCarryAndOtherTransports() {
+        var request = call(17, "").connection().request();
+        world.lose(_ -> true);
+        var datagram = request.encode();
+
+        datagram.set(ValueLayout.JAVA_BYTE, Message.HEADER_BYTES + 50, (byte) 0x50);
+        world.there.engine.received(world.here.address, datagram);
+        assertThat(((Rejection) world.sent.getLast().message()).reason())
+                .isEqualTo(RejectionReason.INVALID_MTU);
+
+        datagram = request.encode();
+        datagram.set(
+                ValueLayout.JAVA_BYTE, Message.HEADER_BYTES + 43, (byte) (20 << 3 | 1 << 1 | 1));
+        world.there.engine.received(world.here.address, datagram);
+        assertThat(((Rejection) world.sent.getLast().message()).reason())
+                .isEqualTo(RejectionReason.INVALID_TRANSPORT);
+        assertThat(ear.requests).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseStepsOutOfTheirTurn() {
+        var caller = call(17, "");
+        assertThat(caller.connection().confirm()).isFalse();
+        assertThat(caller.connection().disconnect()).isFalse();
+        assertThat(caller.reply(1, "")).isFalse();
+        assertThat(caller.connection().reject(World.bytes(""))).isFalse();
+        world.deliver();
+        assertThat(request().connection().confirm()).isFalse();
+        assertThat(request().connection().disconnect()).isFalse();
+        assertThatThrownBy(() -> request().reply(34, "x".repeat(197)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("197")
+                .hasMessageContaining("196");
+        assertThat(request().reply(34, "x".repeat(196))).isTrue();
+        assertThat(request().reply(34, "")).isFalse();
+    }
+}

@@ -1,0 +1,128 @@
+package org.jrdma.soft.roce.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.soft.roce.connection.World.Ear;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How one finds where datagrams for a service go. */
+class SidrTest implements SidrClient.Receiver {
+
+    private static final long A_WHILE = 20_000;
+
+    private final World world = new World();
+    private final Ear ear = world.there.listen(4);
+    private final List<SidrReply> replies = new ArrayList<>();
+    private int unreachable;
+
+    @Override
+    public void answered(SidrReply reply) {
+        replies.add(reply);
+    }
+
+    @Override
+    public void unreachable() {
+        unreachable++;
+    }
+
+    private SidrClient ask() {
+        return world.here.engine.ask(
+                world.there.address,
+                World.SERVICE,
+                0xffff,
+                new PrivateDataHeader(4711, world.here.address, world.there.address)
+                        .followedBy(World.bytes("where?")),
+                this);
+    }
+
+    @AfterEach
+    void shouldHaveForgottenEverything() {
+        world.lose(_ -> false);
+        ear.inquiries.forEach(SidrServer::close);
+        world.pass(A_WHILE);
+        assertThat(world.here.engine.size()).isZero();
+        assertThat(world.there.engine.size()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "SIDR_REQ", "SIDR_REP"})
+    void shouldAnswerThoughAMessageIsLost(String name) {
+        world.lose(World.first(name));
+        ask();
+        world.pass(2_000);
+        ear.inquiries.getFirst().accept(34, 0x0123_4567, World.bytes("here"));
+        world.pass(2_000);
+
+        assertThat(replies).hasSize(1);
+        var reply = replies.getFirst();
+        assertThat(reply.status()).isEqualTo(SidrReply.VALID);
+        assertThat(reply.queuePair()).isEqualTo(34);
+        assertThat(reply.queueKey()).isEqualTo(0x0123_4567);
+        assertThat(World.text(reply.privateData())).isEqualTo("here");
+        assertThat(ear.inquiries).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SIDR_REQ", "SIDR_REP"})
+    void shouldTakeEachMessageThatComesTwiceOnce(String name) {
+        world.duplicate(message -> message.name().equals(name));
+        ask();
+        world.deliver();
+        ear.inquiries.getFirst().accept(34, 1, World.bytes(""));
+        world.deliver();
+
+        assertThat(ear.inquiries).hasSize(1);
+        assertThat(replies).hasSize(1);
+    }
+
+    @Test
+    void shouldRefuse() {
+        ask();
+        world.deliver();
+        var inquiry = ear.inquiries.getFirst();
+
+        assertThat(inquiry.reject(World.bytes("no"))).isTrue();
+        assertThat(inquiry.accept(34, 1, World.bytes(""))).isFalse();
+
+        world.deliver();
+        assertThat(replies).hasSize(1);
+        assertThat(replies.getFirst().status()).isEqualTo(SidrReply.REJECTED);
+        assertThat(World.text(replies.getFirst().privateData())).isEqualTo("no");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoSuchService() {
+        world.there.engine.stopListening(World.SERVICE);
+        ask();
+        world.deliver();
+
+        assertThat(replies.getFirst().status()).isEqualTo(SidrReply.UNSUPPORTED);
+    }
+
+    @Test
+    void shouldGiveUpOnASilentPeer() {
+        world.lose(_ -> true);
+        ask();
+        world.pass(100_000);
+
+        assertThat(unreachable).isEqualTo(1);
+        assertThat(world.count("SIDR_REQ")).isEqualTo(16);
+    }
+
+    @Test
+    void shouldHearNothingOfAQuestionThatIsClosed() {
+        var question = ask();
+        world.deliver();
+        question.close();
+        ear.inquiries.getFirst().accept(34, 1, World.bytes(""));
+        world.deliver();
+
+        assertThat(replies).isEmpty();
+        assertThat(unreachable).isZero();
+    }
+}

@@ -1,0 +1,94 @@
+package org.jrdma.soft.roce.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.Engine;
+import org.jrdma.soft.roce.engine.EngineOptions;
+import org.jrdma.soft.roce.engine.PacketLink;
+import org.jrdma.soft.roce.memory.MemoryRegistry;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What comes in before anybody looks into it. */
+class PacketReceiverTest {
+
+    private static final int PACKETS_A_ROUND = 128;
+    private static final int DATAGRAMS = 1_000;
+
+    private final SystemCalls calls = new SystemCalls();
+
+    /** Of datagrams with nothing in them, too: others wait for its end. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 100})
+    void shouldEndARoundHoweverManyDatagramsWait(int bytes) throws Exception {
+        var socket = open();
+        try (var sender = new DatagramSocket()) {
+            var address = socket.address();
+            var incoming = new PacketReceiver(LocalInterface.of(address).index(), Arena.ofAuto());
+            var engine =
+                    new Engine(
+                            new NoLink(),
+                            new MemoryRegistry(ThreadLocalRandom.current()),
+                            EngineOptions.DEFAULTS,
+                            ThreadLocalRandom.current());
+            var host = ByteBuffer.allocate(4).putInt((int) address.low()).array();
+            var datagram = // a channel would not send an empty one
+                    new DatagramPacket(
+                            new byte[bytes],
+                            bytes,
+                            InetAddress.getByAddress(host),
+                            PacketBuffer.UDP_PORT);
+            for (var i = 0; i < DATAGRAMS; i++) {
+                sender.send(datagram);
+            }
+
+            var rounds = 1;
+            while (!incoming.receive(socket, engine, PACKETS_A_ROUND)) {
+                rounds++;
+            }
+
+            // The kernel may have combined some, which then come together.
+            assertThat(rounds).isBetween(bytes == 0 ? DATAGRAMS / PACKETS_A_ROUND : 2, DATAGRAMS);
+        } finally {
+            socket.close();
+        }
+    }
+
+    private UdpSocket open() throws FabricException {
+        while (true) {
+            try {
+                var host = ThreadLocalRandom.current().nextInt(1, 0xfd_ffff);
+                var address = Address.ipv4(0x7f01_0000 + host);
+                return UdpSocket.at(address, LocalInterface.of(address), 4 << 20, calls);
+            } catch (FabricException e) {
+                if (e.code() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static final class NoLink implements PacketLink {
+
+        @Override
+        public @Nullable PacketBuffer claim() {
+            return null;
+        }
+
+        @Override
+        public void send(PacketBuffer packet) {
+            throw new AssertionError("nobody answers these");
+        }
+    }
+}

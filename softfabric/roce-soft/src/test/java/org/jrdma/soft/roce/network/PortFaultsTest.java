@@ -1,0 +1,223 @@
+package org.jrdma.soft.roce.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.jrdma.soft.roce.engine.CompletionStatus;
+import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.model.NetworkFaultCounts;
+import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.model.TracedPacket.Direction;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.packet.Transport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class PortFaultsTest {
+
+    private static final int PACKETS = 20_000;
+
+    private static final NetworkFaults BAD =
+            NetworkFaults.seeded(7)
+                    .withLoss(0.05)
+                    .withDuplication(0.05)
+                    .withReordering(0.05)
+                    .withCorruption(0.02)
+                    .withDelay(0.02, Duration.ofMillis(1));
+
+    @Test
+    void shouldDecideTheSameWithTheSameSeed() {
+        var first = decisions(BAD);
+        assertThat(decisions(BAD)).isEqualTo(first);
+        assertThat(decisions(NetworkFaults.seeded(8).withLoss(0.05))).isNotEqualTo(first);
+        assertThat(first).contains("PASS", "PASS_TWICE", "HELD_BACK", "LOST");
+    }
+
+    /** Each alone: of a tenth of the packets. */
+    private static Stream<Arguments> troubles() {
+        var good = NetworkFaults.seeded(3);
+        return Stream.of(
+                arguments(0, good.withLoss(0.1)),
+                arguments(1, good.withDuplication(0.1)),
+                arguments(2, good.withReordering(0.1)),
+                arguments(3, good.withCorruption(0.1)),
+                arguments(4, good.withDelay(0.1, Duration.ofNanos(1))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("troubles")
+    void shouldCountAsMuchTroubleAsWasAskedForAndNoOther(int kind, NetworkFaults trouble) {
+        var maker = new FaultInjector(trouble);
+        var packet = new PacketBuffer();
+        packet.length(64);
+        for (var i = 0; i < PACKETS; i++) {
+            for (var late = maker.due(i); late != null; late = maker.due(i)) {
+                maker.free(late);
+            }
+            maker.decide(packet, i);
+        }
+
+        var counts = maker.counts();
+        assertThat(counts.sent()).isEqualTo(PACKETS);
+        var each =
+                new ArrayList<>(
+                        List.of(
+                                counts.lost(),
+                                counts.duplicated(),
+                                counts.overtaken(),
+                                counts.damaged(),
+                                counts.delayed()));
+        // Five standard deviations.
+        var off = (long) (5 * Math.sqrt(PACKETS * 0.1 * 0.9));
+        assertThat(each.remove(kind)).isCloseTo(PACKETS / 10, within(off));
+        assertThat(each).containsOnly(0L);
+    }
+
+    /** Nobody overtakes the only one. */
+    @Test
+    void shouldCountAsOvertakenOnlyWhatWas() {
+        var maker = new FaultInjector(NetworkFaults.seeded(3).withReordering(1));
+        var packet = new PacketBuffer();
+        packet.length(64);
+
+        maker.decide(packet, 0);
+        maker.free(maker.due(Duration.ofSeconds(1).toNanos()));
+
+        assertThat(maker.counts()).isEqualTo(new NetworkFaultCounts(1, 0, 0, 0, 0, 0));
+    }
+
+    @Test
+    void shouldCountWhatAListenerSees() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            var seen = new CopyOnWriteArrayList<Direction>();
+            left.port.listen(packet -> seen.add(packet.direction()));
+            left.port.faults(NetworkFaults.seeded(5).withLoss(0.2).withDuplication(0.2));
+            left.move(pair[0], 1, SendOperation.WRITE, 0, 200_000, right);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+            left.port.close();
+
+            var counts = left.port.faultCounts();
+            assertThat(counts.sent()).isGreaterThanOrEqualTo(200_000 / 1024);
+            assertThat(seen).filteredOn(Direction.LOST::equals).hasSize((int) counts.lost());
+            assertThat(seen)
+                    .filteredOn(Direction.SENT::equals)
+                    .hasSize((int) (counts.sent() - counts.lost() + counts.duplicated()));
+        }
+    }
+
+    private static List<String> decisions(NetworkFaults trouble) {
+        var maker = new FaultInjector(trouble);
+        var packet = new PacketBuffer();
+        packet.length(64);
+        var decisions = new ArrayList<String>();
+        for (var i = 0; i < 500; i++) {
+            decisions.add(maker.decide(packet, i).toString());
+            decisions.add(
+                    Arrays.toString(
+                            packet.memory()
+                                    .asSlice(PacketBuffer.START, 64)
+                                    .toArray(ValueLayout.JAVA_BYTE)));
+        }
+        return decisions;
+    }
+
+    /** Nobody sends again what an unreliable connection has lost. */
+    @Test
+    void shouldHandOnWhatIsLateThoughTheNetworkIsGoodAgain() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var one = left.newQueuePair(Transport.UNRELIABLE);
+            var other = right.newQueuePair(Transport.UNRELIABLE);
+            left.connect(one, right, other, 1024, 14);
+            right.connect(other, left, one, 1024, 14);
+            right.receive(other, 1, 0, 64);
+            left.port.faults(NetworkFaults.NONE.withDelay(1, Duration.ofMillis(100)));
+            left.send(one, 2, 0, 64);
+            assertThat(left.await().id()).isEqualTo(2);
+
+            left.port.faults(NetworkFaults.NONE);
+
+            assertThat(right.await().id()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldBringEveryByteThroughABadNetwork() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var one = left.newQueuePair(Transport.RELIABLE);
+            var other = right.newQueuePair(Transport.RELIABLE);
+            left.connect(one, right, other, 1024, 10);
+            right.connect(other, left, one, 1024, 10);
+            left.port.faults(BAD);
+            right.port.faults(BAD);
+            left.memory.fill((byte) 11);
+            for (var i = 0; i < 40; i++) {
+                left.move(one, i, SendOperation.WRITE, i * 20_000L, 20_000, right);
+            }
+            for (var i = 0; i < 40; i++) {
+                var done = left.await();
+                assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+                assertThat(done.id()).isEqualTo(i);
+            }
+            assertThat(right.memory.asSlice(0, 800_000).mismatch(left.memory.asSlice(0, 800_000)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldLetNothingThroughWhileTheLinkIsDown() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere()) {
+            var pair = Station.connected(left, right, 1024);
+            right.port.linkUp(false);
+            left.move(pair[0], 1, SendOperation.WRITE, 0, 100, right);
+            Thread.sleep(30);
+            assertThat(left.done).isEmpty();
+            right.port.linkUp(true);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+    }
+
+    @Test
+    void shouldExhaustTheRetriesOfAPeerThatIsGoneAndOfNobodyElse() throws Exception {
+        try (var left = Station.anywhere();
+                var right = Station.anywhere();
+                var third = Station.anywhere()) {
+            var good = Station.connected(left, third, 1024);
+            var one = left.newQueuePair(Transport.RELIABLE);
+            var other = right.newQueuePair(Transport.RELIABLE);
+            left.connect(one, right, other, 1024, 11);
+            right.connect(other, left, one, 1024, 11);
+            right.port.close();
+            var start = System.nanoTime();
+            left.move(one, 1, SendOperation.WRITE, 0, 100, right);
+            left.move(good[0], 2, SendOperation.WRITE, 0, 100, third);
+            assertThat(left.await().id()).isEqualTo(2);
+            assertThat(left.await().status()).isEqualTo(CompletionStatus.RETRIES_EXCEEDED);
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(8 * (4_096L << 11));
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoProbability() {
+        assertThatThrownBy(() -> NetworkFaults.NONE.withLoss(1.5))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("loss");
+        assertThatThrownBy(() -> NetworkFaults.NONE.withDelay(Double.NaN, Duration.ZERO))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}
