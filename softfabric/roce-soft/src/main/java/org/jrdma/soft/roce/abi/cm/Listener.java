@@ -42,10 +42,7 @@ final class Listener {
         this.room =
                 new AtomicInteger(backlog > 0 && backlog < MOST_BACKLOG ? backlog : MOST_BACKLOG);
         for (var device : devices) {
-            device.control(manager -> {
-                manager.listen(serviceId, new DeviceListener(device));
-                return true;
-            });
+            device.run(manager -> manager.listen(serviceId, new DeviceListener(device)));
         }
     }
 
@@ -56,10 +53,7 @@ final class Listener {
 
     void stop() {
         for (var device : devices) {
-            device.control(manager -> {
-                manager.stopListening(serviceId);
-                return true;
-            });
+            device.run(manager -> manager.stopListening(serviceId));
         }
     }
 

@@ -44,10 +44,7 @@ final class SidrClientExchange implements PeerExchange {
 
     @Override
     public void close() {
-        device.control(_ -> {
-            question.close();
-            return true;
-        });
+        device.run(_ -> question.close());
     }
 
     private record Answers(Address peer, IdentifierEvents events, IdentifierOptions options)

@@ -39,9 +39,6 @@ final class SidrServerExchange implements PeerExchange {
 
     @Override
     public void close() {
-        device.control(_ -> {
-            inquiry.close();
-            return true;
-        });
+        device.run(_ -> inquiry.close());
     }
 }
