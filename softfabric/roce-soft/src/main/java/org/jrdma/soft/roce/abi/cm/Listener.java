@@ -92,12 +92,12 @@ final class Listener {
         }
 
         @Override
-        public boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data) {
+        public boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data) {
             if (!listener.type().isDatagram()) {
                 return false;
             }
             var made = listener.incoming(device, header, device.mtu());
-            made.exchange(new SidrServerExchange(device, inquiry));
+            made.exchange(new SidrServerExchange(device, server));
             return report(made, IdentifierEvents::withoutParameters, data);
         }
 
