@@ -117,12 +117,12 @@ public final class ConnectionManager implements ManagementAgent {
             int partitionKey,
             MemorySegment privateData,
             SidrClient.Receiver receiver) {
-        var question =
+        var client =
                 new SidrClient(
                         this, newId(), remote, serviceId, partitionKey, privateData, receiver);
-        byId.put(question.localId, question);
-        question.ask();
-        return question;
+        byId.put(client.localId, client);
+        client.ask();
+        return client;
     }
 
     private int newId() {
@@ -176,13 +176,13 @@ public final class ConnectionManager implements ManagementAgent {
         forget(connection, new PeerId(connection.remote(), connection.remoteId(), false));
     }
 
-    void forget(SidrClient question) {
-        byId.remove(question.localId);
-        question.wakeNoMore();
+    void forget(SidrClient client) {
+        byId.remove(client.localId);
+        client.wakeNoMore();
     }
 
-    void forget(SidrServer inquiry) {
-        forget(inquiry, new PeerId(inquiry.remote(), inquiry.requestId(), true));
+    void forget(SidrServer server) {
+        forget(server, new PeerId(server.remote(), server.requestId(), true));
     }
 
     private void forget(TimedExchange timed, PeerId peer) {
@@ -249,9 +249,9 @@ public final class ConnectionManager implements ManagementAgent {
             }
             case SidrRequest request -> asked(source, request);
             case SidrReply reply -> {
-                if (byId.get(reply.requestId()) instanceof SidrClient question
-                        && question.remote().equals(source)) {
-                    question.answered(reply);
+                if (byId.get(reply.requestId()) instanceof SidrClient client
+                        && client.remote().equals(source)) {
+                    client.answered(reply);
                 }
             }
         }
@@ -410,30 +410,29 @@ public final class ConnectionManager implements ManagementAgent {
     private void asked(Address source, SidrRequest request) {
         var peer = new PeerId(source, request.requestId(), true);
         if (byPeer.get(peer) instanceof SidrServer known) {
-            known.askedAgain();
+            known.requestedAgain();
             return;
         }
-        var inquiry = new SidrServer(this, newId(), source, request);
+        var server = new SidrServer(this, newId(), source, request);
         var service = services.get(request.serviceId());
         if (service == null) {
-            send(source, inquiry.reply(SidrReply.UNSUPPORTED));
+            send(source, server.reply(SidrReply.UNSUPPORTED));
             return;
         }
         PrivateDataHeader header;
         try {
             header = PrivateDataHeader.decode(request.privateData());
         } catch (MalformedPacketException e) {
-            send(source, inquiry.reply(SidrReply.REJECTED));
+            send(source, server.reply(SidrReply.REJECTED));
             return;
         }
         if (!header.source().equals(source) || !header.destination().equals(address)) {
-            send(source, inquiry.reply(SidrReply.REJECTED));
+            send(source, server.reply(SidrReply.REJECTED));
             return;
         }
-        if (service.asked(
-                inquiry, header, request.privateData().asSlice(PrivateDataHeader.BYTES))) {
-            byId.put(inquiry.localId, inquiry);
-            byPeer.put(peer, inquiry);
+        if (service.asked(server, header, request.privateData().asSlice(PrivateDataHeader.BYTES))) {
+            byId.put(server.localId, server);
+            byPeer.put(peer, server);
         }
     }
 }

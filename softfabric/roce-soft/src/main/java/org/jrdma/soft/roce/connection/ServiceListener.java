@@ -26,5 +26,5 @@ public interface ServiceListener {
      *
      * @return false to drop the request, which the peer repeats
      */
-    boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data);
+    boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data);
 }

@@ -79,7 +79,7 @@ public final class SidrServer extends TimedExchange {
         reject(NOTHING);
     }
 
-    void askedAgain() {
+    void requestedAgain() {
         if (reply != null) {
             manager.send(remote, reply);
         }

@@ -86,10 +86,7 @@ final class DatagramRequester implements Requester {
 
     @Override
     public void flush() {
-        for (var head = queue.head(); head < queue.tail(); head++) {
-            queuePair.completions().completeSend(queue.slot(head), CompletionStatus.FLUSHED);
-            queue.release(head + 1);
-        }
+        queue.flush(queuePair.completions());
     }
 
     @Override

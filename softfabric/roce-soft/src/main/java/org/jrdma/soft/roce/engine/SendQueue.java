@@ -21,4 +21,12 @@ public final class SendQueue extends WorkRing<SendWork> {
                         Arena.ofAuto().allocate((long) length(capacity) * (maxInline + 7 & ~7), 8));
         return () -> new SendWork(maxBuffers, memory.allocate(maxInline, 8));
     }
+
+    /** Completes all work as flushed. */
+    void flush(CompletionReporter completions) {
+        for (var head = head(); head < tail(); head++) {
+            completions.completeSend(slot(head), CompletionStatus.FLUSHED);
+            release(head + 1);
+        }
+    }
 }

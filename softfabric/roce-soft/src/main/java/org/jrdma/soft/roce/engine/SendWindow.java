@@ -83,7 +83,7 @@ final class SendWindow {
     }
 
     void completeHead() {
-        complete();
+        removeHead(CompletionStatus.SUCCESS);
         completeLocal();
     }
 
@@ -101,12 +101,8 @@ final class SendWindow {
             if (cursor == head) {
                 cursor++;
             }
-            complete();
+            removeHead(CompletionStatus.SUCCESS);
         }
-    }
-
-    private void complete() {
-        removeHead(CompletionStatus.SUCCESS);
     }
 
     private void removeHead(CompletionStatus status) {

@@ -97,10 +97,7 @@ final class UnreliableRequester implements Requester {
     @Override
     public void flush() {
         packet = 0;
-        for (var head = queue.head(); head < queue.tail(); head++) {
-            queuePair.completions().completeSend(queue.slot(head), CompletionStatus.FLUSHED);
-            queue.release(head + 1);
-        }
+        queue.flush(queuePair.completions());
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -104,7 +105,11 @@ public final class Port implements AutoCloseable {
                 on.name(),
                 on.pathMtu(),
                 socket.receiveBuffer());
-        thread = Thread.ofPlatform().daemon().name("jrdma-soft-" + address).unstarted(this::run);
+        thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("jrdma-soft-" + address)
+                        .unstarted(this::runThread);
     }
 
     /**
@@ -202,6 +207,14 @@ public final class Port implements AutoCloseable {
         }
     }
 
+    /** As {@link #control}, without a result. */
+    public void run(Consumer<Engine> action) {
+        control(engine -> {
+            action.accept(engine);
+            return true;
+        });
+    }
+
     /** Runs an action once after a delay. For receivers of a completion, during the call only. */
     public void alarm(long nanos, Runnable action) {
         if (!lock.isHeldByCurrentThread()) {
@@ -248,10 +261,7 @@ public final class Port implements AutoCloseable {
 
     /** Injects network faults into the packets sent from now on. */
     public void faults(NetworkFaults faults) {
-        control(_ -> {
-            outgoing.faults(faults);
-            return true;
-        });
+        run(_ -> outgoing.faults(faults));
     }
 
     /** The network faults injected so far. May be called after {@link #close}. */
@@ -267,20 +277,18 @@ public final class Port implements AutoCloseable {
 
     /** Sets the listener that sees all packets; null for none. */
     public void listen(@Nullable PacketListener listener) {
-        control(_ -> {
+        run(_ -> {
             var tracer = listener == null ? null : new PacketTracer(listener);
             outgoing.tracer(tracer);
             incoming.tracer(tracer);
-            return true;
         });
     }
 
     /** Sets the link state. While the link is down, no packet is sent or received; timers run. */
     public void linkUp(boolean up) {
-        control(_ -> {
+        run(_ -> {
             outgoing.up(up);
             incoming.up(up);
-            return true;
         });
     }
 
@@ -383,7 +391,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    private void run() {
+    private void runThread() {
         var pause = ASIDE_NANOS;
         while (!closed) {
             try {

@@ -50,7 +50,7 @@ class HostileMessagesTest {
         }
         callers.forEach(party -> party.connection().close());
         ear.requests.forEach(party -> party.connection().close());
-        ear.inquiries.forEach(SidrServer::close);
+        ear.servers.forEach(SidrServer::close);
         world.pass(2_000_000); // half an hour, though peers ask for days
         assertThat(world.here.engine.size()).isZero();
         assertThat(world.there.engine.size()).isZero();
@@ -70,7 +70,7 @@ class HostileMessagesTest {
                 default -> {}
             }
         }
-        ear.inquiries.forEach(inquiry -> inquiry.accept(1, 2, World.bytes("")));
+        ear.servers.forEach(server -> server.accept(1, 2, World.bytes("")));
         world.deliver();
         callers.forEach(party -> party.connection().confirm());
         if (callers.size() > 20) {
@@ -79,8 +79,8 @@ class HostileMessagesTest {
         while (ear.requests.size() > 200) {
             ear.requests.removeFirst().connection().close();
         }
-        while (ear.inquiries.size() > 200) {
-            ear.inquiries.removeFirst().close();
+        while (ear.servers.size() > 200) {
+            ear.servers.removeFirst().close();
         }
     }
 

@@ -43,7 +43,7 @@ class SidrTest implements SidrClient.Receiver {
     @AfterEach
     void shouldHaveForgottenEverything() {
         world.lose(_ -> false);
-        ear.inquiries.forEach(SidrServer::close);
+        ear.servers.forEach(SidrServer::close);
         world.pass(A_WHILE);
         assertThat(world.here.engine.size()).isZero();
         assertThat(world.there.engine.size()).isZero();
@@ -55,7 +55,7 @@ class SidrTest implements SidrClient.Receiver {
         world.lose(World.first(name));
         ask();
         world.pass(2_000);
-        ear.inquiries.getFirst().accept(34, 0x0123_4567, World.bytes("here"));
+        ear.servers.getFirst().accept(34, 0x0123_4567, World.bytes("here"));
         world.pass(2_000);
 
         assertThat(replies).hasSize(1);
@@ -64,7 +64,7 @@ class SidrTest implements SidrClient.Receiver {
         assertThat(reply.queuePair()).isEqualTo(34);
         assertThat(reply.queueKey()).isEqualTo(0x0123_4567);
         assertThat(World.text(reply.privateData())).isEqualTo("here");
-        assertThat(ear.inquiries).hasSize(1);
+        assertThat(ear.servers).hasSize(1);
     }
 
     @ParameterizedTest
@@ -73,10 +73,10 @@ class SidrTest implements SidrClient.Receiver {
         world.duplicate(message -> message.name().equals(name));
         ask();
         world.deliver();
-        ear.inquiries.getFirst().accept(34, 1, World.bytes(""));
+        ear.servers.getFirst().accept(34, 1, World.bytes(""));
         world.deliver();
 
-        assertThat(ear.inquiries).hasSize(1);
+        assertThat(ear.servers).hasSize(1);
         assertThat(replies).hasSize(1);
     }
 
@@ -84,10 +84,10 @@ class SidrTest implements SidrClient.Receiver {
     void shouldRefuse() {
         ask();
         world.deliver();
-        var inquiry = ear.inquiries.getFirst();
+        var server = ear.servers.getFirst();
 
-        assertThat(inquiry.reject(World.bytes("no"))).isTrue();
-        assertThat(inquiry.accept(34, 1, World.bytes(""))).isFalse();
+        assertThat(server.reject(World.bytes("no"))).isTrue();
+        assertThat(server.accept(34, 1, World.bytes(""))).isFalse();
 
         world.deliver();
         assertThat(replies).hasSize(1);
@@ -116,10 +116,10 @@ class SidrTest implements SidrClient.Receiver {
 
     @Test
     void shouldHearNothingOfAQuestionThatIsClosed() {
-        var question = ask();
+        var client = ask();
         world.deliver();
-        question.close();
-        ear.inquiries.getFirst().accept(34, 1, World.bytes(""));
+        client.close();
+        ear.servers.getFirst().accept(34, 1, World.bytes(""));
         world.deliver();
 
         assertThat(replies).isEmpty();

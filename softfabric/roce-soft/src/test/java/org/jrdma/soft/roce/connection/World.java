@@ -133,7 +133,7 @@ final class World {
     /** A service, with those who asked for it. */
     static final class Ear implements ServiceListener {
         final List<Party> requests = new ArrayList<>();
-        final List<SidrServer> inquiries = new ArrayList<>();
+        final List<SidrServer> servers = new ArrayList<>();
         int room;
 
         Ear(int room) {
@@ -161,8 +161,8 @@ final class World {
         }
 
         @Override
-        public boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data) {
-            return room-- > 0 && inquiries.add(inquiry);
+        public boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data) {
+            return room-- > 0 && servers.add(server);
         }
     }
 

@@ -32,12 +32,11 @@ final class AddressExports {
      */
     @Exported(value = "rdma_getaddrinfo", failure = Failure.MINUS_ONE)
     static int lookUp(long host, long service, long hints, long target) {
-        var question = AddressInfoQuery.read(host, service, hints);
+        var query = AddressInfoQuery.read(host, service, hints);
         try {
-            Memory.setPointer(target, question.answer());
+            Memory.setPointer(target, query.answer());
         } catch (UnknownHostException e) {
-            throw new ErrnoException(
-                    NO_NAME, "There is no host \"%s\".".formatted(question.name()));
+            throw new ErrnoException(NO_NAME, "There is no host \"%s\".".formatted(query.name()));
         }
         return 0;
     }

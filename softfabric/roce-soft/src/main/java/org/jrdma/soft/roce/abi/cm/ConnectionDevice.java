@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.abi.cm;
 
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -63,5 +64,10 @@ final class ConnectionDevice {
     /** Acts on its connection manager, which nobody else does meanwhile. */
     <T> T control(Function<ConnectionManager, T> action) {
         return context.port().control(_ -> action.apply(connections));
+    }
+
+    /** As {@link #control}, without a result. */
+    void run(Consumer<ConnectionManager> action) {
+        context.port().run(_ -> action.accept(connections));
     }
 }

@@ -74,10 +74,7 @@ final class ConnectionExchange implements PeerExchange {
 
     @Override
     public void close() {
-        device.control(_ -> {
-            connection.close();
-            return true;
-        });
+        device.run(_ -> connection.close());
     }
 
     /** A listener that reports to the program, on the thread that drives the port. */

@@ -42,10 +42,7 @@ final class Listener {
         this.room =
                 new AtomicInteger(backlog > 0 && backlog < MOST_BACKLOG ? backlog : MOST_BACKLOG);
         for (var device : devices) {
-            device.control(manager -> {
-                manager.listen(serviceId, new DeviceListener(device));
-                return true;
-            });
+            device.run(manager -> manager.listen(serviceId, new DeviceListener(device)));
         }
     }
 
@@ -56,10 +53,7 @@ final class Listener {
 
     void stop() {
         for (var device : devices) {
-            device.control(manager -> {
-                manager.stopListening(serviceId);
-                return true;
-            });
+            device.run(manager -> manager.stopListening(serviceId));
         }
     }
 
@@ -98,12 +92,12 @@ final class Listener {
         }
 
         @Override
-        public boolean asked(SidrServer inquiry, PrivateDataHeader header, MemorySegment data) {
+        public boolean asked(SidrServer server, PrivateDataHeader header, MemorySegment data) {
             if (!listener.type().isDatagram()) {
                 return false;
             }
             var made = listener.incoming(device, header, device.mtu());
-            made.exchange(new SidrServerExchange(device, inquiry));
+            made.exchange(new SidrServerExchange(device, server));
             return report(made, IdentifierEvents::withoutParameters, data);
         }
 

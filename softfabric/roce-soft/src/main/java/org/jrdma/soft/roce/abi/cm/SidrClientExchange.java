@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.engine.Address;
 final class SidrClientExchange implements PeerExchange {
 
     private final ConnectionDevice device;
-    private final SidrClient question;
+    private final SidrClient client;
 
     /**
      * Sends the request.
@@ -27,7 +27,7 @@ final class SidrClientExchange implements PeerExchange {
             IdentifierEvents events,
             IdentifierOptions options) {
         this.device = device;
-        this.question =
+        this.client =
                 device.control(manager ->
                         manager.ask(
                                 peer,
@@ -44,10 +44,7 @@ final class SidrClientExchange implements PeerExchange {
 
     @Override
     public void close() {
-        device.control(_ -> {
-            question.close();
-            return true;
-        });
+        device.run(_ -> client.close());
     }
 
     private record Answers(Address peer, IdentifierEvents events, IdentifierOptions options)

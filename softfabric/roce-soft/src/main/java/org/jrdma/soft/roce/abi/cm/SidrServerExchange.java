@@ -8,11 +8,11 @@ import org.jrdma.soft.roce.connection.SidrServer;
 final class SidrServerExchange implements PeerExchange {
 
     private final ConnectionDevice device;
-    private final SidrServer inquiry;
+    private final SidrServer server;
 
-    SidrServerExchange(ConnectionDevice device, SidrServer inquiry) {
+    SidrServerExchange(ConnectionDevice device, SidrServer server) {
         this.device = device;
-        this.inquiry = inquiry;
+        this.server = server;
     }
 
     @Override
@@ -22,14 +22,14 @@ final class SidrServerExchange implements PeerExchange {
         var queuePair = ConnectionParameterCodec.offer(wanted).queuePair();
         PeerExchange.refuseUnless(
                 device.control(
-                        _ -> inquiry.accept(queuePair, QueuePairInitialization.QUEUE_KEY, data)));
+                        _ -> server.accept(queuePair, QueuePairInitialization.QUEUE_KEY, data)));
     }
 
     @Override
     public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(privateData, length, SidrReply.PRIVATE_BYTES);
-        PeerExchange.refuseUnless(device.control(_ -> inquiry.reject(data)));
+        PeerExchange.refuseUnless(device.control(_ -> server.reject(data)));
     }
 
     @Override
@@ -39,9 +39,6 @@ final class SidrServerExchange implements PeerExchange {
 
     @Override
     public void close() {
-        device.control(_ -> {
-            inquiry.close();
-            return true;
-        });
+        device.run(_ -> server.close());
     }
 }

@@ -167,7 +167,7 @@ public final class ContextFunctions {
                 .address();
     }
 
-    private static void refuseUnknown(int bits, int known) {
+    static void refuseUnknown(int bits, int known) {
         ErrnoException.throwIf((bits & ~known) != 0, Errno.EOPNOTSUPP);
     }
 

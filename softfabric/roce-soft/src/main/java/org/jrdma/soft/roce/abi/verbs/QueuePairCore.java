@@ -177,10 +177,7 @@ final class QueuePairCore {
 
     /** Changes what an {@code ibv_qp_attr} and its mask say. */
     void modify(MemorySegment wanted, int mask) {
-        port.control(engine -> {
-            change(wanted, mask);
-            return true;
-        });
+        port.run(engine -> change(wanted, mask));
     }
 
     private void change(MemorySegment wanted, int mask) {
@@ -296,13 +293,12 @@ final class QueuePairCore {
 
     /** Fills an {@code ibv_qp_attr} and an {@code ibv_qp_init_attr}. */
     void query(MemorySegment target, MemorySegment initialTarget) {
-        port.control(engine -> {
+        port.run(engine -> {
             target.copyFrom(attributes);
             var present = queuePair.state().code();
             ibv_qp_attr.qp_state(target, present);
             ibv_qp_attr.cur_qp_state(target, present);
             ibv_qp_attr.sq_draining(target, (byte) (queuePair.isDraining() ? 1 : 0));
-            return true;
         });
         initialTarget.copyFrom(initial);
     }

@@ -327,10 +327,7 @@ final class QueuePairObject extends ContextResource {
             } catch (FabricException e) {
                 throw new ErrnoException(e.code());
             }
-            port.control(engine -> {
-                engine.joinGroup(queuePair, group);
-                return true;
-            });
+            port.run(engine -> engine.joinGroup(queuePair, group));
             groups.add(group);
         }
     }
@@ -339,10 +336,7 @@ final class QueuePairObject extends ContextResource {
     void leave(Address group) {
         synchronized (groups) {
             ErrnoException.throwIf(!groups.remove(group), Errno.EINVAL);
-            port.control(engine -> {
-                engine.leaveGroup(queuePair, group);
-                return true;
-            });
+            port.run(engine -> engine.leaveGroup(queuePair, group));
             port.leave(group);
         }
     }

@@ -122,14 +122,13 @@ final class SharedReceiveQueueObject extends ContextResource {
         requests.whileNonePosts(() ->
                 context()
                         .port()
-                        .control(_ -> {
+                        .run(_ -> {
                             var capacity = resizes ? ibv_srq_attr.max_wr(wanted) : queue.capacity();
                             var limit = limits ? ibv_srq_attr.srq_limit(wanted) : queue.limit();
                             refuseUnlessPossible(capacity, limit);
                             ErrnoException.throwIf(
                                     resizes && !queue.resize(capacity), Errno.EINVAL);
                             queue.limit(limit);
-                            return true;
                         }));
     }
 
@@ -137,11 +136,10 @@ final class SharedReceiveQueueObject extends ContextResource {
     void query(MemorySegment target) {
         context()
                 .port()
-                .control(_ -> {
+                .run(_ -> {
                     ibv_srq_attr.max_wr(target, queue.capacity());
                     ibv_srq_attr.max_sge(target, maxElements);
                     ibv_srq_attr.srq_limit(target, queue.limit());
-                    return true;
                 });
     }
 
@@ -162,12 +160,7 @@ final class SharedReceiveQueueObject extends ContextResource {
         users().refuseIfAny(Errno.EBUSY);
         stopped = true;
         if (named != null) {
-            context()
-                    .port()
-                    .control(engine -> {
-                        engine.destroy(named);
-                        return true;
-                    });
+            context().port().run(engine -> engine.destroy(named));
         }
         context().forgetEvents(asyncEvents());
     }

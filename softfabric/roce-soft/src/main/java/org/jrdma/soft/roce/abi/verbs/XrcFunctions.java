@@ -27,7 +27,7 @@ final class XrcFunctions {
     static long openDomain(long context, long wanted) {
         var attributes = Memory.at(wanted, ibv_xrcd_init_attr.layout());
         var all = rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS();
-        refuseUnknown(ibv_xrcd_init_attr.comp_mask(attributes), all);
+        ContextFunctions.refuseUnknown(ibv_xrcd_init_attr.comp_mask(attributes), all);
         refuseUnlessAll(ibv_xrcd_init_attr.comp_mask(attributes), all);
         return new XrcDomainObject(
                         ContextObject.of(context),
@@ -47,7 +47,7 @@ final class XrcFunctions {
     static long createSharedQueue(long context, long wanted) {
         var attributes = Memory.at(wanted, ibv_srq_init_attr_ex.layout());
         var present = ibv_srq_init_attr_ex.comp_mask(attributes);
-        refuseUnknown(present, OF_SHARED_QUEUES);
+        ContextFunctions.refuseUnknown(present, OF_SHARED_QUEUES);
         refuseUnlessAll(present, rdma_h.IBV_SRQ_INIT_ATTR_PD());
         var domain = ProtectionDomainObject.of(ibv_srq_init_attr_ex.pd(attributes).address());
         ErrnoException.throwIf(domain.context() != ContextObject.of(context), Errno.EINVAL);
@@ -93,7 +93,7 @@ final class XrcFunctions {
                 rdma_h.IBV_QP_OPEN_ATTR_NUM()
                         | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
                         | rdma_h.IBV_QP_OPEN_ATTR_TYPE();
-        refuseUnknown(present, needed | rdma_h.IBV_QP_OPEN_ATTR_CONTEXT());
+        ContextFunctions.refuseUnknown(present, needed | rdma_h.IBV_QP_OPEN_ATTR_CONTEXT());
         refuseUnlessAll(present, needed);
         var domain = XrcDomainObject.of(ibv_qp_open_attr.xrcd(attributes).address());
         var found = domain.domain().receivers().get(ibv_qp_open_attr.qp_num(attributes));
@@ -105,10 +105,6 @@ final class XrcFunctions {
         return new QueuePairObject(domain, found, ibv_qp_open_attr.qp_context(attributes))
                 .structure()
                 .address();
-    }
-
-    private static void refuseUnknown(int bits, int known) {
-        ErrnoException.throwIf((bits & ~known) != 0, Errno.EOPNOTSUPP);
     }
 
     private static void refuseUnlessAll(int bits, int needed) {
