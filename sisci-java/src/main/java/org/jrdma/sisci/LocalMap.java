@@ -1,5 +1,8 @@
 package org.jrdma.sisci;
 
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.model.SisciException;
+
 /** A map of a segment of this node: plain memory, which peers may be storing into meanwhile. */
 public final class LocalMap extends SegmentMap {
 
@@ -7,10 +10,11 @@ public final class LocalMap extends SegmentMap {
         super(mapping);
     }
 
-    /** The segment must be held. */
-    static LocalMap create(LocalSegment segment, MapOptions options) throws SisciException {
+    /** Maps a segment, which must be held. */
+    static LocalMap create(ObjectHandle segment, long segmentBytes, MapOptions options)
+            throws SisciException {
         var functions = segment.node().functions();
-        var bytes = options.bytesOf(segment.byteSize());
+        var bytes = options.bytesOf(segmentBytes);
         var mapped =
                 functions
                         .segments()
@@ -19,9 +23,7 @@ public final class LocalMap extends SegmentMap {
                                 options.offset(),
                                 bytes,
                                 functions.library().bits(options.constants()),
-                                () -> "for " + segment);
-        return new LocalMap(
-                new Mapping(
-                        functions, mapped, bytes, options, segment, segment.node().leftovers()));
+                                segment.lifetime());
+        return new LocalMap(Mapping.of(segment, mapped, bytes, options));
     }
 }

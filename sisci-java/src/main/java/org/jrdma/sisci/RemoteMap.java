@@ -5,6 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * A map of a segment of another node: what is stored here appears there.
@@ -27,10 +29,11 @@ public final class RemoteMap extends SegmentMap {
         super(mapping);
     }
 
-    /** The segment must be held. */
-    static RemoteMap create(RemoteSegment segment, MapOptions options) throws SisciException {
+    /** Maps a segment, which must be held. */
+    static RemoteMap create(ObjectHandle segment, long segmentBytes, MapOptions options)
+            throws SisciException {
         var functions = segment.node().functions();
-        var bytes = options.bytesOf(segment.byteSize());
+        var bytes = options.bytesOf(segmentBytes);
         var mapped =
                 functions
                         .segments()
@@ -39,10 +42,8 @@ public final class RemoteMap extends SegmentMap {
                                 options.offset(),
                                 bytes,
                                 functions.library().bits(options.constants()),
-                                () -> "for " + segment);
-        return new RemoteMap(
-                new Mapping(
-                        functions, mapped, bytes, options, segment, segment.node().leftovers()));
+                                segment.lifetime());
+        return new RemoteMap(Mapping.of(segment, mapped, bytes, options));
     }
 
     /**
@@ -168,7 +169,7 @@ public final class RemoteMap extends SegmentMap {
             guard.exit();
         }
         if (code != 0) {
-            throw functions().library().failure("SCIMemCpy", subject().get(), code, 0);
+            throw functions().library().failure("SCIMemCpy", this, code, 0);
         }
     }
 

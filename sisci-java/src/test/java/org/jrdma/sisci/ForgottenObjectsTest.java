@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.jrdma.sisci.model.DmaState;
 
 /**
  * What a program drops without closing is found and reported: nothing that the SDK keeps, such as

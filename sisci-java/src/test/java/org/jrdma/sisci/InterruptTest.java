@@ -16,6 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 
 @Timeout(30)
 class InterruptTest {

@@ -19,6 +19,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
+import org.jrdma.sisci.model.SegmentEvent;
 
 @Timeout(30)
 class SegmentTest {

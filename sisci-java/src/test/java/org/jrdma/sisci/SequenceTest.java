@@ -16,6 +16,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
+import org.jrdma.sisci.model.SequenceStatus;
 
 @Timeout(30)
 class SequenceTest {
@@ -50,18 +53,6 @@ class SequenceTest {
     void close() {
         node.close();
         arena.close();
-    }
-
-    @Test
-    void shouldNumberItsStatusesAsCDoes() {
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_OK())).isEqualTo(SequenceStatus.OK);
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_RETRIABLE()))
-                .isEqualTo(SequenceStatus.RETRIABLE);
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_NOT_RETRIABLE()))
-                .isEqualTo(SequenceStatus.NOT_RETRIABLE);
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_PENDING())).isEqualTo(SequenceStatus.PENDING);
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> SequenceStatus.of(4));
     }
 
     @Test

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 
 @Timeout(30)
 class SisciTest {

@@ -8,11 +8,10 @@ import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sci_address_t;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 
 /** Segments of this node and of others, and maps of both. */
 public final class SegmentFunctions {
@@ -70,7 +69,7 @@ public final class SegmentFunctions {
     /**
      * Makes a segment.
      *
-     * @param listener the key of a {@link Callbacks.LocalSegmentListener}, or 0
+     * @param listener the key of a listener in {@link Callbacks}, or 0
      */
     public MemorySegment create(
             MemorySegment node,
@@ -78,7 +77,7 @@ public final class SegmentFunctions {
             long bytes,
             long listener,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         return library.call(
                 "SCICreateSegment",
@@ -104,7 +103,7 @@ public final class SegmentFunctions {
     public record Attached(MemorySegment handle, long bytes) {}
 
     /** Attaches to a shared segment; as {@link #create}. */
-    public Attached attach(MemorySegment node, int id, long listener, Supplier<String> subject)
+    public Attached attach(MemorySegment node, int id, long listener, Object subject)
             throws SisciException {
         return library.call(
                 "SCIAttachLocalSegment",
@@ -128,7 +127,7 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it is mapped or connected. */
-    public void remove(MemorySegment segment, int flags, Supplier<String> subject)
+    public void remove(MemorySegment segment, int flags, Object subject)
             throws SisciException {
         library.run(
                 "SCIRemoveSegment",
@@ -139,7 +138,7 @@ public final class SegmentFunctions {
     }
 
     /** Makes it known to an adapter. */
-    public void prepare(MemorySegment segment, int adapter, int flags, Supplier<String> subject)
+    public void prepare(MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
         library.run(
                 "SCIPrepareSegment",
@@ -151,7 +150,7 @@ public final class SegmentFunctions {
     }
 
     /** Lets peers connect. */
-    public void setAvailable(MemorySegment segment, int adapter, Supplier<String> subject)
+    public void setAvailable(MemorySegment segment, int adapter, Object subject)
             throws SisciException {
         library.run(
                 "SCISetSegmentAvailable",
@@ -163,7 +162,7 @@ public final class SegmentFunctions {
 
     /** Lets no more peers connect. May answer BUSY. */
     public void setUnavailable(
-            MemorySegment segment, int adapter, int flags, Supplier<String> subject)
+            MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
         library.run(
                 "SCISetSegmentUnavailable",
@@ -181,7 +180,7 @@ public final class SegmentFunctions {
     }
 
     /** Lets other processes of this node attach. */
-    public void share(MemorySegment segment, Supplier<String> subject) throws SisciException {
+    public void share(MemorySegment segment, Object subject) throws SisciException {
         library.run(
                 "SCIShareSegment",
                 subject,
@@ -191,7 +190,7 @@ public final class SegmentFunctions {
     }
 
     /** Gives an empty segment memory of this process, which gets locked. */
-    public void register(MemorySegment segment, MemorySegment memory, Supplier<String> subject)
+    public void register(MemorySegment segment, MemorySegment memory, Object subject)
             throws SisciException {
         var flags = library.number(Constant.SCI_FLAG_LOCK_USER_MEM);
         library.run(
@@ -210,7 +209,7 @@ public final class SegmentFunctions {
             long address,
             long bytes,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         library.run(
                 "SCIAttachPhysicalMemory",
@@ -232,7 +231,7 @@ public final class SegmentFunctions {
     /**
      * Connects to a segment of a node, at once or not at all: no release implements the timeout.
      *
-     * @param listener the key of a {@link Callbacks.RemoteSegmentListener}
+     * @param listener the key of a listener in {@link Callbacks}
      */
     public MemorySegment connect(
             MemorySegment node,
@@ -241,7 +240,7 @@ public final class SegmentFunctions {
             int adapter,
             long listener,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
         return library.call(
@@ -277,7 +276,7 @@ public final class SegmentFunctions {
             int adapter,
             long physical,
             long bytes,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         return library.call(
                 "SCIConnectSCISpace",
@@ -295,7 +294,7 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it is mapped. */
-    public void disconnect(MemorySegment segment, Supplier<String> subject) throws SisciException {
+    public void disconnect(MemorySegment segment, Object subject) throws SisciException {
         library.run(
                 "SCIDisconnectSegment",
                 subject,
@@ -315,14 +314,14 @@ public final class SegmentFunctions {
 
     /** Maps a part of a segment of this node. */
     public Mapped mapLocal(
-            MemorySegment segment, long offset, long bytes, int flags, Supplier<String> subject)
+            MemorySegment segment, long offset, long bytes, int flags, Object subject)
             throws SisciException {
         return map("SCIMapLocalSegment", MAP_LOCAL_SEGMENT, segment, offset, bytes, flags, subject);
     }
 
     /** Maps a part of a segment of another node. */
     public Mapped mapRemote(
-            MemorySegment segment, long offset, long bytes, int flags, Supplier<String> subject)
+            MemorySegment segment, long offset, long bytes, int flags, Object subject)
             throws SisciException {
         return map(
                 "SCIMapRemoteSegment", MAP_REMOTE_SEGMENT, segment, offset, bytes, flags, subject);
@@ -335,7 +334,7 @@ public final class SegmentFunctions {
             long offset,
             long bytes,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         return library.call(
                 name,
@@ -369,7 +368,7 @@ public final class SegmentFunctions {
 
     /** Brings caches and memory together, where the machine does not by itself. */
     public void syncCache(
-            MemorySegment map, MemorySegment memory, int flags, Supplier<String> subject)
+            MemorySegment map, MemorySegment memory, int flags, Object subject)
             throws SisciException {
         library.run(
                 "SCICacheSync",
@@ -381,7 +380,7 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it has a sequence. */
-    public void unmap(MemorySegment map, Supplier<String> subject) throws SisciException {
+    public void unmap(MemorySegment map, Object subject) throws SisciException {
         library.run(
                 "SCIUnmapSegment",
                 subject,
@@ -391,7 +390,7 @@ public final class SegmentFunctions {
     }
 
     /** Makes a sequence of a map. */
-    public MemorySegment createSequence(MemorySegment map, int flags, Supplier<String> subject)
+    public MemorySegment createSequence(MemorySegment map, int flags, Object subject)
             throws SisciException {
         return library.call(
                 "SCICreateMapSequence",
@@ -404,7 +403,7 @@ public final class SegmentFunctions {
     }
 
     /** Removes it. */
-    public void removeSequence(MemorySegment sequence, Supplier<String> subject)
+    public void removeSequence(MemorySegment sequence, Object subject)
             throws SisciException {
         library.run(
                 "SCIRemoveSequence",

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
@@ -22,7 +21,7 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 
 /** An open libsisci: its names, its numbers, and its one way to report an error. */
 public final class SisciLibrary {
@@ -109,10 +108,10 @@ public final class SisciLibrary {
      * reports an error. Never runs on a virtual thread: all these functions enter the driver.
      *
      * @param function its name in C, without prefix
-     * @param subject what it is asked for, as {@code for segment 7}; asked only on failure
+     * @param subject the object of the call, such as {@code segment 7}, for the exception
      * @throws UnsupportedOperationException if this library has no such function
      */
-    public <T> T call(String function, Supplier<String> subject, Call<T> call)
+    public <T> T call(String function, Object subject, Call<T> call)
             throws SisciException {
         var address = require(function);
         return PlatformCalls.call(() -> {
@@ -121,7 +120,7 @@ public final class SisciLibrary {
                 var result = Downcalls.call(() -> call.invoke(address, arena, error));
                 var code = error.get(JAVA_INT, 0);
                 if (code != sisci_h.SCI_ERR_OK()) {
-                    throw failure(function, subject.get(), code, CapturedErrno.value());
+                    throw failure(function, subject, code, CapturedErrno.value());
                 }
                 return result;
             }
@@ -129,7 +128,7 @@ public final class SisciLibrary {
     }
 
     /** The same for a function without a result. */
-    public void run(String function, Supplier<String> subject, VoidCall call)
+    public void run(String function, Object subject, VoidCall call)
             throws SisciException {
         var _ =
                 call(
@@ -142,10 +141,10 @@ public final class SisciLibrary {
     }
 
     /** The exception for an error code. */
-    public SisciException failure(String function, String subject, int code, int errno) {
+    public SisciException failure(String function, Object subject, int code, int errno) {
         var explanation = library.explanation();
         return new SisciException(
-                function, subject, code, errno, explanation.isEmpty() ? text(code) : explanation);
+                function, subject.toString(), code, errno, explanation.isEmpty() ? text(code) : explanation);
     }
 
     /** What the library itself says of an error code; empty where it says nothing. */

@@ -23,7 +23,7 @@ import org.jrdma.sisci.MessageSender;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment.Link;
-import org.jrdma.sisci.SegmentEvent;
+import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;

@@ -1,4 +1,4 @@
-package org.jrdma.sisci;
+package org.jrdma.sisci.model;
 
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -19,7 +19,7 @@ public final class SisciException extends FabricException {
      * A function that the library refused.
      *
      * @param function the C function's name
-     * @param subject what it was asked for, as {@code for segment 7}; or empty
+     * @param subject the object of the call, such as {@code segment 7}; or empty
      * @param code what the library answered
      * @param errno what the operating system said, which counts where the library says {@code
      *     SCI_ERR_SYSTEM}
@@ -31,8 +31,14 @@ public final class SisciException extends FabricException {
         this.error = SisciError.of(function, code);
     }
 
-    /** What became of something that the library took on. */
-    SisciException(String function, String message, int code) {
+    /**
+     * The failure of an operation that the library had accepted.
+     *
+     * @param function the C function's name
+     * @param message the whole message
+     * @param code the library's error code
+     */
+    public SisciException(String function, String message, int code) {
         super(message, code, null);
         this.function = function;
         this.error = SisciError.of(function, code);
@@ -44,7 +50,7 @@ public final class SisciException extends FabricException {
         var message =
                 new StringBuilder(function)
                         .append(" failed")
-                        .append(subject.isEmpty() ? "" : " " + subject)
+                        .append(subject.isEmpty() ? "" : " for " + subject)
                         .append(": ")
                         .append(describe(function, code));
         if (error == SisciError.SYSTEM && errno != 0) {
@@ -60,7 +66,8 @@ public final class SisciException extends FabricException {
         return message.toString();
     }
 
-    static String describe(String function, int code) {
+    /** The name and the number of an error of a function. */
+    public static String describe(String function, int code) {
         var error = SisciError.of(function, code);
         return error == SisciError.UNKNOWN
                 ? "error 0x%08X".formatted(code)

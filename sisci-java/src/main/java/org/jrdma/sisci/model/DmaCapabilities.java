@@ -1,4 +1,4 @@
-package org.jrdma.sisci;
+package org.jrdma.sisci.model;
 
 /**
  * What a DMA engine can do. In C: {@code sci_dma_capabilities_t}.

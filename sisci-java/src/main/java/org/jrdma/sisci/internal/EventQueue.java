@@ -1,4 +1,4 @@
-package org.jrdma.sisci;
+package org.jrdma.sisci.internal;
 
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the library told of one object, for whoever waits or listens. The library's thread only puts
- * it here.
+ * The events that the library reported for one object, until they are taken or passed to a listener.
+ * The library's thread only adds events. Safe for use by multiple threads.
  */
-final class Events<E> {
+public final class EventQueue<E> {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Events.class);
+    private static final Logger LOG = LoggerFactory.getLogger(EventQueue.class);
 
     private static final int CAPACITY = 65_536;
 
@@ -28,15 +28,15 @@ final class Events<E> {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /** What comes several times in a row is counted. */
-    private final ArrayDeque<Waiting<E>> events = new ArrayDeque<>();
+    /** Equal events in a row are counted. */
+    private final ArrayDeque<Queued<E>> events = new ArrayDeque<>();
 
-    private long waitingWeight;
+    private long queuedWeight;
     private long lost;
     private boolean closed;
     private boolean overflowed;
 
-    /** Some were lost before the next. */
+    /** Events were lost before the next one. */
     private static final class LossException extends FabricException {
 
         private static final long serialVersionUID = 1L;
@@ -51,41 +51,45 @@ final class Events<E> {
         }
     }
 
-    private static final class Waiting<E> {
+    private static final class Queued<E> {
 
         final E event;
         long times = 1;
 
-        Waiting(E event) {
+        Queued(E event) {
             this.event = event;
         }
     }
 
     /**
-     * @param name of the object
+     * A queue of up to 65,536 different events.
+     *
+     * @param name the name of the object
      */
-    Events(String name) {
+    public EventQueue(String name) {
         this(name, _ -> 1, CAPACITY);
     }
 
     /**
-     * @param name of the object
-     * @param weight of an event
-     * @param capacity the weight of all that wait to be taken; beyond it the oldest are lost
+     * A queue of a given capacity.
+     *
+     * @param name the name of the object
+     * @param weight the weight of an event
+     * @param capacity the total weight of queued events; beyond it the oldest are lost
      */
-    Events(String name, ToIntFunction<? super E> weight, long capacity) {
+    public EventQueue(String name, ToIntFunction<? super E> weight, long capacity) {
         this.name = name;
         this.weight = weight;
         this.capacity = capacity;
     }
 
-    /** What the object is called from now on. */
-    void name(String newName) {
+    /** Changes the name of the object. */
+    public void name(String newName) {
         name = newName;
     }
 
-    /** Never waits for more than the lock. */
-    void put(E event) {
+    /** Adds an event without blocking. */
+    public void put(E event) {
         lock.lock();
         try {
             if (closed) {
@@ -95,11 +99,11 @@ final class Events<E> {
             if (last != null && last.event.equals(event)) {
                 last.times++;
             } else {
-                waitingWeight += weight.applyAsInt(event);
-                while (waitingWeight > capacity && !events.isEmpty()) {
+                queuedWeight += weight.applyAsInt(event);
+                while (queuedWeight > capacity && !events.isEmpty()) {
                     lose(events.remove());
                 }
-                events.add(new Waiting<>(event));
+                events.add(new Queued<>(event));
             }
             changed.signal();
         } finally {
@@ -107,8 +111,8 @@ final class Events<E> {
         }
     }
 
-    private void lose(Waiting<E> oldest) {
-        waitingWeight -= weight.applyAsInt(oldest.event);
+    private void lose(Queued<E> oldest) {
+        queuedWeight -= weight.applyAsInt(oldest.event);
         lost += oldest.times;
         if (!overflowed) {
             LOG.warn("Nobody takes the events of {}: the oldest are lost", name);
@@ -117,13 +121,13 @@ final class Events<E> {
     }
 
     /**
-     * Waits for an event.
+     * Waits for an event and removes it.
      *
-     * @param missed what to say has not happened, if it does not in time
-     * @throws FabricException once, in the place of those that were lost because nobody took them
-     * @throws IllegalStateException if the object is closed, before or meanwhile
+     * @param missed the start of the message if the deadline passes
+     * @throws FabricException once, in place of events that were lost because the queue was full
+     * @throws IllegalStateException if the object is closed, before or during the wait
      */
-    E take(Deadline deadline, String missed) throws FabricException, InterruptedIOException {
+    public E take(Deadline deadline, String missed) throws FabricException, InterruptedIOException {
         lock.lock();
         try {
             while (events.isEmpty()) {
@@ -145,7 +149,7 @@ final class Events<E> {
             first.times--;
             if (first.times == 0) {
                 events.remove();
-                waitingWeight -= weight.applyAsInt(first.event);
+                queuedWeight -= weight.applyAsInt(first.event);
             }
             return first.event;
         } catch (InterruptedException e) {
@@ -157,17 +161,17 @@ final class Events<E> {
     }
 
     /**
-     * Gives the listener each event from now until the close, one after the other, on a virtual
-     * thread of its own. What it throws is logged.
+     * Passes each event from now until the close to the listener, one after the other, on a virtual
+     * thread of its own. Exceptions of the listener are logged.
      */
-    void listen(Consumer<? super E> listener) {
+    public void listen(Consumer<? super E> listener) {
         Thread.ofVirtual()
                 .name("jrdma-events-" + name)
                 .start(() -> {
                     try {
                         while (true) {
                             try {
-                                tell(listener, take(Deadline.NEVER, name));
+                                notify(listener, take(Deadline.NEVER, name));
                             } catch (LossException e) {
                                 LOG.warn("A listener is too slow: {}", e.getMessage());
                             }
@@ -180,9 +184,9 @@ final class Events<E> {
                 });
     }
 
-    private void tell(Consumer<? super E> listener, E event) {
+    private void notify(Consumer<? super E> listener, E event) {
         if (isClosed()) {
-            return; // it was taken just before
+            return; // the event was taken just before the close
         }
         try {
             listener.accept(event);
@@ -200,8 +204,8 @@ final class Events<E> {
         }
     }
 
-    /** Ends all waits; what nobody took is lost. A listener that is at it goes on. */
-    void close() {
+    /** Ends all waits and drops queued events. A running call of a listener continues. */
+    public void close() {
         lock.lock();
         try {
             closed = true;
@@ -210,5 +214,11 @@ final class Events<E> {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The name of the object. */
+    @Override
+    public String toString() {
+        return name;
     }
 }

@@ -1,4 +1,4 @@
-package org.jrdma.sisci;
+package org.jrdma.sisci.model;
 
 import java.util.List;
 

@@ -1,7 +1,6 @@
-package org.jrdma.sisci;
+package org.jrdma.sisci.model;
 
 import java.util.OptionalInt;
-import org.jrdma.abi.sisci.sisci_h;
 
 /**
  * Something that happened to a segment.
@@ -26,21 +25,6 @@ public record SegmentEvent(Type type, OptionalInt node, OptionalInt adapter, int
         /** The connection is lost for good: close the segment and connect again. */
         LOST,
         /** A reason that has no publicly known meaning. */
-        UNKNOWN;
-
-        static Type of(int reason) {
-            if (reason == sisci_h.SCI_CB_CONNECT()) {
-                return CONNECTED;
-            } else if (reason == sisci_h.SCI_CB_DISCONNECT()) {
-                return DISCONNECTED;
-            } else if (reason == sisci_h.SCI_CB_NOT_OPERATIONAL()) {
-                return NOT_OPERATIONAL;
-            } else if (reason == sisci_h.SCI_CB_OPERATIONAL()) {
-                return OPERATIONAL;
-            } else if (reason == sisci_h.SCI_CB_LOST()) {
-                return LOST;
-            }
-            return UNKNOWN;
-        }
+        UNKNOWN
     }
 }

@@ -1,4 +1,4 @@
-package org.jrdma.sisci;
+package org.jrdma.sisci.model;
 
 import java.util.Arrays;
 import java.util.Map;
@@ -117,24 +117,24 @@ public enum SisciError {
                     .collect(Collectors.toMap(error -> error.code, Function.identity()));
 
     private final int code;
-    private final boolean passing;
+    private final boolean isTransient;
     private final String advice;
 
     SisciError(int code) {
         this(code, false, "");
     }
 
-    SisciError(int code, boolean passing) {
-        this(code, passing, "");
+    SisciError(int code, boolean isTransient) {
+        this(code, isTransient, "");
     }
 
     SisciError(int code, String advice) {
         this(code, false, advice);
     }
 
-    SisciError(int code, boolean passing, String advice) {
+    SisciError(int code, boolean isTransient, String advice) {
         this.code = code;
-        this.passing = passing;
+        this.isTransient = isTransient;
         this.advice = advice;
     }
 
@@ -150,13 +150,13 @@ public enum SisciError {
         };
     }
 
-    /** Whether a connection refused with it may succeed a moment later. */
-    boolean isPassing() {
-        return passing;
+    /** Returns true if an attempt to connect that failed with this error may succeed when retried. */
+    public boolean isTransient() {
+        return isTransient;
     }
 
-    /** Whether what is to be removed is still in use. */
-    boolean isBusy() {
+    /** Returns true if a removal failed because the object is still in use. */
+    public boolean isBusy() {
         return this == BUSY || this == REMOTE_BUSY;
     }
 
