@@ -110,8 +110,8 @@ public final class Adapter {
      * @throws UnsupportedOperationException if the library has none
      */
     public int readRegister(int offset) throws SisciException {
-        return inCall(() ->
-                nodes().register(node.address(), number, offset, register(offset, nodeId)));
+        return inCall(
+                () -> nodes().register(node.address(), number, offset, register(offset, nodeId)));
     }
 
     /** Stores into a control register. As {@link #readRegister}. In C: {@code SCISetLocalCSR}. */

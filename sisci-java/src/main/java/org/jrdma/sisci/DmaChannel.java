@@ -82,6 +82,8 @@ public final class DmaChannel extends SisciObject {
         object.checkLibrary(functions(), this);
         whileOpen(() ->
                 object.whileOpen(() ->
-                        functions().dma().use(address(), use, object.address(), this + " and " + object)));
+                        functions()
+                                .dma()
+                                .use(address(), use, object.address(), this + " and " + object)));
     }
 }

@@ -51,8 +51,7 @@ public final class LocalSegment extends SisciObject {
     private final boolean isAttached;
     private final State state;
 
-    private LocalSegment(
-            ObjectHandle handle, int id, long bytes, boolean isAttached, State state) {
+    private LocalSegment(ObjectHandle handle, int id, long bytes, boolean isAttached, State state) {
         super(handle);
         this.id = id;
         this.bytes = bytes;
@@ -147,9 +146,7 @@ public final class LocalSegment extends SisciObject {
                 state.events::put,
                 listener -> {
                     var attached =
-                            node.functions()
-                                    .segments()
-                                    .attach(node.address(), id, listener, name);
+                            node.functions().segments().attach(node.address(), id, listener, name);
                     return of(node, attached.handle(), id, attached.bytes(), true, listener, state);
                 });
     }
@@ -309,10 +306,8 @@ public final class LocalSegment extends SisciObject {
     }
 
     private void attachPhysical(long ioAddress, long address, int flags) throws SisciException {
-        whileOpen(() ->
-                segments()
-                        .attachPhysical(
-                                address(), ioAddress, address, bytes, flags, this));
+        whileOpen(
+                () -> segments().attachPhysical(address(), ioAddress, address, bytes, flags, this));
     }
 
     /** Maps it whole. */

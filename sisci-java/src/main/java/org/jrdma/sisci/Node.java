@@ -306,7 +306,8 @@ public final class Node extends SisciObject {
                 if (deadline.hasPassed()) {
                     throw deadline.missed(
                             "No connection to %s (the last answer was %s)"
-                                    .formatted(what, SisciException.describe(e.function(), e.code())));
+                                    .formatted(
+                                            what, SisciException.describe(e.function(), e.code())));
                 }
             }
             pause(Math.min(pause.toNanos(), deadline.remainingNanos()), what);

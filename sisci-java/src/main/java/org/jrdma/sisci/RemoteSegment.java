@@ -99,7 +99,8 @@ public final class RemoteSegment extends SisciObject {
                                     listener,
                                     flags,
                                     name);
-                    return of(node, handle, listener, peer, id, functions.remoteSize(handle), state);
+                    return of(
+                            node, handle, listener, peer, id, functions.remoteSize(handle), state);
                 });
     }
 

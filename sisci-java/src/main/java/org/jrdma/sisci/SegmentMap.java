@@ -13,8 +13,8 @@ import org.jrdma.ffi.linkage.SharedMemory;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
-import org.jrdma.sisci.internal.SegmentFunctions;
 import org.jrdma.sisci.internal.RemovalRetry;
+import org.jrdma.sisci.internal.SegmentFunctions;
 import org.jrdma.sisci.model.SisciException;
 
 /**
@@ -210,11 +210,6 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
         return inCall(() ->
                 functions()
                         .nodes()
-                        .query(
-                                sisci_query.SCI_Q_MAP,
-                                what,
-                                address(),
-                                QueryStructure.MAP,
-                                this));
+                        .query(sisci_query.SCI_Q_MAP, what, address(), QueryStructure.MAP, this));
     }
 }

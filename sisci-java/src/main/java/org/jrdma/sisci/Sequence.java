@@ -55,7 +55,10 @@ public final class Sequence extends SisciObject {
                                 () -> functions.segments().removeSequence(handle, name)));
     }
 
-    /** Starts this sequence, or starts it again; OK says that stores may follow. In C: {@code SCIStartSequence}. */
+    /**
+     * Starts this sequence, or starts it again; OK says that stores may follow. In C: {@code
+     * SCIStartSequence}.
+     */
     public SequenceStatus start() throws SisciException {
         var guard = enter();
         try {

@@ -13,9 +13,10 @@ import org.jrdma.sisci.internal.SisciFunctions;
  * An object of libsisci that must be closed.
  *
  * <p>The library does not remove an object that is in use, also if a peer uses it. {@link #close()}
- * therefore closes the objects that depend on this one first, and then tries for up to five seconds;
- * {@link #close(Duration)} says for how long. An object that is still in use then is logged, and
- * removed when the {@link Node} is closed: by force if SISCI can, which is the case for segments.
+ * therefore closes the objects that depend on this one first, and then tries for up to five
+ * seconds; {@link #close(Duration)} says for how long. An object that is still in use then is
+ * logged, and removed when the {@link Node} is closed: by force if SISCI can, which is the case for
+ * segments.
  */
 public abstract class SisciObject extends NativeObject {
 

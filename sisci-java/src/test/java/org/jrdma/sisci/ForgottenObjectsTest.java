@@ -8,11 +8,11 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.model.DmaState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.jrdma.sisci.model.DmaState;
 
 /**
  * What a program drops without closing is found and reported: nothing that the SDK keeps, such as

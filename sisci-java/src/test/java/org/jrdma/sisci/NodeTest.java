@@ -10,14 +10,14 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.model.DmaCapabilities;
+import org.jrdma.sisci.model.NodeInfo;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.jrdma.sisci.model.SisciError;
-import org.jrdma.sisci.model.SisciException;
-import org.jrdma.sisci.model.NodeInfo;
-import org.jrdma.sisci.model.DmaCapabilities;
 
 @Timeout(30)
 class NodeTest {

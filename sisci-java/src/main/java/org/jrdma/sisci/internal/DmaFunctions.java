@@ -47,8 +47,7 @@ public final class DmaFunctions {
 
     /** Makes a queue. */
     public MemorySegment createQueue(
-            MemorySegment node, int adapter, int maxEntries, Object subject)
-            throws SisciException {
+            MemorySegment node, int adapter, int maxEntries, Object subject) throws SisciException {
         return library.call(
                 "SCICreateDMAQueue",
                 subject,
@@ -218,8 +217,7 @@ public final class DmaFunctions {
     }
 
     /** Gives it back. */
-    public void returnChannel(MemorySegment channel, Object subject)
-            throws SisciException {
+    public void returnChannel(MemorySegment channel, Object subject) throws SisciException {
         library.run(
                 "SCIReturnDMAChannel",
                 subject,
@@ -249,8 +247,7 @@ public final class DmaFunctions {
     }
 
     /** Gives a channel a queue or a segment. All these functions have one shape. */
-    public void use(
-            MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
+    public void use(MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
             throws SisciException {
         library.run(
                 use.function,

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The events that the library reported for one object, until they are taken or passed to a listener.
- * The library's thread only adds events. Safe for use by multiple threads.
+ * The events that the library reported for one object, until they are taken or passed to a
+ * listener. The library's thread only adds events. Safe for use by multiple threads.
  */
 public final class EventQueue<E> {
 

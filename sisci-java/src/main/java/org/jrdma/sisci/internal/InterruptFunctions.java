@@ -85,12 +85,7 @@ public final class InterruptFunctions {
 
     /** Connects at once or not at all: no release implements the timeout. */
     public MemorySegment connect(
-            boolean withData,
-            MemorySegment node,
-            int peer,
-            int adapter,
-            int number,
-            Object subject)
+            boolean withData, MemorySegment node, int peer, int adapter, int number, Object subject)
             throws SisciException {
         var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
         return library.call(
@@ -173,20 +168,17 @@ public final class InterruptFunctions {
     }
 
     /** Lets the next store interrupt. Answers COND_INT_RACE_PROBLEM if one came meanwhile. */
-    public void enableFlag(MemorySegment interrupt, Object subject)
-            throws SisciException {
+    public void enableFlag(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCIEnableConditionalInterrupt", interrupt, subject);
     }
 
     /** Lets no store interrupt. */
-    public void disableFlag(MemorySegment interrupt, Object subject)
-            throws SisciException {
+    public void disableFlag(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCIDisableConditionalInterrupt", interrupt, subject);
     }
 
     /** How many stores there were. */
-    public int countOfFlag(MemorySegment interrupt, Object subject)
-            throws SisciException {
+    public int countOfFlag(MemorySegment interrupt, Object subject) throws SisciException {
         return library.call(
                 "SCIGetConditionalInterruptTrigCounter",
                 subject,

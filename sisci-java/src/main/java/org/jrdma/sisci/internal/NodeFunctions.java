@@ -327,8 +327,7 @@ public final class NodeFunctions {
     }
 
     /** Stores into a control register of an adapter of this node. */
-    public void setRegister(
-            MemorySegment node, int adapter, int offset, int value, Object subject)
+    public void setRegister(MemorySegment node, int adapter, int offset, int value, Object subject)
             throws SisciException {
         library.run(
                 "SCISetLocalCSR",
@@ -340,8 +339,7 @@ public final class NodeFunctions {
     }
 
     /** Loads a control register of another node's adapter. */
-    public int remoteRegister(
-            MemorySegment node, int adapter, int peer, int offset, Object subject)
+    public int remoteRegister(MemorySegment node, int adapter, int peer, int offset, Object subject)
             throws SisciException {
         return library.call(
                 "SCIGetCSRRegister",
@@ -355,12 +353,7 @@ public final class NodeFunctions {
 
     /** Stores into a control register of another node's adapter. */
     public void setRemoteRegister(
-            MemorySegment node,
-            int adapter,
-            int peer,
-            int offset,
-            int value,
-            Object subject)
+            MemorySegment node, int adapter, int peer, int offset, int value, Object subject)
             throws SisciException {
         library.run(
                 "SCISetCSRRegister",

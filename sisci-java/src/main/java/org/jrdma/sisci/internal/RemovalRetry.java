@@ -64,7 +64,9 @@ public final class RemovalRetry {
     public static void retry(Deadline deadline, Removal removal) throws SisciException {
         var interrupted = false;
         try {
-            for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
+            for (var pause = FIRST_PAUSE_NANOS;
+                    ;
+                    pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
                 try {
                     removal.remove();
                     return;

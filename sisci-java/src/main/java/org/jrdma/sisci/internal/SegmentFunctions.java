@@ -72,12 +72,7 @@ public final class SegmentFunctions {
      * @param listener the key of a listener in {@link Callbacks}, or 0
      */
     public MemorySegment create(
-            MemorySegment node,
-            int id,
-            long bytes,
-            long listener,
-            int flags,
-            Object subject)
+            MemorySegment node, int id, long bytes, long listener, int flags, Object subject)
             throws SisciException {
         return library.call(
                 "SCICreateSegment",
@@ -127,8 +122,7 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it is mapped or connected. */
-    public void remove(MemorySegment segment, int flags, Object subject)
-            throws SisciException {
+    public void remove(MemorySegment segment, int flags, Object subject) throws SisciException {
         library.run(
                 "SCIRemoveSegment",
                 subject,
@@ -161,8 +155,7 @@ public final class SegmentFunctions {
     }
 
     /** Lets no more peers connect. May answer BUSY. */
-    public void setUnavailable(
-            MemorySegment segment, int adapter, int flags, Object subject)
+    public void setUnavailable(MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
         library.run(
                 "SCISetSegmentUnavailable",
@@ -271,12 +264,7 @@ public final class SegmentFunctions {
      * @param physical of 48 bits
      */
     public MemorySegment connectSpace(
-            MemorySegment node,
-            int peer,
-            int adapter,
-            long physical,
-            long bytes,
-            Object subject)
+            MemorySegment node, int peer, int adapter, long physical, long bytes, Object subject)
             throws SisciException {
         return library.call(
                 "SCIConnectSCISpace",
@@ -367,8 +355,7 @@ public final class SegmentFunctions {
     }
 
     /** Brings caches and memory together, where the machine does not by itself. */
-    public void syncCache(
-            MemorySegment map, MemorySegment memory, int flags, Object subject)
+    public void syncCache(MemorySegment map, MemorySegment memory, int flags, Object subject)
             throws SisciException {
         library.run(
                 "SCICacheSync",
@@ -403,8 +390,7 @@ public final class SegmentFunctions {
     }
 
     /** Removes it. */
-    public void removeSequence(MemorySegment sequence, Object subject)
-            throws SisciException {
+    public void removeSequence(MemorySegment sequence, Object subject) throws SisciException {
         library.run(
                 "SCIRemoveSequence",
                 subject,

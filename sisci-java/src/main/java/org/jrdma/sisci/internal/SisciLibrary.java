@@ -111,8 +111,7 @@ public final class SisciLibrary {
      * @param subject the object of the call, such as {@code segment 7}, for the exception
      * @throws UnsupportedOperationException if this library has no such function
      */
-    public <T> T call(String function, Object subject, Call<T> call)
-            throws SisciException {
+    public <T> T call(String function, Object subject, Call<T> call) throws SisciException {
         var address = require(function);
         return PlatformCalls.call(() -> {
             try (var arena = Arena.ofConfined()) {
@@ -128,8 +127,7 @@ public final class SisciLibrary {
     }
 
     /** The same for a function without a result. */
-    public void run(String function, Object subject, VoidCall call)
-            throws SisciException {
+    public void run(String function, Object subject, VoidCall call) throws SisciException {
         var _ =
                 call(
                         function,
@@ -144,7 +142,11 @@ public final class SisciLibrary {
     public SisciException failure(String function, Object subject, int code, int errno) {
         var explanation = library.explanation();
         return new SisciException(
-                function, subject.toString(), code, errno, explanation.isEmpty() ? text(code) : explanation);
+                function,
+                subject.toString(),
+                code,
+                errno,
+                explanation.isEmpty() ? text(code) : explanation);
     }
 
     /** What the library itself says of an error code; empty where it says nothing. */

@@ -150,7 +150,9 @@ public enum SisciError {
         };
     }
 
-    /** Returns true if an attempt to connect that failed with this error may succeed when retried. */
+    /**
+     * Returns true if an attempt to connect that failed with this error may succeed when retried.
+     */
     public boolean isTransient() {
         return isTransient;
     }

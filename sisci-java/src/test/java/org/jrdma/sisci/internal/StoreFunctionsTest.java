@@ -16,7 +16,8 @@ class StoreFunctionsTest {
                 .isEqualTo(SequenceStatus.RETRIABLE);
         assertThat(StoreFunctions.statusOf(sisci_h.SCI_SEQ_NOT_RETRIABLE()))
                 .isEqualTo(SequenceStatus.NOT_RETRIABLE);
-        assertThat(StoreFunctions.statusOf(sisci_h.SCI_SEQ_PENDING())).isEqualTo(SequenceStatus.PENDING);
+        assertThat(StoreFunctions.statusOf(sisci_h.SCI_SEQ_PENDING()))
+                .isEqualTo(SequenceStatus.PENDING);
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> StoreFunctions.statusOf(4));
     }

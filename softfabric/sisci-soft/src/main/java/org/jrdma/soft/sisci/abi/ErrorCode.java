@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.AddressSpace;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.SciException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,7 +78,7 @@ final class ErrorCode {
     }
 
     private static int note(Throwable thrown) {
-        if (thrown instanceof Refusal refusal) {
+        if (thrown instanceof SciException refusal) {
             EXPLANATION.set(String.valueOf(refusal.getMessage()));
             return refusal.code();
         }

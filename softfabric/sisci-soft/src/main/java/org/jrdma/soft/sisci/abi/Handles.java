@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.function.LongFunction;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +28,7 @@ final class Handles {
 
     /** A handle for an object to come. */
     private synchronized long reserve() {
-        Refusal.when(free.isEmpty() && used == MOST, sisci_h.SCI_ERR_API_NOSPC());
+        SciException.throwIf(free.isEmpty() && used == MOST, sisci_h.SCI_ERR_API_NOSPC());
         var index = free.isEmpty() ? used++ : free.removeFirst();
         if (index == slots.length) {
             slots = Arrays.copyOf(slots, 2 * index);
@@ -89,7 +89,7 @@ final class Handles {
     <T> T object(long handle, Class<T> type) {
         var object = find(handle);
         if (!type.isInstance(object)) {
-            throw new Refusal(
+            throw new SciException(
                     sisci_h.SCI_ERR_ILLEGAL_PARAMETER(), "The handle is stale, or wrong.");
         }
         return type.cast(object);

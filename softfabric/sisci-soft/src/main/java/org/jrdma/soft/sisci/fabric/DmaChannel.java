@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DmaChannel {
 
-    /** How many an engine has. */
-    public static final int NUMBER = 4;
+    /** The number of channels of an engine. */
+    public static final int NUMBER = DmaChannelAllocator.CHANNELS;
 
     private final Descriptor descriptor;
-    private final Channels.Taken taken;
+    private final DmaChannelAllocator.Taken taken;
     private final Set<Object> prepared = new HashSet<>();
     private @Nullable DmaQueue queue;
 
-    private DmaChannel(Descriptor descriptor, Channels.Taken taken) {
+    private DmaChannel(Descriptor descriptor, DmaChannelAllocator.Taken taken) {
         this.descriptor = descriptor;
         this.taken = taken;
     }
@@ -27,22 +27,22 @@ public final class DmaChannel {
     /** Takes one. In C: {@code SCIRequestDMAChannel}. */
     public static DmaChannel request(
             Descriptor descriptor, int adapter, int type, int number, int flags) {
-        Refusal.when(
+        SciException.throwIf(
                 (flags & ~sisci_h.SCI_FLAG_DMA_CHANNEL_SHARED()) != 0,
                 sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        descriptor.member().checkAdapter(adapter);
-        Refusal.when(
+        descriptor.context().topology().checkAdapter(adapter);
+        SciException.throwIf(
                 type < sisci_h.SCI_DMA_TYPE_DONTCARE() || type > sisci_h.SCI_DMA_TYPE_TRANSPARENT(),
                 sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(
+        SciException.throwIf(
                 number != sisci_h.SCI_DMA_CHANNEL_ID_DONTCARE()
                         && Integer.compareUnsigned(number, NUMBER) >= 0,
                 sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        var taken = descriptor.member().channels().take(adapter, type, number, flags != 0);
+        var taken = descriptor.context().channels().take(adapter, type, number, flags != 0);
         try {
             descriptor.add();
-        } catch (Refusal e) {
-            descriptor.member().channels().giveBack(taken);
+        } catch (SciException e) {
+            descriptor.context().channels().giveBack(taken);
             throw e;
         }
         return new DmaChannel(descriptor, taken);
@@ -50,24 +50,24 @@ public final class DmaChannel {
 
     /** Lets a queue's transfers go this way. In C: {@code SCIAssignDMAChannel}. */
     public synchronized void assign(DmaQueue newQueue) {
-        Refusal.when(queue != null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        SciException.throwIf(queue != null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
         queue = newQueue;
     }
 
     /** Prepares a segment. In C: {@code SCIPrepareLocalSegmentForDMA}, and of remote ones. */
     public synchronized void prepare(Object segment) {
-        Refusal.when(!prepared.add(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        SciException.throwIf(!prepared.add(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
     }
 
     /** Undoes that. */
     public synchronized void unprepare(Object segment) {
-        Refusal.when(!prepared.remove(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        SciException.throwIf(!prepared.remove(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
     }
 
     /** Gives it back. In C: {@code SCIReturnDMAChannel}. */
     public synchronized void giveBack() {
-        Refusal.when(!prepared.isEmpty(), sisci_h.SCI_ERR_BUSY());
-        descriptor.member().channels().giveBack(taken);
+        SciException.throwIf(!prepared.isEmpty(), sisci_h.SCI_ERR_BUSY());
+        descriptor.context().channels().giveBack(taken);
         descriptor.remove();
     }
 }

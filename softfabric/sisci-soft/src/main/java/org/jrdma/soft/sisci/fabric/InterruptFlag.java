@@ -20,20 +20,20 @@ public final class InterruptFlag {
     private static final VarHandle WORD = JAVA_INT.varHandle();
     private static final int DISABLED = 1 << 30;
 
-    private final OwnSegment segment;
+    private final CreatedSegment segment;
     private final long offset;
     private final boolean conditional;
     private final MemorySegment memory;
-    private final Outlet<LocalInterrupt.Triggered> triggers;
+    private final EventQueue<LocalInterrupt.Triggered> triggers;
     private boolean enabled = true;
     private boolean removed;
 
     private InterruptFlag(
-            OwnSegment segment,
+            CreatedSegment segment,
             long offset,
             boolean conditional,
             MemorySegment memory,
-            Outlet<LocalInterrupt.Triggered> triggers) {
+            EventQueue<LocalInterrupt.Triggered> triggers) {
         this.segment = segment;
         this.offset = offset;
         this.conditional = conditional;
@@ -46,29 +46,27 @@ public final class InterruptFlag {
             LocalSegment segment,
             int adapter,
             int offset,
-            Outlet.@Nullable Callback<LocalInterrupt.Triggered> callback,
+            EventQueue.@Nullable Callback<LocalInterrupt.Triggered> callback,
             int flags) {
-        Refusal.when(
-                (flags
-                                & ~(sisci_h.SCI_FLAG_USE_CALLBACK()
-                                        | sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()))
-                        != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        if (!(segment instanceof OwnSegment own)) {
-            throw new Refusal(sisci_h.SCI_ERR_ILLEGAL_OPERATION()); // stores are told its maker
+        Flags.checkAllowed(
+                flags, sisci_h.SCI_FLAG_USE_CALLBACK() | sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT());
+        if (!(segment instanceof CreatedSegment own)) {
+            throw new SciException(
+                    sisci_h.SCI_ERR_ILLEGAL_OPERATION()); // only the process that created it
+            // receives stores
         }
-        own.member().checkAdapter(adapter);
-        Refusal.when(offset % Integer.BYTES != 0, sisci_h.SCI_ERR_OFFSET_ALIGNMENT());
+        own.context().topology().checkAdapter(adapter);
+        SciException.throwIf(offset % Integer.BYTES != 0, sisci_h.SCI_ERR_OFFSET_ALIGNMENT());
         var place = Integer.toUnsignedLong(offset);
-        Refusal.when(place > own.bytes() - Integer.BYTES, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        SciException.throwIf(place > own.bytes() - Integer.BYTES, sisci_h.SCI_ERR_OUT_OF_RANGE());
         var address = own.hold() + place;
         var flag =
                 new InterruptFlag(
                         own,
                         place,
-                        OwnSegment.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()),
+                        Flags.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()),
                         Downcalls.memoryAt(MemorySegment.ofAddress(address), Integer.BYTES),
-                        own.member().newTriggerOutlet(callback));
+                        EventQueue.unbounded(own.context().callbacks(), callback));
         try {
             own.add(flag);
             return flag;
@@ -93,7 +91,7 @@ public final class InterruptFlag {
     public synchronized void enable() {
         check();
         var before = (int) WORD.getVolatile(memory, 0L);
-        Refusal.when(
+        SciException.throwIf(
                 !WORD.compareAndSet(memory, 0L, before, 0),
                 sisci_h.SCI_ERR_COND_INT_RACE_PROBLEM());
         enabled = true;
@@ -110,13 +108,13 @@ public final class InterruptFlag {
     public synchronized int count() {
         check();
         var count = (int) WORD.getVolatile(memory, 0L) - (enabled ? 0 : DISABLED);
-        Refusal.when(count < 0 || count >= DISABLED, sisci_h.SCI_ERR_OVERFLOW());
+        SciException.throwIf(count < 0 || count >= DISABLED, sisci_h.SCI_ERR_OVERFLOW());
         return count;
     }
 
     private void check() {
-        Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(!conditional, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        SciException.throwIf(!conditional, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
     }
 
     /** Waits for an interrupt. In C: {@code SCIWaitForInterrupt}. */
@@ -127,7 +125,7 @@ public final class InterruptFlag {
     /** Ends it. In C: {@code SCIRemoveInterrupt}. */
     public void remove() {
         synchronized (this) {
-            Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+            SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
             removed = true;
         }
         segment.remove(this);

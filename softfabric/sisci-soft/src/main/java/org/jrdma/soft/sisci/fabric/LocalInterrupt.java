@@ -20,7 +20,7 @@ public final class LocalInterrupt {
     private final Descriptor descriptor;
     private final InterruptNumber number;
     private final boolean counts;
-    private final Outlet<Triggered> triggers;
+    private final EventQueue<Triggered> triggers;
     private boolean removed;
 
     LocalInterrupt(
@@ -28,7 +28,7 @@ public final class LocalInterrupt {
             Descriptor descriptor,
             InterruptNumber number,
             boolean counts,
-            Outlet<Triggered> triggers) {
+            EventQueue<Triggered> triggers) {
         this.all = all;
         this.descriptor = descriptor;
         this.number = number;
@@ -76,7 +76,7 @@ public final class LocalInterrupt {
      */
     public byte[] awaitData(int milliseconds, long room) {
         var triggered = triggers.await(milliseconds, false);
-        Refusal.when(triggered.data().length > room, sisci_h.SCI_ERR_OVERFLOW());
+        SciException.throwIf(triggered.data().length > room, sisci_h.SCI_ERR_OVERFLOW());
         triggered = triggers.await(milliseconds, true);
         triggered.taken().run();
         return triggered.data();
@@ -85,7 +85,7 @@ public final class LocalInterrupt {
     /** Ends it. */
     public void remove() {
         synchronized (this) {
-            Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+            SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
             removed = true;
         }
         all.remove(this);

@@ -3,10 +3,10 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.List;
 
 /** Memory of this node. In C: {@code sci_local_segment_t}. Safe for use by several threads. */
-public sealed interface LocalSegment permits OwnSegment, SharedSegment {
+public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
 
-    /** A change that any process that has the segment can ask for. */
-    enum Step {
+    /** An operation on the state that any process that has the segment can request. */
+    enum Operation {
         PREPARE,
         MAKE_AVAILABLE,
         MAKE_UNAVAILABLE,
@@ -16,32 +16,32 @@ public sealed interface LocalSegment permits OwnSegment, SharedSegment {
         /** The same, for DMA that writes to the segment. */
         REQUIRE_PREPARED_AS_TARGET;
 
-        private static final List<Step> ALL = List.of(values());
+        private static final List<Operation> ALL = List.of(values());
 
-        /** What processes know it by. */
+        /** The number in messages. */
         int number() {
             return ALL.indexOf(this);
         }
 
-        static Step of(int number) {
+        static Operation of(int number) {
             return ALL.get(number);
         }
     }
 
-    /** By which peers know it. */
+    /** The id by which peers connect. */
     int id();
 
     /** What its maker asked for; 0 while it has no memory. */
     long bytes();
 
-    /** Makes a step, or refuses. */
-    void step(Step step, int adapter, int flags);
+    /** Applies an operation, or fails. */
+    void apply(Operation operation, int adapter, int flags);
 
     /** Maps a part of it. */
     SegmentMap map(long offset, long length, int flags);
 
     /** What happens to it. */
-    Outlet<SegmentEvent> events();
+    EventQueue<SegmentEvent> events();
 
     /** Where its memory is, for DMA. Until {@link #release}, it cannot be removed. */
     long hold();
@@ -49,6 +49,6 @@ public sealed interface LocalSegment permits OwnSegment, SharedSegment {
     /** Ends a hold. */
     void release();
 
-    /** Ends it, for this process. */
+    /** Removes the segment from this process. */
     void remove(int flags);
 }

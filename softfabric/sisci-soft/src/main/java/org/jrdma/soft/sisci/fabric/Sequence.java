@@ -10,20 +10,20 @@ import org.jspecify.annotations.Nullable;
 public final class Sequence {
 
     private final SegmentMap map;
-    private final @Nullable RemoteSegment segment;
+    private final @Nullable RemoteMemory memory;
     private int cuts;
     private boolean needsStart;
     private boolean removed;
 
     private Sequence(SegmentMap map) {
         this.map = map;
-        this.segment = map.remote();
-        this.cuts = segment == null ? 0 : segment.cuts();
+        this.memory = map.remote();
+        this.cuts = memory == null ? 0 : memory.cuts();
     }
 
     /** Makes a sequence of a map. In C: {@code SCICreateMapSequence}. */
     public static Sequence create(SegmentMap map, int flags) {
-        Refusal.when((flags & ~Unpublished.FAST_BARRIER) != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, UnpublishedFlags.FAST_BARRIER);
         map.addSequence();
         return new Sequence(map);
     }
@@ -35,11 +35,11 @@ public final class Sequence {
 
     /** Begins anew; whether stores would arrive. In C: {@code SCIStartSequence}. */
     public int start() {
-        if (segment == null) {
+        if (memory == null) {
             return sisci_h.SCI_SEQ_OK();
         }
-        var now = segment.cuts(); // first: a cut that comes between shows at the check
-        if (segment.link() != RemoteSegment.Link.UP) {
+        var now = memory.cuts(); // first: a cut that comes between shows at the check
+        if (memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
             return sisci_h.SCI_SEQ_NOT_RETRIABLE();
         }
@@ -50,15 +50,15 @@ public final class Sequence {
 
     /** Whether all stores since the last time have arrived. In C: {@code SCICheckSequence}. */
     public int check(int flags) {
-        if ((flags & (Unpublished.NO_FLUSH | Unpublished.NO_STORE_BARRIER))
-                != (Unpublished.NO_FLUSH | Unpublished.NO_STORE_BARRIER)) {
-            map.drain();
+        if ((flags & (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER))
+                != (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER)) {
+            map.flush();
         }
-        if (segment == null) {
+        if (memory == null) {
             return sisci_h.SCI_SEQ_OK();
         }
-        var now = segment.cuts();
-        if (needsStart || segment.link() != RemoteSegment.Link.UP) {
+        var now = memory.cuts();
+        if (needsStart || memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
             return sisci_h.SCI_SEQ_NOT_RETRIABLE();
         }
@@ -71,7 +71,7 @@ public final class Sequence {
 
     /** Ends it. In C: {@code SCIRemoveSequence}. */
     public void remove() {
-        Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
         removed = true;
         map.removeSequence();
     }

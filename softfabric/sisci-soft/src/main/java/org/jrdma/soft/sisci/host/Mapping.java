@@ -75,8 +75,8 @@ public final class Mapping {
         Host.move(ones, address, bytes, writable);
     }
 
-    /** Mends a cut. */
-    public synchronized void mend(int file) throws FabricException {
+    /** Undoes {@link #cut()}. */
+    public synchronized void restore(int file) throws FabricException {
         if (!closed) {
             Host.mapAt(address, file, offset, bytes, writable);
         }

@@ -11,11 +11,11 @@ import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
- * Memory where each store of 4 bytes is to interrupt the peer. Between stores every word there has
- * the same random value, so that a store of any other is seen, even of the same as before; several
- * at one place before anyone looks are one.
+ * A buffer each of whose stores of 4 bytes interrupts the peer. Between stores all words have the
+ * same random value, so that a store of any other value is found, even of the same as before.
+ * Several stores at one place between two polls are one.
  */
-final class TriggeringStores extends Stores {
+final class InterruptingWriteBuffer extends WriteBuffer {
 
     private static final VarHandle WORD = JAVA_INT.varHandle();
 
@@ -29,12 +29,13 @@ final class TriggeringStores extends Stores {
     private boolean closed;
 
     /**
-     * Triggers what is at the only target of a segment.
+     * A buffer in front of a part of a remote memory, which is no group.
      *
      * @param conditional whether stores are counted there, and interrupt only if none was counted
      */
-    TriggeringStores(Mapping mapping, RemoteSegment segment, long offset, boolean conditional) {
-        super(segment);
+    InterruptingWriteBuffer(
+            Mapping mapping, RemoteMemory target, long offset, boolean conditional) {
+        super(target);
         this.memory = mapping.memory();
         this.offset = offset;
         this.conditional = conditional;
@@ -47,24 +48,24 @@ final class TriggeringStores extends Stores {
     }
 
     @Override
-    void tick() {
-        drain();
+    void poll() {
+        flush();
     }
 
     @Override
-    synchronized void drain() {
+    synchronized void flush() {
         if (closed) {
             return;
         }
         for (var page = 0L; page < memory.byteSize(); page += PAGE_BYTES) {
             var end = page + PAGE_BYTES;
             if (MemorySegment.mismatch(memory, page, end, atRest, 0, PAGE_BYTES) >= 0) {
-                drain(page, end);
+                flush(page, end);
             }
         }
     }
 
-    private void drain(long from, long to) {
+    private void flush(long from, long to) {
         for (var word = from; word < to; word += Integer.BYTES) {
             if ((int) WORD.getVolatile(memory, word) != resting) {
                 stored(word, (int) WORD.getAndSet(memory, word, resting));
@@ -80,11 +81,11 @@ final class TriggeringStores extends Stores {
     }
 
     private void stored(long word, int value) {
-        if (segment.link() != RemoteSegment.Link.UP) {
-            return; // nothing passes
+        if (target.link() != RemoteMemory.Link.UP) {
+            return;
         }
-        var target = segment.targets().getFirst();
-        var there = target.window().memory();
+        var peer = target.connections().getFirst();
+        var there = peer.window().memory();
         var place = offset + word;
         var interrupts = true;
         if (conditional) {
@@ -93,11 +94,11 @@ final class TriggeringStores extends Stores {
             WORD.setVolatile(there, place, value);
         }
         if (interrupts) {
-            target.connection()
+            peer.connection()
                     .send(
                             Message.of(
                                     Message.Kind.FLAG_STORED,
-                                    target.number(),
+                                    peer.number(),
                                     conditional ? 1 : 0,
                                     0,
                                     place));
@@ -105,10 +106,10 @@ final class TriggeringStores extends Stores {
     }
 
     @Override
-    void sentPast(MemorySegment source, long segmentOffset) {}
+    void bypassed(MemorySegment source, long targetOffset) {}
 
     @Override
-    void renew() {}
+    void reset() {}
 
     @Override
     synchronized void close() {

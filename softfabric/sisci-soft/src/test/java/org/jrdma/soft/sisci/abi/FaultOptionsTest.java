@@ -11,17 +11,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.Trouble;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.Test;
 
-/** Trouble that a process asks for. The first node owns a segment, the second has the trouble. */
-class TroubleTest {
+/** Injected faults. The first node owns a segment, faults are injected into the second. */
+class FaultOptionsTest {
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
     @Test
     void shouldKeepWeakStoresUntilTheyAreFlushed() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0);
 
@@ -46,7 +46,7 @@ class TroubleTest {
 
     @Test
     void shouldDrainWeakStoresAtEachBarrierCheckAndCopy() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0);
             var sequence = nodes.second.sequence(map);
@@ -72,7 +72,7 @@ class TroubleTest {
 
     @Test
     void shouldShowInAWeakMapWhatTheOwnerStores() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0).memory();
 
@@ -84,7 +84,7 @@ class TroubleTest {
 
     @Test
     void shouldLetUncachedStoresThroughAtOnce() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, sisci_h.SCI_FLAG_IO_MAP_IOSPACE());
 
@@ -96,7 +96,7 @@ class TroubleTest {
 
     @Test
     void shouldMixUpTheOrderOfWeakLinesButNeverTearAWord() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0).memory();
 
@@ -106,7 +106,7 @@ class TroubleTest {
 
     @Test
     void shouldMixUpTheOrderOfWeakPages() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var map = map(nodes, 0).memory();
 
@@ -116,7 +116,7 @@ class TroubleTest {
 
     @Test
     void shouldMixUpTheOrderOfWeakMaps() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withWeakMemory(true))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
             var own = own(nodes);
             var first = map(nodes, 0).memory();
             var second = map(nodes, 0).memory();
@@ -155,7 +155,7 @@ class TroubleTest {
 
     @Test
     void shouldRefuseAsOftenAsWanted() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withRefusals(2))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withRefusals(2))) {
             nodes.second.offer(nodes.secondDescriptor, 9, BYTES);
 
             for (var i = 0; i < 2; i++) {
@@ -179,7 +179,7 @@ class TroubleTest {
 
     @Test
     void shouldRunOutOfRoomForMapsAndHaveItBackAfterAnUnmap() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withMapBytes(BYTES))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withMapBytes(BYTES))) {
             own(nodes);
             var map = map(nodes, 0);
             var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
@@ -201,7 +201,7 @@ class TroubleTest {
 
     @Test
     void shouldHoldUpTransfers() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE.withDelay(Duration.ofMillis(200)))) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withDelay(Duration.ofMillis(200)))) {
             own(nodes);
             var local = nodes.second.offer(nodes.secondDescriptor, 8, BYTES);
             var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
@@ -220,7 +220,7 @@ class TroubleTest {
 
     @Test
     void shouldHaveNoRoomForASegmentThatTheFileSystemHasNoMemoryFor() throws Exception {
-        try (var nodes = new ThreeNodes(Trouble.NONE)) {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE)) {
             var tooMuch = 2 * Files.getFileStore(Path.of("/dev/shm")).getTotalSpace();
 
             assertThat(

@@ -9,14 +9,14 @@ import java.util.List;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
- * Memory that a program stores into, whose changes go to one or more segments together: as in the
- * buffers of a processor that combines stores, and as a switch that copies them to a group.
+ * A write-combining buffer, whose changes are delivered to one segment or to all members of a
+ * group.
  *
- * <p>What has changed is found by comparing with what was there before, so a store of the same is
- * none. Words of 8 bytes arrive whole. The other way, what has changed in the segment shows in the
- * memory, where the program has not stored meanwhile.
+ * <p>Changes are found by comparing the memory with its previous contents, so a store of an equal
+ * value is not delivered. Words of 8 bytes arrive whole. In the other direction, changes of the
+ * segment appear in the memory, except where the program has stored meanwhile.
  */
-final class GatheredStores extends Stores {
+final class CombiningWriteBuffer extends WriteBuffer {
 
     private static final int PAGE_BYTES = 4096;
     private static final int LINE_BYTES = 64;
@@ -27,54 +27,54 @@ final class GatheredStores extends Stores {
     private final MemorySegment before;
     private final long offset;
     private final boolean reads;
-    private final boolean waitsForDrain;
+    private final boolean waitsForFlush;
     private boolean closed;
 
     /**
-     * Gathers for all targets of a segment.
+     * A buffer in front of a part of a remote memory.
      *
-     * @param reads whether the segment's changes show here
-     * @param waitsForDrain whether nothing goes out until someone asks
+     * @param offset the start of the part
+     * @param reads whether changes of the segment appear in the buffer
+     * @param waitsForFlush whether changes are delivered by a flush only
      */
-    GatheredStores(
+    CombiningWriteBuffer(
             Mapping mapping,
-            RemoteSegment segment,
+            RemoteMemory target,
             long offset,
-            long length,
             boolean reads,
-            boolean waitsForDrain) {
-        super(segment);
+            boolean waitsForFlush) {
+        super(target);
         this.memory = mapping.memory();
         this.before = Arena.ofAuto().allocate(memory.byteSize(), Long.BYTES);
         this.offset = offset;
         this.reads = reads;
-        this.waitsForDrain = waitsForDrain;
+        this.waitsForFlush = waitsForFlush;
         if (reads) {
             refresh();
         }
     }
 
     @Override
-    void tick() {
-        if (!waitsForDrain) {
-            drain();
+    void poll() {
+        if (!waitsForFlush) {
+            flush();
         } else if (reads) {
             refresh();
         }
     }
 
-    /** Sends what has changed: pages in no order, and the lines of each in no order. */
+    /** Delivers changes: pages in random order, and the lines of each page in random order. */
     @Override
-    synchronized void drain() {
+    synchronized void flush() {
         if (closed) {
             return;
         }
-        Disorder.visit(
+        RandomOrder.visit(
                 (int) (memory.byteSize() / PAGE_BYTES),
                 number -> {
                     var page = (long) number * PAGE_BYTES;
                     if (differs(memory, page)) {
-                        drainPage(page);
+                        deliverPage(page);
                     }
                 });
         if (reads) {
@@ -83,17 +83,17 @@ final class GatheredStores extends Stores {
     }
 
     /**
-     * Sends a copy of memory as it stands, whatever was stored there before; what the program has
-     * stored goes first.
+     * Delivers a copy of memory, also where it is equal to the buffer; stores of the program are
+     * delivered first.
      */
     @Override
     synchronized void copyFrom(MemorySegment source, long position) {
         if (closed) {
             return;
         }
-        drain();
-        for (var target : segment.targets()) {
-            var there = target.window().memory();
+        flush();
+        for (var connection : target.connections()) {
+            var there = connection.window().memory();
             var room = there.byteSize() - offset - position; // of a group, not all are as large
             if (room > 0) {
                 var bytes = Math.min(room, source.byteSize());
@@ -103,13 +103,13 @@ final class GatheredStores extends Stores {
         show(source, position);
     }
 
-    /** What has gone to the segment past this memory shows here, as far as it is mapped. */
+    /** Shows the copy in this memory, as far as it is mapped. */
     @Override
-    synchronized void sentPast(MemorySegment source, long segmentOffset) {
-        var from = Math.max(segmentOffset, offset);
-        var to = Math.min(segmentOffset + source.byteSize(), offset + memory.byteSize());
+    synchronized void bypassed(MemorySegment source, long targetOffset) {
+        var from = Math.max(targetOffset, offset);
+        var to = Math.min(targetOffset + source.byteSize(), offset + memory.byteSize());
         if (!closed && from < to) {
-            show(source.asSlice(from - segmentOffset, to - from), from - offset);
+            show(source.asSlice(from - targetOffset, to - from), from - offset);
         }
     }
 
@@ -124,7 +124,7 @@ final class GatheredStores extends Stores {
         }
     }
 
-    /** But for the bytes that the program has stored meanwhile, which are yet to be sent. */
+    /** Except for bytes that the program has stored meanwhile, which are not delivered yet. */
     private void showWord(long position, long then, long there) {
         while (true) {
             var now = (long) WORD.getVolatile(memory, position);
@@ -141,17 +141,17 @@ final class GatheredStores extends Stores {
                 >= 0;
     }
 
-    private void drainPage(long page) {
-        Disorder.visit(
+    private void deliverPage(long page) {
+        RandomOrder.visit(
                 LINES,
                 line -> {
                     for (var word = 0; word < LINE_BYTES; word += Long.BYTES) {
-                        drainWord(page + (long) line * LINE_BYTES + word);
+                        deliverWord(page + (long) line * LINE_BYTES + word);
                     }
                 });
     }
 
-    private void drainWord(long position) {
+    private void deliverWord(long position) {
         var now = (long) WORD.getVolatile(memory, position);
         var then = before.get(JAVA_LONG, position);
         if (now == then) {
@@ -159,9 +159,10 @@ final class GatheredStores extends Stores {
         }
         before.set(JAVA_LONG, position, now);
         var mask = changedBytes(now ^ then);
-        for (var target : segment.targets()) {
-            if (offset + position + Long.BYTES <= target.window().memory().byteSize()) {
-                merge(target.window().memory(), offset + position, now, mask);
+        for (var connection : target.connections()) {
+            var there = connection.window().memory();
+            if (offset + position + Long.BYTES <= there.byteSize()) {
+                merge(there, offset + position, now, mask);
             }
         }
     }
@@ -177,20 +178,20 @@ final class GatheredStores extends Stores {
         return mask;
     }
 
-    private static void merge(MemorySegment target, long position, long word, long mask) {
+    private static void merge(MemorySegment memory, long position, long word, long mask) {
         while (true) {
-            var there = (long) WORD.getVolatile(target, position);
-            if (WORD.compareAndSet(target, position, there, (there & ~mask) | (word & mask))) {
+            var there = (long) WORD.getVolatile(memory, position);
+            if (WORD.compareAndSet(memory, position, there, (there & ~mask) | (word & mask))) {
                 return;
             }
         }
     }
 
     private synchronized void refresh() {
-        if (closed || segment.targets().isEmpty()) {
+        if (closed || target.connections().isEmpty()) {
             return;
         }
-        var source = segment.targets().getFirst().window().memory();
+        var source = target.connections().getFirst().window().memory();
         var readable = Math.min(memory.byteSize(), source.byteSize() - offset);
         for (var page = 0L; page + PAGE_BYTES <= readable; page += PAGE_BYTES) {
             if (differs(source.asSlice(offset), page)) {
@@ -209,18 +210,15 @@ final class GatheredStores extends Stores {
         }
     }
 
-    /**
-     * The way has been cut, or mended: what was stored and not sent is lost, and what is stored
-     * again is new.
-     */
+    /** Drops stores that were not delivered; a store of an equal value is delivered from now on. */
     @Override
-    synchronized void renew() {
+    synchronized void reset() {
         if (closed) {
             return;
         }
-        for (var copy : List.of(before, memory)) { // so that what is stored meanwhile is new too
-            if (reads && !segment.targets().isEmpty()) {
-                var source = segment.targets().getFirst().window().memory();
+        for (var copy : List.of(before, memory)) { // in this order, for stores that come meanwhile
+            if (reads && !target.connections().isEmpty()) {
+                var source = target.connections().getFirst().window().memory();
                 var readable = Math.min(copy.byteSize(), source.byteSize() - offset);
                 MemorySegment.copy(source, offset, copy, 0, readable);
             } else {

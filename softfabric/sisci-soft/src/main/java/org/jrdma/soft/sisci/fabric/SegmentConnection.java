@@ -11,37 +11,26 @@ import org.jrdma.soft.sisci.host.Mapping;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The memory of one segment somewhere, reached by one connection: all there is to a remote segment,
- * but to a group, which has one for each member.
- */
-final class Target {
+/** A connection to one segment, and the maps of its memory. Safe for use by multiple threads. */
+final class SegmentConnection {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Target.class);
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentConnection.class);
 
-    private final RemoteSegment segment;
     private final Entry entry;
     private final Connection connection;
     private final int number;
     private final int file;
     private final long bytes;
 
-    /** The whole of it, for DMA and for what stores are gathered for. */
+    /** A map of the whole segment, for DMA and for write buffers. */
     private final Mapping window;
 
     private final List<Mapping> mappings = new CopyOnWriteArrayList<>();
     private boolean cut;
     private boolean closed;
 
-    private Target(
-            RemoteSegment segment,
-            Entry entry,
-            Connection connection,
-            int number,
-            int file,
-            long bytes)
+    private SegmentConnection(Entry entry, Connection connection, int number, int file, long bytes)
             throws FabricException {
-        this.segment = segment;
         this.entry = entry;
         this.connection = connection;
         this.number = number;
@@ -52,33 +41,42 @@ final class Target {
     }
 
     /**
-     * Asks its owner, and opens the file only when the owner has agreed, who cannot remove it from
-     * then on without a word: before, it could be that of an earlier segment with the same id.
+     * Connects to a segment. Its file is opened only after the owner's answer, since the owner does
+     * not remove the segment without a message from then on: before, the file could be that of an
+     * earlier segment with the same id.
+     *
+     * @param object receives the messages of the owner
      */
-    static Target connect(Member member, RemoteSegment segment, Entry entry, boolean toGroup) {
-        var connection = member.connect(entry);
-        var number = member.newNumber();
-        member.add(number, segment); // what its owner says next must find it
+    static SegmentConnection connect(
+            MemberContext context,
+            ConnectedObjects.ConnectedObject object,
+            Entry entry,
+            int adapter,
+            boolean toGroup) {
+        var fabric = context.fabric();
+        var connection = fabric.connect(entry);
+        var number = context.objects().newNumber();
+        context.objects().add(number, object); // the next message of the owner must find it
         try {
             var answer =
-                    member.ask(
+                    fabric.request(
                             connection,
                             Message.of(
                                     Message.Kind.CONNECT_SEGMENT,
                                     entry.number(),
-                                    segment.adapter(),
+                                    adapter,
                                     number,
                                     toGroup ? 1 : 0));
-            var file = member.openMemory(entry, answer.value());
+            var file = fabric.openMemory(entry, answer.value());
             try {
-                return new Target(segment, entry, connection, number, file, answer.value());
+                return new SegmentConnection(entry, connection, number, file, answer.value());
             } catch (FabricException e) {
                 Host.close(file);
-                throw Refusal.of(e);
+                throw SciException.of(e);
             }
         } catch (RuntimeException e) {
             connection.send(Message.about(Message.Kind.DISCONNECT_SEGMENT, number));
-            member.removeTarget(number);
+            context.objects().remove(number);
             throw e;
         }
     }
@@ -128,27 +126,27 @@ final class Target {
             try {
                 mapping.cut();
             } catch (FabricException e) {
-                LOG.error("{} stays reachable: {}", segment, e.getMessage());
+                LOG.error("{} stays reachable: {}", entry, e.getMessage());
             }
         }
     }
 
-    /** Undoes that. */
-    synchronized void mend() {
+    /** Undoes {@link #cut()}. */
+    synchronized void restore() {
         if (!cut || closed) {
             return;
         }
         cut = false;
         for (var mapping : mappings) {
             try {
-                mapping.mend(file);
+                mapping.restore(file);
             } catch (FabricException e) {
-                LOG.error("{} stays cut off: {}", segment, e.getMessage());
+                LOG.error("{} stays cut off: {}", entry, e.getMessage());
             }
         }
     }
 
-    /** There is no way back: the memory is let go, and what is mapped stays cut. */
+    /** Closes the file for good; maps stay cut. */
     synchronized void lose() {
         cut();
         if (!closed) {
@@ -157,7 +155,7 @@ final class Target {
         }
     }
 
-    /** Ends it. No map of the program's is left. */
+    /** Disconnects. The program has no map left. */
     void close() {
         connection.send(Message.about(Message.Kind.DISCONNECT_SEGMENT, number));
         synchronized (this) {

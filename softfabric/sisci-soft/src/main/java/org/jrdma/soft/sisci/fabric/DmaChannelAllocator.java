@@ -5,7 +5,9 @@ import java.util.Map;
 import org.jrdma.abi.sisci.sisci_h;
 
 /** Which DMA channels of a process's adapters are taken. */
-final class Channels {
+final class DmaChannelAllocator {
+
+    static final int CHANNELS = 4;
 
     /** One, as a program asked for it. */
     record Taken(int adapter, int type, int number, boolean isShared) {}
@@ -14,7 +16,7 @@ final class Channels {
 
     synchronized Taken take(int adapter, int type, int number, boolean isShared) {
         var any = number == sisci_h.SCI_DMA_CHANNEL_ID_DONTCARE();
-        for (var i = 0; i < DmaChannel.NUMBER; i++) {
+        for (var i = 0; i < CHANNELS; i++) {
             if (any || i == number) {
                 var wanted = new Taken(adapter, type, i, isShared);
                 var other = new Taken(adapter, type, i, !isShared);
@@ -24,7 +26,7 @@ final class Channels {
                 }
             }
         }
-        throw new Refusal(sisci_h.SCI_ERR_BUSY());
+        throw new SciException(sisci_h.SCI_ERR_BUSY());
     }
 
     synchronized void giveBack(Taken taken) {

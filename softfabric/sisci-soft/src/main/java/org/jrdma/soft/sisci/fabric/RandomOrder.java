@@ -3,10 +3,10 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.IntConsumer;
 
-/** Orders in which nothing promises that stores arrive. */
-final class Disorder {
+/** Random orders, in which posted writes arrive. */
+final class RandomOrder {
 
-    private Disorder() {}
+    private RandomOrder() {}
 
     /** Visits the numbers below a count, each once, in another order each time. */
     static void visit(int count, IntConsumer visitor) {

@@ -1,17 +1,16 @@
 package org.jrdma.soft.sisci.fabric;
 
 import java.util.ArrayDeque;
-import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a program learns of events: by a callback, or by waiting, as it has chosen. Safe for use by
- * several threads.
+ * Events of an object that the program has not seen yet. The program chooses to be called back or
+ * to wait. Safe for use by multiple threads.
  */
-public final class Outlet<E> {
+public final class EventQueue<E> {
 
     /** A callback of the program's. */
     @FunctionalInterface
@@ -20,12 +19,13 @@ public final class Outlet<E> {
         int call(E event);
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(Outlet.class);
+    private static final int MOST_EVENTS = 4096;
+    private static final Logger LOG = LoggerFactory.getLogger(EventQueue.class);
 
     private final CallbackThread callbacks;
     private final @Nullable Callback<E> callback;
 
-    /** How many wait at most for someone to take them; the oldest go first. */
+    /** The capacity: the oldest events are lost first. */
     private final int most;
 
     /** The oldest first; what comes several times in a row is counted. */
@@ -45,25 +45,35 @@ public final class Outlet<E> {
         }
     }
 
-    Outlet(CallbackThread callbacks, @Nullable Callback<E> callback, int most) {
+    /** A queue that loses its oldest events, since a program need not take them. */
+    EventQueue(CallbackThread callbacks, @Nullable Callback<E> callback) {
+        this(callbacks, callback, MOST_EVENTS);
+    }
+
+    /** A queue that loses no event: the senders limit their number. */
+    static <E> EventQueue<E> unbounded(CallbackThread callbacks, @Nullable Callback<E> callback) {
+        return new EventQueue<>(callbacks, callback, Integer.MAX_VALUE);
+    }
+
+    private EventQueue(CallbackThread callbacks, @Nullable Callback<E> callback, int most) {
         this.callbacks = callbacks;
         this.callback = callback;
         this.most = most;
     }
 
-    /** Tells of an event. Never waits. */
+    /** Adds an event. Never waits. */
     void put(E event) {
         put(event, 1);
     }
 
-    /** The same for one that has happened several times. */
+    /** Adds an event that has happened several times. */
     synchronized void put(E event, int times) {
         if (closed || cancelled || times <= 0) {
             return;
         }
         if (waiting.isEmpty() || !waiting.getLast().event.equals(event)) {
             if (waiting.size() == most) {
-                LOG.warn("Nobody takes {}: it is lost", waiting.getFirst().event);
+                LOG.warn("The program does not take {}: it is lost", waiting.getFirst().event);
                 waiting.removeFirst();
             }
             waiting.addLast(new Waiting<>(event));
@@ -86,7 +96,7 @@ public final class Outlet<E> {
         return first.event;
     }
 
-    /** The same, but as one with the last that nobody has taken, where there is one. */
+    /** Adds an event unless another waits to be taken. */
     synchronized void putUnlessWaiting(E event) {
         if (waiting.isEmpty()) {
             put(event);
@@ -119,50 +129,21 @@ public final class Outlet<E> {
      *
      * @param milliseconds unsigned; all ones for ever
      * @param removes whether it is taken, or left for the next
-     * @throws Refusal if none comes in time, or this is closed, or a callback hears of them
+     * @throws SciException if none comes in time, or the queue is closed or has a callback
      */
     public synchronized E await(int milliseconds, boolean removes) {
-        Refusal.when(callback != null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
-        var forever = milliseconds == sisci_h.SCI_INFINITE_TIMEOUT();
-        var end =
-                System.nanoTime()
-                        + TimeUnit.MILLISECONDS.toNanos(Integer.toUnsignedLong(milliseconds));
-        var interrupted = false;
-        try {
-            while (true) {
-                Refusal.when(closed, sisci_h.SCI_ERR_CANCELLED());
-                if (!waiting.isEmpty()) {
-                    return removes ? take() : waiting.getFirst().event;
-                }
-                var left = forever ? Long.MAX_VALUE : end - System.nanoTime();
-                Refusal.when(left <= 0, sisci_h.SCI_ERR_TIMEOUT());
-                try {
-                    TimeUnit.NANOSECONDS.timedWait(this, left);
-                } catch (InterruptedException e) {
-                    interrupted = true; // kept for later: C knows none
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        SciException.throwIf(callback != null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        UninterruptibleWait.until(
+                this, UninterruptibleWait.nanos(milliseconds), () -> closed || !waiting.isEmpty());
+        SciException.throwIf(closed, sisci_h.SCI_ERR_CANCELLED());
+        SciException.throwIf(waiting.isEmpty(), sisci_h.SCI_ERR_TIMEOUT());
+        return removes ? take() : waiting.getFirst().event;
     }
 
-    /** After it no callback runs any more, unless it is called from within one. */
+    /** Ends all waits. No callback runs afterwards, unless this is called from within one. */
     synchronized void close() {
         closed = true;
         notifyAll();
-        var interrupted = false;
-        while (running && !callbacks.isCurrent()) {
-            try {
-                wait();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        UninterruptibleWait.until(this, Long.MAX_VALUE, () -> !running || callbacks.isCurrent());
     }
 }

@@ -20,52 +20,51 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All of a process's connections, and the one thread that listens to them. What it calls never
- * waits, so that questions are answered at once whatever this process does.
+ * The connections of a process, and the one thread that receives from them. The listener must not
+ * block on that thread, so that requests are answered at once whatever the process does.
  */
-public final class Switchboard implements AutoCloseable {
+public final class ConnectionManager implements AutoCloseable {
 
-    /** Who hears what others say. Called on the one thread. */
+    /** Receives messages. Called on the receiving thread. */
     public interface Listener {
-        /** A message has come; not an answer. */
+        /** A message has arrived that is not an answer. */
         void received(Connection from, Message message);
 
-        /** The process at the other end has gone: ended, or killed. */
+        /** The process at the other end has ended or was killed. */
         void lost(Connection connection);
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(Switchboard.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
     private static final long ANSWER_SECONDS = 5;
-    private static final int DIAL_ATTEMPTS = 1_000;
-    private static final long DIAL_PAUSE_NANOS = 1_000_000;
+    private static final int CONNECT_ATTEMPTS = 1_000;
+    private static final long CONNECT_PAUSE_NANOS = 1_000_000;
 
     private final FabricDirectory directory;
     private final Entry self;
-    private final Listener listener;
     private final int listening;
     private final EventDescriptor wakeUp;
-    private final Thread thread;
 
-    /** Those from others and those to others. Changed by the thread, and by who dials. */
+    /** Accepted and outgoing connections. */
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
 
-    private final Map<Entry, Connection> dialled = new HashMap<>();
-    private final Map<Integer, Question> questions = new ConcurrentHashMap<>();
+    private final Map<Entry, Connection> outgoing = new HashMap<>();
+    private final Map<Integer, Request> requests = new ConcurrentHashMap<>();
     private final AtomicInteger lastCorrelation = new AtomicInteger();
+    private volatile @Nullable Thread thread;
     private volatile boolean closed;
 
-    private record Question(Connection connection, CompletableFuture<Optional<Message>> answer) {}
+    private record Request(Connection connection, CompletableFuture<Optional<Message>> answer) {}
 
-    /** Lets others connect. Needs the directory's lock. */
-    public Switchboard(FabricDirectory directory, int node, int member, Listener listener)
+    /** Lets other processes connect. Needs the directory's lock. */
+    public ConnectionManager(FabricDirectory directory, int node, int member)
             throws FabricException {
         this.directory = directory;
         this.self = Entry.ofMember(node, member);
-        this.listener = listener;
         this.wakeUp = EventDescriptor.open();
         try {
             this.listening = PacketSocket.listen(directory.path(self));
@@ -73,16 +72,22 @@ public final class Switchboard implements AutoCloseable {
             wakeUp.close();
             throw e;
         }
-        this.thread =
-                Thread.ofPlatform().daemon().name("sisci-soft-node-" + node).unstarted(this::run);
-        thread.start();
     }
 
-    /** The connection to a process, made if there is none; empty if it is no more. */
-    public Optional<Connection> dial(int node, int member) throws FabricException {
+    /** Starts to accept connections and to receive messages. */
+    public void start(Listener receiver) {
+        thread =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("sisci-soft-node-" + self.node())
+                        .start(() -> run(receiver));
+    }
+
+    /** The connection to a process, created if there is none; empty if the process has ended. */
+    public Optional<Connection> connect(int node, int member) throws FabricException {
         var entry = Entry.ofMember(node, member);
-        synchronized (dialled) {
-            var known = dialled.get(entry);
+        synchronized (outgoing) {
+            var known = outgoing.get(entry);
             if (known != null) {
                 return Optional.of(known);
             }
@@ -93,7 +98,7 @@ public final class Switchboard implements AutoCloseable {
                     connection.isOf(node, member);
                     connection.send(
                             Message.of(Message.Kind.HELLO, self.node(), self.member(), 0, 0));
-                    dialled.put(entry, connection);
+                    outgoing.put(entry, connection);
                     connections.add(connection);
                     wake();
                     return Optional.of(connection);
@@ -102,11 +107,11 @@ public final class Switchboard implements AutoCloseable {
                         case Errno.ECONNREFUSED, Errno.ENOENT -> {
                             return Optional.empty();
                         }
-                        case Errno.EAGAIN -> { // many are before this one
-                            if (attempt == DIAL_ATTEMPTS) {
+                        case Errno.EAGAIN -> { // its queue of connections is full
+                            if (attempt == CONNECT_ATTEMPTS) {
                                 return Optional.empty();
                             }
-                            LockSupport.parkNanos(DIAL_PAUSE_NANOS);
+                            LockSupport.parkNanos(CONNECT_PAUSE_NANOS);
                         }
                         default -> throw e;
                     }
@@ -115,23 +120,23 @@ public final class Switchboard implements AutoCloseable {
         }
     }
 
-    /** Asks, and waits for the answer; empty if none comes, or the other has gone. */
-    public Optional<Message> ask(Connection connection, Message question) {
+    /** Sends a request and waits for the answer; empty if there is none in time. */
+    public Optional<Message> request(Connection connection, Message request) {
         var correlation = lastCorrelation.incrementAndGet();
         var answer = new CompletableFuture<Optional<Message>>();
-        questions.put(correlation, new Question(connection, answer));
+        requests.put(correlation, new Request(connection, answer));
         try {
             if (!connections.contains(connection)) {
                 return Optional.empty();
             }
-            connection.send(question.numbered(correlation));
+            connection.send(request.numbered(correlation));
             return await(answer);
         } finally {
-            questions.remove(correlation);
+            requests.remove(correlation);
         }
     }
 
-    /** An interrupt is kept for whoever comes next: C knows none. */
+    /** An interrupt does not end the wait, and stays set: C has no interrupts. */
     private static Optional<Message> await(CompletableFuture<Optional<Message>> answer) {
         var interrupted = false;
         try {
@@ -159,21 +164,21 @@ public final class Switchboard implements AutoCloseable {
         }
     }
 
-    private void run() {
+    private void run(Listener receiver) {
         try (var arena = Arena.ofConfined()) {
             var buffer = arena.allocate(Message.MOST_BYTES, 8);
             while (!closed) {
-                turn(buffer);
+                poll(receiver, buffer);
             }
         }
     }
 
-    private void turn(MemorySegment buffer) {
+    private void poll(Listener receiver, MemorySegment buffer) {
         try (var arena = Arena.ofConfined()) {
             var those = new ArrayList<>(connections);
             var set = new PacketSocket.Set(those.size() + 2, arena);
             var woken = set.add(wakeUp.number(), PacketSocket.READABLE);
-            var called = set.add(listening, PacketSocket.READABLE);
+            var accepting = set.add(listening, PacketSocket.READABLE);
             for (var connection : those) {
                 set.add(
                         connection.socket(),
@@ -184,21 +189,21 @@ public final class Switchboard implements AutoCloseable {
             if (set.isReady(woken, PacketSocket.READABLE)) {
                 wakeUp.lower();
             }
-            if (set.isReady(called, PacketSocket.READABLE)) {
-                letIn();
+            if (set.isReady(accepting, PacketSocket.READABLE)) {
+                accept();
             }
             for (var i = 0; i < those.size() && !closed; i++) {
-                if (set.isReady(called + 1 + i, PacketSocket.WRITABLE)) {
+                if (set.isReady(accepting + 1 + i, PacketSocket.WRITABLE)) {
                     those.get(i).sendWaiting();
                 }
-                if (set.isReady(called + 1 + i, PacketSocket.READABLE)) {
-                    listenTo(those.get(i), buffer);
+                if (set.isReady(accepting + 1 + i, PacketSocket.READABLE)) {
+                    receive(receiver, those.get(i), buffer);
                 }
             }
         }
     }
 
-    private void letIn() {
+    private void accept() {
         for (var socket = PacketSocket.accept(listening);
                 socket >= 0;
                 socket = PacketSocket.accept(listening)) {
@@ -206,7 +211,7 @@ public final class Switchboard implements AutoCloseable {
         }
     }
 
-    private void listenTo(Connection connection, MemorySegment buffer) {
+    private void receive(Listener receiver, Connection connection, MemorySegment buffer) {
         for (var length = PacketSocket.receive(connection.socket(), buffer);
                 length >= 0 && !closed;
                 length = PacketSocket.receive(connection.socket(), buffer)) {
@@ -214,28 +219,28 @@ public final class Switchboard implements AutoCloseable {
             if (message.isEmpty()) {
                 if (length > 0) {
                     LOG.warn(
-                            "Node {} says what no process of this release does: it is cut off",
+                            "Node {} sent a malformed message, or one of another release: disconnected",
                             connection.node());
                 }
-                lose(connection);
+                lose(receiver, connection);
                 return;
             }
-            hear(connection, message.get());
+            dispatch(receiver, connection, message.get());
         }
     }
 
-    private void hear(Connection connection, Message message) {
+    private void dispatch(Listener receiver, Connection connection, Message message) {
         switch (message.kind()) {
             case HELLO -> connection.isOf(message.subject(), message.first());
             case ANSWER -> {
-                var question = questions.get(message.correlation());
-                if (question != null) {
-                    question.answer().complete(Optional.of(message));
+                var request = requests.get(message.correlation());
+                if (request != null) {
+                    request.answer().complete(Optional.of(message));
                 }
             }
             default -> {
                 try {
-                    listener.received(connection, message);
+                    receiver.received(connection, message);
                 } catch (RuntimeException e) {
                     LOG.error("{} of {} failed", message, connection.node(), e);
                 }
@@ -243,33 +248,33 @@ public final class Switchboard implements AutoCloseable {
         }
     }
 
-    private void lose(Connection connection) {
+    private void lose(Listener receiver, Connection connection) {
         connections.remove(connection);
-        synchronized (dialled) {
-            dialled.values().remove(connection);
+        synchronized (outgoing) {
+            outgoing.values().remove(connection);
         }
         connection.close();
         Host.close(connection.socket());
-        for (var question : questions.values()) {
-            if (question.connection() == connection) {
-                question.answer().complete(Optional.empty());
+        for (var request : requests.values()) {
+            if (request.connection() == connection) {
+                request.answer().complete(Optional.empty());
             }
         }
         if (connection.node() != 0) {
             try {
-                listener.lost(connection);
+                receiver.lost(connection);
             } catch (RuntimeException e) {
-                LOG.error("The end of node {} was not taken", connection.node(), e);
+                LOG.error("Handling the end of node {} failed", connection.node(), e);
             }
         }
     }
 
-    /** Hangs up on everyone. */
+    /** Closes all connections. */
     @Override
     public void close() {
         closed = true;
         wakeUp.raise();
-        while (thread.isAlive() && Thread.currentThread() != thread) {
+        while (thread != null && thread.isAlive() && Thread.currentThread() != thread) {
             LockSupport.parkNanos(100_000);
         }
         Host.close(listening);
@@ -278,8 +283,8 @@ public final class Switchboard implements AutoCloseable {
             Host.close(connection.socket());
         }
         connections.clear();
-        for (var question : questions.values()) {
-            question.answer().complete(Optional.empty());
+        for (var request : requests.values()) {
+            request.answer().complete(Optional.empty());
         }
         wakeUp.close();
     }
