@@ -317,7 +317,7 @@ public final class LocalSegment extends SisciObject {
 
     /** Maps it, or a part. In C: {@code SCIMapLocalSegment}. */
     public LocalMap map(MapOptions options) throws SisciException {
-        return inCall(() -> LocalMap.create(handle(), bytes, options));
+        return inCall(() -> new LocalMap(SegmentMap.Mapping.of(false, handle(), bytes, options)));
     }
 
     /** Its address on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}. */

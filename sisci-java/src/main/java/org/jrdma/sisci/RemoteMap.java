@@ -5,7 +5,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jrdma.ffi.CallGuard;
 import org.jrdma.sisci.internal.Constant;
-import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
@@ -25,25 +24,8 @@ public final class RemoteMap extends SegmentMap {
     /** By one call: half a millisecond on hardware. */
     private static final long MOST_READ = 4 << 10;
 
-    private RemoteMap(Mapping mapping) {
+    RemoteMap(Mapping mapping) {
         super(mapping);
-    }
-
-    /** Maps a segment, which must be held. */
-    static RemoteMap create(ObjectHandle segment, long segmentBytes, MapOptions options)
-            throws SisciException {
-        var functions = segment.node().functions();
-        var bytes = options.bytesOf(segmentBytes);
-        var mapped =
-                functions
-                        .segments()
-                        .mapRemote(
-                                segment.address(),
-                                options.offset(),
-                                bytes,
-                                functions.library().bits(options.constants()),
-                                segment.lifetime());
-        return new RemoteMap(Mapping.of(segment, mapped, bytes, options));
     }
 
     /**

@@ -189,7 +189,7 @@ public final class RemoteSegment extends SisciObject {
      * @throws SisciException if the adapter's window is full, or the driver wants another alignment
      */
     public RemoteMap map(MapOptions options) throws SisciException {
-        return inCall(() -> RemoteMap.create(handle(), bytes, options));
+        return inCall(() -> new RemoteMap(SegmentMap.Mapping.of(true, handle(), bytes, options)));
     }
 
     /** Its address on the I/O bus of this side. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */

@@ -14,7 +14,6 @@ import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
 import org.jrdma.sisci.internal.RemovalRetry;
-import org.jrdma.sisci.internal.SegmentFunctions;
 import org.jrdma.sisci.model.SisciException;
 
 /**
@@ -54,14 +53,23 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
      */
     record Mapping(ObjectHandle handle, MemorySegment memory, boolean registers) {
 
+        /** Maps a segment, which must be held. */
         static Mapping of(
-                ObjectHandle segment,
-                SegmentFunctions.Mapped mapped,
-                long bytes,
-                MapOptions options) {
+                boolean remote, ObjectHandle segment, long segmentBytes, MapOptions options)
+                throws SisciException {
+            var library = segment.node().functions().library();
+            var segments = segment.node().functions().segments();
+            var bytes = options.bytesOf(segmentBytes);
+            var mapped =
+                    segments.map(
+                            remote,
+                            segment.address(),
+                            options.offset(),
+                            bytes,
+                            library.bits(options.constants()),
+                            segment.lifetime());
             var name =
                     String.format(Locale.ROOT, "map of %,d bytes of %s", bytes, segment.lifetime());
-            var segments = segment.node().functions().segments();
             var arena = Arena.ofShared();
             var all = Downcalls.memoryAt(mapped.memory(), bytes, arena);
             var retry = new RemovalRetry(segment.node().deferred());

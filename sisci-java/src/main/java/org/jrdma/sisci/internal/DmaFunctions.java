@@ -19,10 +19,6 @@ public final class DmaFunctions {
 
     private static final MethodHandle CREATE_QUEUE =
             capturingErrno(sisci_h.SCICreateDMAQueue$descriptor());
-    private static final MethodHandle REMOVE_QUEUE =
-            capturingErrno(sisci_h.SCIRemoveDMAQueue$descriptor());
-    private static final MethodHandle ABORT_QUEUE =
-            capturingErrno(sisci_h.SCIAbortDMAQueue$descriptor());
     private static final MethodHandle QUEUE_STATE =
             Downcalls.plain(sisci_h.SCIDMAQueueState$descriptor());
     private static final MethodHandle START =
@@ -61,22 +57,12 @@ public final class DmaFunctions {
 
     /** Refused while a transfer is under way. */
     public void removeQueue(MemorySegment queue, Object subject) throws SisciException {
-        library.run(
-                "SCIRemoveDMAQueue",
-                subject,
-                (function, _, error) -> {
-                    REMOVE_QUEUE.invokeExact(function, segment(), queue, 0, error);
-                });
+        library.run("SCIRemoveDMAQueue", queue, 0, subject);
     }
 
     /** Ends the transfer under way. */
     public void abortQueue(MemorySegment queue, Object subject) throws SisciException {
-        library.run(
-                "SCIAbortDMAQueue",
-                subject,
-                (function, _, error) -> {
-                    ABORT_QUEUE.invokeExact(function, segment(), queue, 0, error);
-                });
+        library.run("SCIAbortDMAQueue", queue, 0, subject);
     }
 
     /** The state of the last transfer. Never waits. */

@@ -19,8 +19,6 @@ public final class InterruptFunctions {
 
     private static final MethodHandle CONNECT =
             capturingErrno(sisci_h.SCIConnectInterrupt$descriptor());
-    private static final MethodHandle OF_INTERRUPT =
-            capturingErrno(sisci_h.SCIRemoveInterrupt$descriptor());
     private static final MethodHandle REGISTER_FLAG =
             capturingErrno(sisci_h.SCIRegisterInterruptFlag$descriptor());
     private static final MethodHandle COUNT_OF_FLAG =
@@ -191,11 +189,6 @@ public final class InterruptFunctions {
 
     private void ofInterrupt(String name, MemorySegment interrupt, Object subject)
             throws SisciException {
-        library.run(
-                name,
-                subject,
-                (function, _, error) -> {
-                    OF_INTERRUPT.invokeExact(function, segment(), interrupt, 0, error);
-                });
+        library.run(name, interrupt, 0, subject);
     }
 }

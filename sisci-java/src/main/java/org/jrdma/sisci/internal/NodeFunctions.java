@@ -29,7 +29,6 @@ public final class NodeFunctions {
     private static final MethodHandle TERMINATE =
             Downcalls.plain(sisci_h.SCITerminate$descriptor());
     private static final MethodHandle OPEN = capturingErrno(sisci_h.SCIOpen$descriptor());
-    private static final MethodHandle CLOSE = capturingErrno(sisci_h.SCIClose$descriptor());
     private static final MethodHandle PROBE_NODE =
             capturingErrno(sisci_h.SCIProbeNode$descriptor());
     private static final MethodHandle GET_LOCAL_NODE_ID =
@@ -99,12 +98,7 @@ public final class NodeFunctions {
 
     /** Answers BUSY while something of it remains. */
     public void close(MemorySegment node, Object subject) throws SisciException {
-        library.run(
-                "SCIClose",
-                subject,
-                (function, _, error) -> {
-                    CLOSE.invokeExact(function, segment(), node, 0, error);
-                });
+        library.run("SCIClose", node, 0, subject);
     }
 
     /** Whether a node answers. A node that does not may be reported as an error. */

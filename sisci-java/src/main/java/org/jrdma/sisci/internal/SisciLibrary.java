@@ -39,6 +39,8 @@ public final class SisciLibrary {
 
     private static final String DATA_PREFIX = "_SISCI_PUBLIC_CONST_";
 
+    private static final MethodHandle ON_HANDLE =
+            Downcalls.capturingErrno(sisci_h.SCIClose$descriptor());
     private static final MethodHandle GET_ERROR_STRING =
             Downcalls.plain(sisci_h.SCIGetErrorString$descriptor());
 
@@ -126,7 +128,7 @@ public final class SisciLibrary {
         });
     }
 
-    /** The same for a function without a result. */
+    /** Calls a function without a result; as {@link #call}. */
     public void run(String function, Object subject, VoidCall call) throws SisciException {
         var _ =
                 call(
@@ -136,6 +138,17 @@ public final class SisciLibrary {
                             call.invoke(address, arena, error);
                             return true;
                         });
+    }
+
+    /** Calls a function that takes a handle and flags; as {@link #call}. */
+    public void run(String function, MemorySegment handle, int flags, Object subject)
+            throws SisciException {
+        run(
+                function,
+                subject,
+                (address, _, error) -> {
+                    ON_HANDLE.invokeExact(address, CapturedErrno.segment(), handle, flags, error);
+                });
     }
 
     /** The exception for an error code. */

@@ -1,15 +1,16 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.abi.sisci.dis_dma_vec_t;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
-import org.jrdma.soft.sisci.fabric.SciException;
 
 /** DMA queues and channels. */
 final class DmaExports extends Exports {
@@ -122,8 +123,7 @@ final class DmaExports extends Exports {
             long callback,
             long argument,
             int flags) {
-        SciException.throwIf(
-                length <= 0 || length > DmaQueue.MOST_PIECES, sisci_h.SCI_ERR_MAX_ENTRIES());
+        throwIf(length <= 0 || length > DmaQueue.MOST_PIECES, SCI_ERR_MAX_ENTRIES());
         var elements = Memory.at(vector, length * dis_dma_vec_t.layout().byteSize());
         var pieces = new ArrayList<DmaQueue.Piece>();
         for (var i = 0; i < length; i++) {

@@ -1,15 +1,16 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.lang.foreign.ValueLayout;
-import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.fabric.Descriptor;
+import java.util.function.LongFunction;
 import org.jrdma.soft.sisci.fabric.EventQueue;
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.InterruptFlag;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
-import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /** Interrupts, and those that carry data. */
@@ -19,12 +20,6 @@ final class InterruptExports extends Exports {
 
     InterruptExports(Library library) {
         super(library);
-    }
-
-    @FunctionalInterface
-    private interface CallbackOf {
-        EventQueue.@Nullable Callback<LocalInterrupt.Triggered> of(
-                long function, long argument, long handle, int flags);
     }
 
     @Exported("SCICreateInterrupt")
@@ -42,10 +37,8 @@ final class InterruptExports extends Exports {
                 false,
                 adapter,
                 number,
-                callback,
-                argument,
                 flags,
-                ProgramCallbacks::ofInterrupt);
+                handle -> ProgramCallbacks.ofInterrupt(callback, argument, handle, flags));
     }
 
     @Exported("SCICreateDataInterrupt")
@@ -63,10 +56,8 @@ final class InterruptExports extends Exports {
                 true,
                 adapter,
                 number,
-                callback,
-                argument,
                 flags,
-                ProgramCallbacks::ofDataInterrupt);
+                handle -> ProgramCallbacks.ofDataInterrupt(callback, argument, handle, flags));
     }
 
     private void create(
@@ -75,39 +66,34 @@ final class InterruptExports extends Exports {
             boolean carriesData,
             int adapter,
             long number,
-            long callback,
-            long argument,
             int flags,
-            CallbackOf kind) {
-        var member = library.member();
-        var owner = handles.object(descriptor, Descriptor.class);
+            LongFunction<EventQueue.@Nullable Callback<LocalInterrupt.Triggered>> callback) {
+        var interrupts = library.member().interrupts();
+        var owner = descriptor(descriptor);
         var wanted = Memory.integer(number);
         var made =
                 handles.make(
                         interrupt,
                         handle ->
-                                member.interrupts()
-                                        .create(
-                                                owner,
-                                                carriesData,
-                                                adapter,
-                                                wanted,
-                                                kind.of(callback, argument, handle, flags),
-                                                flags));
+                                interrupts.create(
+                                        owner,
+                                        carriesData,
+                                        adapter,
+                                        wanted,
+                                        callback.apply(handle),
+                                        flags));
         Memory.setInteger(number, made.number());
     }
 
     private LocalInterrupt local(long handle, boolean carriesData) {
         var found = handles.object(handle, LocalInterrupt.class);
-        SciException.throwIf(
-                found.carriesData() != carriesData, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(found.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
         return found;
     }
 
     private RemoteInterrupt remote(long handle, boolean carriesData) {
         var found = handles.object(handle, RemoteInterrupt.class);
-        SciException.throwIf(
-                found.carriesData() != carriesData, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(found.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
         return found;
     }
 
@@ -262,9 +248,9 @@ final class InterruptExports extends Exports {
     @Exported("SCITriggerDataInterrupt")
     void triggerWithData(long interrupt, long data, int length, int flags) {
         Flags.checkNone(flags);
-        SciException.throwIf(
+        throwIf(
                 Integer.compareUnsigned(length, RemoteInterrupt.MOST_DATA) > 0,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
+                SCI_ERR_OUT_OF_RANGE());
         remote(interrupt, true)
                 .trigger(
                         length == 0

@@ -1,5 +1,7 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
@@ -9,7 +11,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.FunctionStubs;
 import org.jrdma.soft.sisci.fabric.Member;
 import org.jrdma.soft.sisci.fabric.SciException;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The symbols of a libsisci in software. It is in the fabric from its initialisation on until its
- * termination, as a process of its own, even where several are in one JVM. Safe for use by several
+ * termination, as a process of its own, even where several are in one JVM. Safe for use by multiple
  * threads.
  */
 public final class Library implements SymbolLookup {
@@ -129,7 +130,7 @@ public final class Library implements SymbolLookup {
         var found = member;
         if (found == null) {
             throw new SciException(
-                    sisci_h.SCI_ERR_NOT_INITIALIZED(),
+                    SCI_ERR_NOT_INITIALIZED(),
                     "This library is in no fabric: initialise it first, by opening a node.");
         }
         return found;

@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.abi;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import org.jrdma.soft.sisci.fabric.AttachedSegment;
 import org.jrdma.soft.sisci.fabric.CreatedSegment;
 import org.jrdma.soft.sisci.fabric.Descriptor;
@@ -119,7 +120,7 @@ final class LocalSegmentExports extends Exports {
         if (segment(segment) instanceof CreatedSegment own) {
             own.register(address, bytes, flags);
         } else {
-            throw new SciException(sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+            throw new SciException(SCI_ERR_ILLEGAL_OPERATION());
         }
     }
 }

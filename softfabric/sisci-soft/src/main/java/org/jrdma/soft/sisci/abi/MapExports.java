@@ -1,11 +1,12 @@
 package org.jrdma.soft.sisci.abi;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
-import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
 import org.jrdma.soft.sisci.fabric.Sequence;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
@@ -120,11 +121,10 @@ final class MapExports extends Exports {
         Flags.checkAllowed(flags, UnpublishedFlags.BLOCK_READ | UnpublishedFlags.ERROR_CHECK);
         var found = map(map);
         var checked = (flags & UnpublishedFlags.ERROR_CHECK) == UnpublishedFlags.ERROR_CHECK;
-        SciException.throwIf(
-                memory == 0 || (checked && sequence == 0), sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        SciException.throwIf(
+        throwIf(memory == 0 || (checked && sequence == 0), SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(
                 offset < 0 || bytes < 0 || bytes > found.bytes() || offset > found.bytes() - bytes,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
+                SCI_ERR_OUT_OF_RANGE());
         if ((flags & UnpublishedFlags.BLOCK_READ) == UnpublishedFlags.BLOCK_READ) {
             AddressSpace.copy(found.address() + offset, memory, bytes);
         } else {
@@ -132,17 +132,15 @@ final class MapExports extends Exports {
             found.flush();
         }
         if (checked) {
-            SciException.throwIf(
-                    sequence(sequence).check(0) != sisci_h.SCI_SEQ_OK(),
-                    sisci_h.SCI_ERR_TRANSFER_FAILED());
+            throwIf(sequence(sequence).check(0) != SCI_SEQ_OK(), SCI_ERR_TRANSFER_FAILED());
         }
     }
 
     @Exported("SCIMemWrite")
     void write(long memory, long remote, long bytes, int flags) {
         Flags.checkNone(flags);
-        SciException.throwIf(memory == 0 || remote == 0, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        SciException.throwIf(bytes < 0, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        throwIf(memory == 0 || remote == 0, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(bytes < 0, SCI_ERR_OUT_OF_RANGE());
         AddressSpace.copy(memory, remote, bytes);
         library.member().flush();
     }
@@ -150,13 +148,12 @@ final class MapExports extends Exports {
     /** For processors whose caches do not see the bus; this one's do. */
     @Exported("SCICacheSync")
     void syncCache(long map, long address, long bytes, int flags) {
-        Flags.checkAllowed(
-                flags, sisci_h.SCI_FLAG_CACHE_FLUSH() | sisci_h.SCI_FLAG_CACHE_INVALIDATE());
+        Flags.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());
         var found = map(map);
-        SciException.throwIf(
+        throwIf(
                 address < found.address()
                         || bytes < 0
                         || address - found.address() > found.bytes() - bytes,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
+                SCI_ERR_OUT_OF_RANGE());
     }
 }

@@ -2,12 +2,12 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.abi.sisci.sisci_h.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.SciException;
 
@@ -20,7 +20,7 @@ final class Memory {
 
     static MemorySegment at(long address, long bytes) {
         if (address == 0) {
-            throw new SciException(sisci_h.SCI_ERR_ILLEGAL_PARAMETER(), "A pointer is NULL.");
+            throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), "A pointer is NULL.");
         }
         return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
     }

@@ -2,6 +2,8 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,7 +17,6 @@ import org.jrdma.abi.sisci.sci_query_map_t;
 import org.jrdma.abi.sisci.sci_query_remote_segment_t;
 import org.jrdma.abi.sisci.sci_query_string_t;
 import org.jrdma.abi.sisci.sci_query_system_t;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.Descriptor;
@@ -74,8 +75,7 @@ final class NodeExports extends Exports {
                         : member.nodes().stream()
                                 .filter(node -> wanted.equals(NODE_NAME + node))
                                 .findFirst()
-                                .orElseThrow(
-                                        () -> new SciException(sisci_h.SCI_ERR_NO_SUCH_NODEID()));
+                                .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_NODEID()));
         var list = Memory.at(nodes, 2 * Integer.BYTES);
         list.setAtIndex(JAVA_INT, 0, found);
         list.setAtIndex(JAVA_INT, 1, 0);
@@ -91,7 +91,7 @@ final class NodeExports extends Exports {
     /** There is no bus here, so this only sees to it that the calls match. */
     @Exported("SCIRegisterPCIeRequester")
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        Flags.checkAllowed(flags, sisci_h.SCI_FLAG_PCIE_REQUESTER_GLOBAL());
+        Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var _ = handles.object(descriptor, Descriptor.class);
         library.member().checkAdapter(adapter);
         requesters.add(new Requester(descriptor, adapter, bus, deviceFunction));
@@ -99,9 +99,9 @@ final class NodeExports extends Exports {
 
     @Exported("SCIUnregisterPCIeRequester")
     void unregister(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        Flags.checkAllowed(flags, sisci_h.SCI_FLAG_PCIE_REQUESTER_GLOBAL());
+        Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var requester = new Requester(descriptor, adapter, bus, deviceFunction);
-        SciException.throwIf(!requesters.remove(requester), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!requesters.remove(requester), SCI_ERR_ILLEGAL_OPERATION());
     }
 
     @Exported("SCIQuery")
@@ -126,14 +126,14 @@ final class NodeExports extends Exports {
     }
 
     private static SciException illegal() {
-        return new SciException(sisci_h.SCI_ERR_ILLEGAL_QUERY());
+        return new SciException(SCI_ERR_ILLEGAL_QUERY());
     }
 
     private static void answer(long data, String text) {
         var query = Memory.at(data, sci_query_string_t.layout().byteSize());
         var bytes = (text + "\0").getBytes(UTF_8);
         var room = Integer.toUnsignedLong(sci_query_string_t.length(query));
-        SciException.throwIf(room < bytes.length, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        throwIf(room < bytes.length, SCI_ERR_OUT_OF_RANGE());
         MemorySegment.copy(
                 bytes,
                 0,
@@ -171,10 +171,10 @@ final class NodeExports extends Exports {
     }
 
     private static void querySystem(MemorySegment query) {
-        SciException.throwIf(
+        throwIf(
                 Queries.of(sci_query_system_t.subcommand(query))
                         != sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
-                sisci_h.SCI_ERR_ILLEGAL_QUERY());
+                SCI_ERR_ILLEGAL_QUERY());
         Memory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
     }
 
@@ -220,10 +220,10 @@ final class NodeExports extends Exports {
         var segment =
                 handles.object(
                         sci_query_remote_segment_t.segment(query).address(), RemoteSegment.class);
-        SciException.throwIf(
+        throwIf(
                 Queries.of(sci_query_remote_segment_t.subcommand(query))
                         != sisci_query.SCI_Q_REMOTE_SEGMENT_IOADDR,
-                sisci_h.SCI_ERR_ILLEGAL_QUERY());
+                SCI_ERR_ILLEGAL_QUERY());
         sci_query_remote_segment_t.data.ioaddr(
                 sci_query_remote_segment_t.data(query), segment.address());
     }

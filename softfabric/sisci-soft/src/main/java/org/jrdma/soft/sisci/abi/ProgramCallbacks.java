@@ -2,17 +2,17 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.EventQueue;
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
-import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.SegmentEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -45,10 +45,10 @@ final class ProgramCallbacks {
     /** The callback; null unless the flags say that the program wants one. */
     private static <E> EventQueue.@Nullable Callback<E> of(
             long function, int flags, Invocation<E> invocation) {
-        if (!Flags.has(flags, sisci_h.SCI_FLAG_USE_CALLBACK())) {
+        if (!Flags.has(flags, SCI_FLAG_USE_CALLBACK())) {
             return null;
         }
-        SciException.throwIf(function == 0, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(function == 0, SCI_ERR_ILLEGAL_PARAMETER());
         var address = MemorySegment.ofAddress(function);
         return event -> Downcalls.call(() -> invocation.invoke(address, event));
     }
@@ -67,7 +67,7 @@ final class ProgramCallbacks {
                                         event.reason(),
                                         event.node(),
                                         event.adapter(),
-                                        sisci_h.SCI_ERR_OK()));
+                                        SCI_ERR_OK()));
     }
 
     static EventQueue.@Nullable Callback<SegmentEvent> ofRemoteSegment(
@@ -78,11 +78,7 @@ final class ProgramCallbacks {
                 (address, event) ->
                         (int)
                                 REMOTE_SEGMENT.invokeExact(
-                                        address,
-                                        argument,
-                                        handle,
-                                        event.reason(),
-                                        sisci_h.SCI_ERR_OK()));
+                                        address, argument, handle, event.reason(), SCI_ERR_OK()));
     }
 
     static EventQueue.@Nullable Callback<Integer> ofDma(
@@ -99,8 +95,7 @@ final class ProgramCallbacks {
         return of(
                 function,
                 flags,
-                (address, _) ->
-                        (int) STATUS.invokeExact(address, argument, handle, sisci_h.SCI_ERR_OK()));
+                (address, _) -> (int) STATUS.invokeExact(address, argument, handle, SCI_ERR_OK()));
     }
 
     static EventQueue.@Nullable Callback<LocalInterrupt.Triggered> ofDataInterrupt(
@@ -120,7 +115,7 @@ final class ProgramCallbacks {
                                         handle,
                                         data.address(),
                                         length,
-                                        sisci_h.SCI_ERR_OK());
+                                        SCI_ERR_OK());
                     } finally {
                         triggered.taken().run();
                     }

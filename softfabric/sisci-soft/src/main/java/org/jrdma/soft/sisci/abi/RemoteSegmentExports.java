@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.abi;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
@@ -84,7 +85,7 @@ final class RemoteSegmentExports extends Exports {
     int await(long segment, long status, int timeout, int flags) {
         Flags.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
-        Memory.setIfWanted(status, sisci_h.SCI_ERR_OK());
+        Memory.setIfWanted(status, SCI_ERR_OK());
         return event.reason();
     }
 }

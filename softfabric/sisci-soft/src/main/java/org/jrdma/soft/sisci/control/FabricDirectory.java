@@ -29,7 +29,7 @@ import org.jrdma.soft.sisci.host.PacketSocket;
  * answers. Numbers of processes say nothing, since containers that share a directory do not share
  * those.
  *
- * <p>Safe for use by several threads.
+ * <p>Safe for use by multiple threads.
  */
 public final class FabricDirectory implements AutoCloseable {
 

@@ -1,17 +1,20 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
-/** A segment that another process of this node has created, which keeps its state, and shared. */
+/** A segment that another process of this node has created and shared, and whose state is there. */
 public final class AttachedSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
 
     private final Descriptor descriptor;
@@ -48,12 +51,12 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        Flags.checkAllowed(flags, sisci_h.SCI_FLAG_USE_CALLBACK());
+        Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
         var context = descriptor.context();
         var fabric = context.fabric();
         var entry =
                 fabric.find(fabric.node(), Entry.Kind.SEGMENT, id)
-                        .orElseThrow(() -> new SciException(sisci_h.SCI_ERR_NO_SUCH_SEGMENT()));
+                        .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
         var owner = fabric.connect(entry);
         var number = context.objects().newNumber();
         descriptor.add();
@@ -61,16 +64,14 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         var segment = new AttachedSegment(descriptor, owner, number, id, events);
         context.objects().add(number, segment); // the next message of the owner must find it
         try {
-            var answer =
-                    fabric.request(
-                            owner, Message.of(Message.Kind.ATTACH_SEGMENT, id, number, 0, 0));
+            var answer = fabric.request(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0));
             segment.map(fabric.openMemory(entry, answer.value()), answer.value());
             if (owner.isClosed()) { // perhaps before the segment was registered
                 segment.lost();
             }
             return segment;
         } catch (RuntimeException e) {
-            owner.send(Message.about(Message.Kind.DETACH_SEGMENT, number));
+            owner.send(Message.about(Kind.DETACH_SEGMENT, number));
             context.objects().remove(number);
             descriptor.remove();
             throw e;
@@ -79,9 +80,9 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
 
     @Override
     public void received(Message message) {
-        if (message.kind() == Message.Kind.SEGMENT_EVENT) {
+        if (message.kind() == Kind.SEGMENT_EVENT) {
             events.put(new SegmentEvent(message.first(), message.second(), (int) message.value()));
-        } else if (message.kind() == Message.Kind.SEGMENT_GONE) {
+        } else if (message.kind() == Kind.SEGMENT_GONE) {
             lost();
         }
     }
@@ -127,11 +128,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
                         .request(
                                 owner,
                                 Message.of(
-                                        Message.Kind.SEGMENT_STEP,
-                                        id,
-                                        operation.number(),
-                                        adapter,
-                                        flags));
+                                        Kind.SEGMENT_STEP, id, operation.number(), adapter, flags));
     }
 
     @Override
@@ -156,7 +153,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
 
     @Override
     public synchronized long hold() {
-        SciException.throwIf(removed || memory == null, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(removed || memory == null, SCI_ERR_ILLEGAL_PARAMETER());
         users++;
         return memory.address();
     }
@@ -166,7 +163,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         users--;
     }
 
-    /** The owner has removed it by force, or has ended. What is mapped of it reads as all ones. */
+    /** The owner has removed the segment by force, or has ended. Maps read as all ones. */
     private synchronized void lost() {
         if (lost) {
             return;
@@ -182,18 +179,18 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         } catch (FabricException e) {
             throw SciException.of(e);
         }
-        events.put(new SegmentEvent(sisci_h.SCI_CB_LOST(), context.fabric().node(), 0));
+        events.put(new SegmentEvent(SCI_CB_LOST(), context.fabric().node(), 0));
     }
 
     @Override
     public void remove(int flags) {
-        Flags.checkAllowed(flags, sisci_h.SCI_FLAG_FORCE_REMOVE());
+        Flags.checkAllowed(flags, SCI_FLAG_FORCE_REMOVE());
         synchronized (this) {
-            SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-            SciException.throwIf(users > 0, sisci_h.SCI_ERR_BUSY());
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(users > 0, SCI_ERR_BUSY());
             removed = true;
         }
-        owner.send(Message.about(Message.Kind.DETACH_SEGMENT, number));
+        owner.send(Message.about(Kind.DETACH_SEGMENT, number));
         closeFile();
         context.objects().remove(number);
         events.close();

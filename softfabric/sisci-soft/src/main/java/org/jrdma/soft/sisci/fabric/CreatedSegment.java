@@ -1,17 +1,21 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jrdma.abi.sisci.sisci_h;
+import java.util.function.Predicate;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.MappedMemory;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +31,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     private final int flags;
     private final EventQueue<SegmentEvent> events;
 
-    /** By adapter: the flags that it was prepared with. */
+    /** The flags of the preparation, by adapter. */
     private final Map<Integer, Integer> prepared = new HashMap<>();
 
     private final Set<Integer> available = new HashSet<>();
@@ -90,17 +94,16 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         }
     }
 
-    /** Gives it memory of the program's. In C: {@code SCIRegisterSegmentMemory}. */
+    /** Registers memory of the program. In C: {@code SCIRegisterSegmentMemory}. */
     public synchronized void register(long address, long length, int registerFlags) {
-        Flags.checkAllowed(registerFlags, sisci_h.SCI_FLAG_LOCK_USER_MEM());
-        SciException.throwIf(
-                !Flags.has(flags, sisci_h.SCI_FLAG_EMPTY()) || memory != null || removed,
-                sisci_h.SCI_ERR_ILLEGAL_OPERATION());
-        SciException.throwIf(
-                length <= 0 || !Mapping.isAtPage(length), sisci_h.SCI_ERR_SIZE_ALIGNMENT());
-        SciException.throwIf(
+        Flags.checkAllowed(registerFlags, SCI_FLAG_LOCK_USER_MEM());
+        throwIf(
+                !Flags.has(flags, SCI_FLAG_EMPTY()) || memory != null || removed,
+                SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(length <= 0 || !Mapping.isAtPage(length), SCI_ERR_SIZE_ALIGNMENT());
+        throwIf(
                 !Mapping.isAtPage(address) || !MappedMemory.isThere(address, length, true),
-                sisci_h.SCI_ERR_ILLEGAL_ADDRESS());
+                SCI_ERR_ILLEGAL_ADDRESS());
         try {
             Host.reserve(file, length);
             memory = Mapping.of(file, 0, length, true);
@@ -132,26 +135,26 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         context.topology().checkAdapter(adapter);
         var joinsGroup = false;
         synchronized (this) {
-            SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
             switch (operation) {
                 case PREPARE -> prepare(adapter, operationFlags);
                 case MAKE_AVAILABLE -> {
                     makeAvailable(adapter, operationFlags);
-                    joinsGroup = Flags.has(flags, sisci_h.SCI_FLAG_BROADCAST());
+                    joinsGroup = Flags.has(flags, SCI_FLAG_BROADCAST());
                 }
                 case MAKE_UNAVAILABLE -> makeUnavailable(adapter, operationFlags);
                 case SHARE -> {
-                    Flags.checkAllowed(operationFlags, sisci_h.SCI_FLAG_SHARE_EXTERNAL());
-                    SciException.throwIf(memory == null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+                    Flags.checkAllowed(operationFlags, SCI_FLAG_SHARE_EXTERNAL());
+                    throwIf(memory == null, SCI_ERR_ILLEGAL_OPERATION());
                     shared = true;
                 }
                 case REQUIRE_PREPARED, REQUIRE_PREPARED_AS_TARGET -> {
                     var how = prepared.get(adapter);
-                    SciException.throwIf(how == null, sisci_h.SCI_ERR_SEGMENT_NOT_PREPARED());
-                    SciException.throwIf(
+                    throwIf(how == null, SCI_ERR_SEGMENT_NOT_PREPARED());
+                    throwIf(
                             operation == Operation.REQUIRE_PREPARED_AS_TARGET
-                                    && how == sisci_h.SCI_FLAG_DMA_SOURCE_ONLY(),
-                            sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+                                    && how == SCI_FLAG_DMA_SOURCE_ONLY(),
+                            SCI_ERR_ILLEGAL_OPERATION());
                 }
             }
         }
@@ -161,99 +164,96 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     }
 
     private void prepare(int adapter, int operationFlags) {
-        Flags.checkAllowed(operationFlags, sisci_h.SCI_FLAG_DMA_SOURCE_ONLY());
-        SciException.throwIf(
-                memory == null || prepared.containsKey(adapter),
-                sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        Flags.checkAllowed(operationFlags, SCI_FLAG_DMA_SOURCE_ONLY());
+        throwIf(memory == null || prepared.containsKey(adapter), SCI_ERR_ILLEGAL_OPERATION());
         prepared.put(adapter, operationFlags);
     }
 
     private void makeAvailable(int adapter, int operationFlags) {
         Flags.checkNone(operationFlags);
-        SciException.throwIf(
-                Flags.has(flags, sisci_h.SCI_FLAG_PRIVATE()), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
-        SciException.throwIf(
-                !prepared.containsKey(adapter), sisci_h.SCI_ERR_SEGMENT_NOT_PREPARED());
-        SciException.throwIf(!available.add(adapter), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(Flags.has(flags, SCI_FLAG_PRIVATE()), SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!prepared.containsKey(adapter), SCI_ERR_SEGMENT_NOT_PREPARED());
+        throwIf(!available.add(adapter), SCI_ERR_ILLEGAL_OPERATION());
     }
 
     private void makeUnavailable(int adapter, int operationFlags) {
         Flags.checkAllowed(
                 operationFlags, UnpublishedFlags.FORCE_DISCONNECT | UnpublishedFlags.NOTIFY);
-        SciException.throwIf(!available.remove(adapter), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!available.remove(adapter), SCI_ERR_ILLEGAL_OPERATION());
         if (Flags.has(operationFlags, UnpublishedFlags.FORCE_DISCONNECT)) {
             disconnect(adapter);
         } else if (Flags.has(operationFlags, UnpublishedFlags.NOTIFY)) {
-            for (var peer : peers) {
-                if (peer.adapter == adapter) {
-                    peer.send(Message.Kind.SEGMENT_GONE, 0);
-                }
-            }
+            sendGone(adapter, 0);
         }
     }
 
     private void disconnect(int adapter) {
-        for (var peer : List.copyOf(peers)) {
+        sendGone(adapter, 1);
+        removePeers(peer -> peer.adapter == adapter, SCI_CB_DISCONNECT());
+    }
+
+    private void sendGone(int adapter, int forGood) {
+        for (var peer : peers) {
             if (peer.adapter == adapter) {
-                peers.remove(peer);
-                peer.send(Message.Kind.SEGMENT_GONE, 1);
-                notify(sisci_h.SCI_CB_DISCONNECT(), peer.connection.node(), adapter);
+                peer.send(Kind.SEGMENT_GONE, forGood);
             }
         }
     }
 
-    /** Whether its I/O address is that: where its memory is in this process. */
+    private void removePeers(Predicate<Peer> which, int reason) {
+        for (var peer : List.copyOf(peers)) {
+            if (which.test(peer)) {
+                peers.remove(peer);
+                report(reason, peer);
+            }
+        }
+    }
+
+    /** Returns true for the segment's address in this process, which is its I/O address. */
     synchronized boolean isAt(long address) {
         return memory != null && memory.address() == address;
     }
 
-    /** A process connects; returns the size. */
+    /** Connects a process; returns the size. */
     synchronized long connect(Connection from, int number, int adapter, boolean toGroup) {
-        SciException.throwIf(
+        throwIf(
                 removed || !available.contains(adapter) || !offers(toGroup),
-                sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
-        SciException.throwIf(
-                context.faults().refusesConnect(), sisci_h.SCI_ERR_CONNECTION_REFUSED());
-        peers.add(new Peer(from, number, adapter, toGroup));
-        notify(sisci_h.SCI_CB_CONNECT(), from.node(), adapter);
+                SCI_ERR_NO_SUCH_SEGMENT());
+        throwIf(context.faults().refusesConnect(), SCI_ERR_CONNECTION_REFUSED());
+        var peer = new Peer(from, number, adapter, toGroup);
+        peers.add(peer);
+        report(SCI_CB_CONNECT(), peer);
         return bytes;
     }
 
     private boolean offers(boolean toGroup) {
         return toGroup
-                ? Flags.has(flags, sisci_h.SCI_FLAG_BROADCAST())
-                : !Flags.has(flags, sisci_h.SCI_FLAG_BROADCAST())
-                        || Flags.has(flags, sisci_h.SCI_FLAG_ALLOW_UNICAST());
+                ? Flags.has(flags, SCI_FLAG_BROADCAST())
+                : !Flags.has(flags, SCI_FLAG_BROADCAST())
+                        || Flags.has(flags, SCI_FLAG_ALLOW_UNICAST());
     }
 
-    /** A process attaches; returns the size. */
+    /** Attaches a process; returns the size. */
     synchronized long attach(Connection from, int number) {
-        SciException.throwIf(removed, sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
-        SciException.throwIf(!shared, sisci_h.SCI_ERR_ACCESS());
+        throwIf(removed, SCI_ERR_NO_SUCH_SEGMENT());
+        throwIf(!shared, SCI_ERR_ACCESS());
         sharers.add(new Peer(from, number, 0, false));
         return bytes;
     }
 
-    /** A process disconnects, or detaches, if it was there. */
+    /** Disconnects or detaches a process. */
     synchronized void forget(Connection from, int number) {
-        sharers.removeIf(sharer -> sharer.connection == from && sharer.number == number);
-        for (var peer : List.copyOf(peers)) {
-            if (peer.connection == from && peer.number == number) {
-                peers.remove(peer);
-                notify(sisci_h.SCI_CB_DISCONNECT(), from.node(), peer.adapter);
-            }
-        }
+        forget(peer -> peer.connection == from && peer.number == number, SCI_CB_DISCONNECT());
     }
 
     /** A process has ended. */
     synchronized void lost(Connection connection) {
-        sharers.removeIf(sharer -> sharer.connection == connection);
-        for (var peer : List.copyOf(peers)) {
-            if (peer.connection == connection) {
-                peers.remove(peer);
-                notify(sisci_h.SCI_CB_LOST(), connection.node(), peer.adapter);
-            }
-        }
+        forget(peer -> peer.connection == connection, SCI_CB_LOST());
+    }
+
+    private void forget(Predicate<Peer> which, int reason) {
+        sharers.removeIf(which);
+        removePeers(which, reason);
     }
 
     MemberContext context() {
@@ -261,9 +261,9 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     }
 
     synchronized void add(InterruptFlag flag) {
-        SciException.throwIf(
+        throwIf(
                 interruptFlags.putIfAbsent(flag.offset(), flag) != null,
-                sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+                SCI_ERR_ILLEGAL_OPERATION());
         descriptor.add();
     }
 
@@ -272,7 +272,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         descriptor.remove();
     }
 
-    /** A store of a connected process is to interrupt, if there is a flag. */
+    /** Triggers the flag at an offset, for a store of a connected process. */
     synchronized void stored(Connection from, int number, long offset, boolean counted) {
         var flag = interruptFlags.get(offset);
         if (flag != null
@@ -288,19 +288,17 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
             var linked = context.topology().isLinked(peer.connection.node(), peer.adapter);
             if (linked != peer.linked) {
                 peer.linked = linked;
-                notify(
-                        linked ? sisci_h.SCI_CB_OPERATIONAL() : sisci_h.SCI_CB_NOT_OPERATIONAL(),
-                        peer.connection.node(),
-                        peer.adapter);
+                report(linked ? SCI_CB_OPERATIONAL() : SCI_CB_NOT_OPERATIONAL(), peer);
             }
         }
     }
 
-    private void notify(int reason, int node, int adapter) {
-        events.put(new SegmentEvent(reason, node, adapter));
+    private void report(int reason, Peer peer) {
+        var node = peer.connection.node();
+        events.put(new SegmentEvent(reason, node, peer.adapter));
         for (var sharer : sharers) {
             sharer.connection.send(
-                    Message.of(Message.Kind.SEGMENT_EVENT, sharer.number, reason, node, adapter));
+                    Message.of(Kind.SEGMENT_EVENT, sharer.number, reason, node, peer.adapter));
         }
     }
 
@@ -311,8 +309,8 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     @Override
     public synchronized long hold() {
-        SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        SciException.throwIf(memory == null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(memory == null, SCI_ERR_ILLEGAL_OPERATION());
         users++;
         return memory.address();
     }
@@ -324,19 +322,19 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     @Override
     public void remove(int removeFlags) {
-        Flags.checkAllowed(removeFlags, sisci_h.SCI_FLAG_FORCE_REMOVE());
+        Flags.checkAllowed(removeFlags, SCI_FLAG_FORCE_REMOVE());
         synchronized (this) {
-            SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-            if (!Flags.has(removeFlags, sisci_h.SCI_FLAG_FORCE_REMOVE())) {
-                SciException.throwIf(isInUse(), sisci_h.SCI_ERR_BUSY());
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+            if (!Flags.has(removeFlags, SCI_FLAG_FORCE_REMOVE())) {
+                throwIf(isInUse(), SCI_ERR_BUSY());
             }
-            SciException.throwIf(users > 0, sisci_h.SCI_ERR_BUSY());
+            throwIf(users > 0, SCI_ERR_BUSY());
             removed = true;
             for (var adapter : prepared.keySet()) {
                 disconnect(adapter);
             }
             for (var sharer : sharers) {
-                sharer.send(Message.Kind.SEGMENT_GONE, 1);
+                sharer.send(Kind.SEGMENT_GONE, 1);
             }
             deleteFile();
         }
@@ -350,7 +348,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         return !sharers.isEmpty() || peers.stream().anyMatch(peer -> !peer.toGroup);
     }
 
-    /** Deletes the file; a process that still maps it cuts its maps. */
+    /** Deletes the file. */
     private void deleteFile() {
         try {
             if (foreignMemory != 0) {

@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 /** The owner of the objects that a program creates. In C: {@code sci_desc_t}. */
 public final class Descriptor {
@@ -18,7 +19,7 @@ public final class Descriptor {
     }
 
     synchronized void add() {
-        SciException.throwIf(closed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(closed, SCI_ERR_ILLEGAL_PARAMETER());
         objects++;
     }
 
@@ -39,7 +40,7 @@ public final class Descriptor {
 
     /** Closes the descriptor, which must have no object. */
     public synchronized void close() {
-        SciException.throwIf(objects > 0, sisci_h.SCI_ERR_BUSY());
+        throwIf(objects > 0, SCI_ERR_BUSY());
         closed = true;
     }
 }

@@ -1,13 +1,15 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.HashSet;
 import java.util.Set;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a DMA engine that a program has for itself, or shares. Here a transfer takes no other
- * way for it; it is kept in order as hardware's would have to be. In C: {@code sci_dma_channel_t}.
+ * A channel of a DMA engine, exclusive or shared. It does not change how transfers are made; only
+ * its state is checked as on hardware. In C: {@code sci_dma_channel_t}.
  */
 public final class DmaChannel {
 
@@ -24,20 +26,18 @@ public final class DmaChannel {
         this.taken = taken;
     }
 
-    /** Takes one. In C: {@code SCIRequestDMAChannel}. */
+    /** Takes a channel. In C: {@code SCIRequestDMAChannel}. */
     public static DmaChannel request(
             Descriptor descriptor, int adapter, int type, int number, int flags) {
-        SciException.throwIf(
-                (flags & ~sisci_h.SCI_FLAG_DMA_CHANNEL_SHARED()) != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        throwIf((flags & ~SCI_FLAG_DMA_CHANNEL_SHARED()) != 0, SCI_ERR_ILLEGAL_FLAG());
         descriptor.context().topology().checkAdapter(adapter);
-        SciException.throwIf(
-                type < sisci_h.SCI_DMA_TYPE_DONTCARE() || type > sisci_h.SCI_DMA_TYPE_TRANSPARENT(),
-                sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        SciException.throwIf(
-                number != sisci_h.SCI_DMA_CHANNEL_ID_DONTCARE()
+        throwIf(
+                type < SCI_DMA_TYPE_DONTCARE() || type > SCI_DMA_TYPE_TRANSPARENT(),
+                SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(
+                number != SCI_DMA_CHANNEL_ID_DONTCARE()
                         && Integer.compareUnsigned(number, NUMBER) >= 0,
-                sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+                SCI_ERR_ILLEGAL_PARAMETER());
         var taken = descriptor.context().channels().take(adapter, type, number, flags != 0);
         try {
             descriptor.add();
@@ -48,25 +48,25 @@ public final class DmaChannel {
         return new DmaChannel(descriptor, taken);
     }
 
-    /** Lets a queue's transfers go this way. In C: {@code SCIAssignDMAChannel}. */
+    /** Assigns a queue. In C: {@code SCIAssignDMAChannel}. */
     public synchronized void assign(DmaQueue newQueue) {
-        SciException.throwIf(queue != null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(queue != null, SCI_ERR_ILLEGAL_OPERATION());
         queue = newQueue;
     }
 
     /** Prepares a segment. In C: {@code SCIPrepareLocalSegmentForDMA}, and of remote ones. */
     public synchronized void prepare(Object segment) {
-        SciException.throwIf(!prepared.add(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!prepared.add(segment), SCI_ERR_ILLEGAL_OPERATION());
     }
 
-    /** Undoes that. */
+    /** Ends the preparation of a segment. */
     public synchronized void unprepare(Object segment) {
-        SciException.throwIf(!prepared.remove(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!prepared.remove(segment), SCI_ERR_ILLEGAL_OPERATION());
     }
 
-    /** Gives it back. In C: {@code SCIReturnDMAChannel}. */
+    /** Returns the channel. In C: {@code SCIReturnDMAChannel}. */
     public synchronized void giveBack() {
-        SciException.throwIf(!prepared.isEmpty(), sisci_h.SCI_ERR_BUSY());
+        throwIf(!prepared.isEmpty(), SCI_ERR_BUSY());
         descriptor.context().channels().giveBack(taken);
         descriptor.remove();
     }

@@ -1,21 +1,22 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import java.util.HashMap;
 import java.util.Map;
-import org.jrdma.abi.sisci.sisci_h;
 
-/** Which DMA channels of a process's adapters are taken. */
+/** The DMA channels of the adapters of a process that are in use. */
 final class DmaChannelAllocator {
 
     static final int CHANNELS = 4;
 
-    /** One, as a program asked for it. */
+    /** A channel as a program requested it. */
     record Taken(int adapter, int type, int number, boolean isShared) {}
 
     private final Map<Taken, Integer> users = new HashMap<>();
 
     synchronized Taken take(int adapter, int type, int number, boolean isShared) {
-        var any = number == sisci_h.SCI_DMA_CHANNEL_ID_DONTCARE();
+        var any = number == SCI_DMA_CHANNEL_ID_DONTCARE();
         for (var i = 0; i < CHANNELS; i++) {
             if (any || i == number) {
                 var wanted = new Taken(adapter, type, i, isShared);
@@ -26,7 +27,7 @@ final class DmaChannelAllocator {
                 }
             }
         }
-        throw new SciException(sisci_h.SCI_ERR_BUSY());
+        throw new SciException(SCI_ERR_BUSY());
     }
 
     synchronized void giveBack(Taken taken) {

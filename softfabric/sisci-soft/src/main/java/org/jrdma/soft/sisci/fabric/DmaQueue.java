@@ -1,43 +1,43 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.MappedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies memory while its program does something else, one transfer at a time. In C: {@code
- * sci_dma_queue_t}. Safe for use by several threads.
+ * A queue of a DMA engine, which makes one transfer at a time. In C: {@code sci_dma_queue_t}. Safe
+ * for use by multiple threads.
  */
 public final class DmaQueue {
 
-    /** The most pieces that any transfer can have. */
+    /** The maximum number of pieces of a transfer. */
     public static final int MOST_PIECES = 256;
 
     private static final int ENGINES =
-            sisci_h.SCI_FLAG_DMA_ADAPTER()
-                    | sisci_h.SCI_FLAG_DMA_SYSDMA()
-                    | sisci_h.SCI_FLAG_DMA_GLOBAL();
+            SCI_FLAG_DMA_ADAPTER() | SCI_FLAG_DMA_SYSDMA() | SCI_FLAG_DMA_GLOBAL();
     private static final int TRANSFER_FLAGS =
-            sisci_h.SCI_FLAG_USE_CALLBACK()
-                    | sisci_h.SCI_FLAG_DMA_WAIT()
-                    | sisci_h.SCI_FLAG_DMA_READ()
-                    | sisci_h.SCI_FLAG_DMA_USER_MEM()
-                    | sisci_h.SCI_FLAG_BROADCAST()
+            SCI_FLAG_USE_CALLBACK()
+                    | SCI_FLAG_DMA_WAIT()
+                    | SCI_FLAG_DMA_READ()
+                    | SCI_FLAG_DMA_USER_MEM()
+                    | SCI_FLAG_BROADCAST()
                     | ENGINES;
 
-    /** What is copied before the next look at whether to go on. */
+    /** The bytes that are copied between two checks for an abort. */
     private static final long CHUNK_BYTES = 256 << 10;
 
     private final Descriptor descriptor;
     private final MemberContext context;
     private final int adapter;
     private final int maxEntries;
-    private int state = sisci_h.SCI_DMAQUEUE_IDLE();
+    private int state = SCI_DMAQUEUE_IDLE();
     private boolean hasCallback;
     private boolean removed;
     private volatile boolean aborted;
@@ -52,18 +52,16 @@ public final class DmaQueue {
         this.maxEntries = maxEntries;
     }
 
-    /** Refuses flags that are of no engine, or of several. */
+    /** Fails for flags of no engine or of several. */
     public static void checkEngine(int flags) {
-        SciException.throwIf(
-                (flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        throwIf((flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1, SCI_ERR_ILLEGAL_FLAG());
     }
 
-    /** Makes a queue. In C: {@code SCICreateDMAQueue}. */
+    /** Creates a queue. In C: {@code SCICreateDMAQueue}. */
     public static DmaQueue create(Descriptor descriptor, int adapter, int maxEntries) {
         descriptor.context().topology().checkAdapter(adapter);
-        SciException.throwIf(maxEntries <= 0, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        SciException.throwIf(maxEntries > MOST_PIECES, sisci_h.SCI_ERR_MAX_ENTRIES());
+        throwIf(maxEntries <= 0, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(maxEntries > MOST_PIECES, SCI_ERR_MAX_ENTRIES());
         descriptor.add();
         return new DmaQueue(descriptor, adapter, maxEntries);
     }
@@ -75,9 +73,8 @@ public final class DmaQueue {
             List<Piece> pieces,
             EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        SciException.throwIf(
-                Flags.has(flags, sisci_h.SCI_FLAG_DMA_USER_MEM()), sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        var pulls = Flags.has(flags, sisci_h.SCI_FLAG_DMA_READ());
+        throwIf(Flags.has(flags, SCI_FLAG_DMA_USER_MEM()), SCI_ERR_ILLEGAL_FLAG());
+        var pulls = Flags.has(flags, SCI_FLAG_DMA_READ());
         local.apply(
                 pulls
                         ? LocalSegment.Operation.REQUIRE_PREPARED_AS_TARGET
@@ -104,10 +101,10 @@ public final class DmaQueue {
             long remoteOffset,
             EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        var pulls = Flags.has(flags, sisci_h.SCI_FLAG_DMA_READ());
-        SciException.throwIf(
+        var pulls = Flags.has(flags, SCI_FLAG_DMA_READ());
+        throwIf(
                 bytes < 0 || !MappedMemory.isThere(address, bytes, pulls),
-                sisci_h.SCI_ERR_ILLEGAL_ADDRESS());
+                SCI_ERR_ILLEGAL_ADDRESS());
         start(
                 new Transfer(
                         address,
@@ -122,30 +119,30 @@ public final class DmaQueue {
             long address, RemoteMemory remote, List<Piece> pieces, int flags, Runnable release) {
 
         boolean pulls() {
-            return Flags.has(flags, sisci_h.SCI_FLAG_DMA_READ());
+            return Flags.has(flags, SCI_FLAG_DMA_READ());
         }
     }
 
     private static void checkRange(long offset, long bytes, long available) {
-        SciException.throwIf(
+        throwIf(
                 offset < 0 || bytes < 0 || bytes > available || offset > available - bytes,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
+                SCI_ERR_OUT_OF_RANGE());
     }
 
     private void start(Transfer transfer, EventQueue.@Nullable Callback<Integer> callback) {
         var flags = transfer.flags();
         var remote = transfer.remote();
-        SciException.throwIf((flags & ~TRANSFER_FLAGS) != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        throwIf((flags & ~TRANSFER_FLAGS) != 0, SCI_ERR_ILLEGAL_FLAG());
         checkEngine(flags & ENGINES);
-        var waits = Flags.has(flags, sisci_h.SCI_FLAG_DMA_WAIT());
-        SciException.throwIf(waits && callback != null, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        var waits = Flags.has(flags, SCI_FLAG_DMA_WAIT());
+        throwIf(waits && callback != null, SCI_ERR_ILLEGAL_FLAG());
         var toGroup = remote.isGroup();
-        SciException.throwIf(
-                toGroup && (transfer.pulls() || !Flags.has(flags, sisci_h.SCI_FLAG_BROADCAST())),
-                sisci_h.SCI_ERR_ILLEGAL_OPERATION());
-        SciException.throwIf(
+        throwIf(
+                toGroup && (transfer.pulls() || !Flags.has(flags, SCI_FLAG_BROADCAST())),
+                SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(
                 transfer.pieces().size() > maxEntries || transfer.pieces().isEmpty(),
-                sisci_h.SCI_ERR_MAX_ENTRIES());
+                SCI_ERR_MAX_ENTRIES());
         for (var piece : transfer.pieces()) {
             checkRange(piece.remoteOffset(), piece.bytes(), remote.bytes());
         }
@@ -153,13 +150,11 @@ public final class DmaQueue {
         synchronized (this) {
             if (removed || remote.link() == RemoteMemory.Link.LOST || isPosted()) {
                 remote.release();
-                SciException.throwIf(isPosted(), sisci_h.SCI_ERR_BUSY());
+                throwIf(isPosted(), SCI_ERR_BUSY());
                 throw new SciException(
-                        removed
-                                ? sisci_h.SCI_ERR_ILLEGAL_PARAMETER()
-                                : sisci_h.SCI_ERR_SEGMENT_NOT_CONNECTED());
+                        removed ? SCI_ERR_ILLEGAL_PARAMETER() : SCI_ERR_SEGMENT_NOT_CONNECTED());
             }
-            state = sisci_h.SCI_DMAQUEUE_POSTED();
+            state = SCI_DMAQUEUE_POSTED();
             aborted = false;
             hasCallback = callback != null;
         }
@@ -167,13 +162,12 @@ public final class DmaQueue {
         context.workers().execute(() -> run(transfer, events));
         if (waits) {
             awaitEnd(Long.MAX_VALUE);
-            SciException.throwIf(
-                    state() != sisci_h.SCI_DMAQUEUE_DONE(), sisci_h.SCI_ERR_TRANSFER_FAILED());
+            throwIf(state() != SCI_DMAQUEUE_DONE(), SCI_ERR_TRANSFER_FAILED());
         }
     }
 
     private void run(Transfer transfer, @Nullable EventQueue<Integer> events) {
-        var end = sisci_h.SCI_DMAQUEUE_ERROR();
+        var end = SCI_DMAQUEUE_ERROR();
         try {
             delay(context.faults().delay());
             end = copy(transfer);
@@ -204,12 +198,10 @@ public final class DmaQueue {
     }
 
     private static int status(int end) {
-        if (end == sisci_h.SCI_DMAQUEUE_DONE()) {
-            return sisci_h.SCI_ERR_OK();
+        if (end == SCI_DMAQUEUE_DONE()) {
+            return SCI_ERR_OK();
         }
-        return end == sisci_h.SCI_DMAQUEUE_ABORTED()
-                ? sisci_h.SCI_ERR_CANCELLED()
-                : sisci_h.SCI_ERR_TRANSFER_FAILED();
+        return end == SCI_DMAQUEUE_ABORTED() ? SCI_ERR_CANCELLED() : SCI_ERR_TRANSFER_FAILED();
     }
 
     private int copy(Transfer transfer) {
@@ -218,14 +210,14 @@ public final class DmaQueue {
         for (var piece : transfer.pieces()) {
             for (var done = 0L; done < piece.bytes(); done += CHUNK_BYTES) {
                 if (aborted) {
-                    return sisci_h.SCI_DMAQUEUE_ABORTED();
+                    return SCI_DMAQUEUE_ABORTED();
                 }
                 copy(transfer, piece, done, Math.min(CHUNK_BYTES, piece.bytes() - done));
             }
         }
         return remote.link() == RemoteMemory.Link.UP && cuts == remote.cuts()
-                ? sisci_h.SCI_DMAQUEUE_DONE()
-                : sisci_h.SCI_DMAQUEUE_ERROR();
+                ? SCI_DMAQUEUE_DONE()
+                : SCI_DMAQUEUE_ERROR();
     }
 
     private void copy(Transfer transfer, Piece piece, long done, long bytes) {
@@ -247,23 +239,21 @@ public final class DmaQueue {
     }
 
     private synchronized boolean isPosted() {
-        return state == sisci_h.SCI_DMAQUEUE_POSTED();
+        return state == SCI_DMAQUEUE_POSTED();
     }
 
-    /** How far it is. In C: {@code SCIDMAQueueState}. */
+    /** The state of the last transfer. In C: {@code SCIDMAQueueState}. */
     public synchronized int state() {
         return state;
     }
 
-    /** Waits for the end of what was started. In C: {@code SCIWaitForDMAQueue}. */
+    /** Waits for the end of the transfer. In C: {@code SCIWaitForDMAQueue}. */
     public int await(int milliseconds) {
         synchronized (this) {
-            SciException.throwIf(
-                    hasCallback || state == sisci_h.SCI_DMAQUEUE_IDLE(),
-                    sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+            throwIf(hasCallback || state == SCI_DMAQUEUE_IDLE(), SCI_ERR_ILLEGAL_OPERATION());
         }
         awaitEnd(UninterruptibleWait.nanos(milliseconds));
-        SciException.throwIf(isPosted(), sisci_h.SCI_ERR_TIMEOUT());
+        throwIf(isPosted(), SCI_ERR_TIMEOUT());
         return state();
     }
 
@@ -273,16 +263,15 @@ public final class DmaQueue {
 
     /** Ends a transfer early. In C: {@code SCIAbortDMAQueue}. */
     public synchronized void abort() {
-        SciException.throwIf(
-                state == sisci_h.SCI_DMAQUEUE_IDLE(), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(state == SCI_DMAQUEUE_IDLE(), SCI_ERR_ILLEGAL_OPERATION());
         aborted = true;
         notifyAll();
     }
 
-    /** Ends it. In C: {@code SCIRemoveDMAQueue}. */
+    /** Removes the queue. In C: {@code SCIRemoveDMAQueue}. */
     public synchronized void remove() {
-        SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        SciException.throwIf(isPosted(), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(isPosted(), SCI_ERR_ILLEGAL_OPERATION());
         removed = true;
         descriptor.remove();
     }

@@ -1,7 +1,9 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.ArrayDeque;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,10 +14,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class EventQueue<E> {
 
-    /** A callback of the program's. */
+    /** A callback of the program. */
     @FunctionalInterface
     public interface Callback<E> {
-        /** Calls it. Returns whether it wants to be called again, as SISCI's number. */
+        /** Calls the program; returns SISCI's number for whether to call again. */
         int call(E event);
     }
 
@@ -28,7 +30,7 @@ public final class EventQueue<E> {
     /** The capacity: the oldest events are lost first. */
     private final int most;
 
-    /** The oldest first; what comes several times in a row is counted. */
+    /** The oldest first. Equal events in a row are counted. */
     private final ArrayDeque<Waiting<E>> waiting = new ArrayDeque<>();
 
     private boolean running;
@@ -112,13 +114,13 @@ public final class EventQueue<E> {
             event = take();
             running = true;
         }
-        var action = sisci_h.SCI_CALLBACK_CANCEL();
+        var action = SCI_CALLBACK_CANCEL();
         try {
             action = callback.call(event);
         } finally {
             synchronized (this) {
                 running = false;
-                cancelled |= action == sisci_h.SCI_CALLBACK_CANCEL();
+                cancelled |= action == SCI_CALLBACK_CANCEL();
                 notifyAll();
             }
         }
@@ -128,15 +130,15 @@ public final class EventQueue<E> {
      * Waits for the next event.
      *
      * @param milliseconds unsigned; all ones for ever
-     * @param removes whether it is taken, or left for the next
+     * @param removes whether the event is removed
      * @throws SciException if none comes in time, or the queue is closed or has a callback
      */
     public synchronized E await(int milliseconds, boolean removes) {
-        SciException.throwIf(callback != null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(callback != null, SCI_ERR_ILLEGAL_OPERATION());
         UninterruptibleWait.until(
                 this, UninterruptibleWait.nanos(milliseconds), () -> closed || !waiting.isEmpty());
-        SciException.throwIf(closed, sisci_h.SCI_ERR_CANCELLED());
-        SciException.throwIf(waiting.isEmpty(), sisci_h.SCI_ERR_TIMEOUT());
+        throwIf(closed, SCI_ERR_CANCELLED());
+        throwIf(waiting.isEmpty(), SCI_ERR_TIMEOUT());
         return removes ? take() : waiting.getFirst().event;
     }
 

@@ -1,15 +1,18 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.ConnectionManager;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,12 +30,10 @@ record FabricClient(
 
     private static final Logger LOG = LoggerFactory.getLogger(FabricClient.class);
 
-    /** The files of the directory. */
     List<Entry> entries() {
         return SciException.translate(() -> directory.entries());
     }
 
-    /** The ids of the nodes of the fabric. */
     List<Integer> nodes() {
         return entries().stream()
                 .filter(entry -> entry.kind() == Entry.Kind.MEMBER)
@@ -42,7 +43,6 @@ record FabricClient(
                 .toList();
     }
 
-    /** Finds a file. */
     Optional<Entry> find(int ofNode, Entry.Kind kind, int itsNumber) {
         return SciException.translate(() -> directory.find(ofNode, kind, itsNumber));
     }
@@ -53,29 +53,29 @@ record FabricClient(
         if (found.isPresent()) {
             return found.get();
         }
-        SciException.throwIf(!nodes().contains(ofNode), sisci_h.SCI_ERR_NO_SUCH_NODEID());
-        throw new SciException(sisci_h.SCI_ERR_NO_SUCH_SEGMENT()); // and NO_SUCH_INTNO
+        throwIf(!nodes().contains(ofNode), SCI_ERR_NO_SUCH_NODEID());
+        throw new SciException(SCI_ERR_NO_SUCH_SEGMENT()); // and NO_SUCH_INTNO
     }
 
     /** The number of the segment of a node that starts at an address there. */
     int findSpace(int ofNode, long address) {
-        SciException.throwIf(!nodes().contains(ofNode), sisci_h.SCI_ERR_NO_SUCH_NODEID());
+        throwIf(!nodes().contains(ofNode), SCI_ERR_NO_SUCH_NODEID());
         for (var entry : entries()) {
             if (entry.node() == ofNode && entry.kind() == Entry.Kind.MEMBER) {
                 try {
-                    var request = Message.of(Message.Kind.FIND_SPACE, 0, 0, 0, address);
+                    var request = Message.of(Kind.FIND_SPACE, 0, 0, 0, address);
                     return (int) request(connect(entry), request).value();
                 } catch (SciException e) {
                     LOG.debug("Process {} has nothing at 0x{}", entry, Long.toHexString(address));
                 }
             }
         }
-        throw new SciException(sisci_h.SCI_ERR_CONNECTION_REFUSED());
+        throw new SciException(SCI_ERR_CONNECTION_REFUSED());
     }
 
     /** The connection to the process that an entry belongs to. */
     Connection connect(Entry entry) {
-        return find(entry).orElseThrow(() -> new SciException(sisci_h.SCI_ERR_NO_SUCH_SEGMENT()));
+        return find(entry).orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
     }
 
     /** The connection to the process that an entry belongs to; empty if the process has ended. */
@@ -97,8 +97,7 @@ record FabricClient(
         try {
             return directory.openMemory(entry, bytes);
         } catch (FabricException e) {
-            throw new SciException(
-                    sisci_h.SCI_ERR_NO_SUCH_SEGMENT(), String.valueOf(e.getMessage()));
+            throw new SciException(SCI_ERR_NO_SUCH_SEGMENT(), String.valueOf(e.getMessage()));
         }
     }
 
@@ -107,15 +106,15 @@ record FabricClient(
         var answer =
                 connections
                         .request(connection, request)
-                        .orElseThrow(() -> new SciException(sisci_h.SCI_ERR_NODE_NOT_RESPONDING()));
-        SciException.throwIf(answer.subject() != sisci_h.SCI_ERR_OK(), answer.subject());
+                        .orElseThrow(() -> new SciException(SCI_ERR_NODE_NOT_RESPONDING()));
+        throwIf(answer.subject() != SCI_ERR_OK(), answer.subject());
         return answer;
     }
 
     /** Answers a request with a value, or with the error that its computation throws. */
     static void answer(Connection to, Message request, LongSupplier value) {
         try {
-            to.answer(request, sisci_h.SCI_ERR_OK(), value.getAsLong());
+            to.answer(request, SCI_ERR_OK(), value.getAsLong());
         } catch (SciException e) {
             to.answer(request, e.code(), 0);
         }

@@ -1,9 +1,10 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrdma.abi.sisci.sisci_h;
 
 /**
  * The faults to inject into a process, and the limit of what it maps. Safe for multiple threads.
@@ -48,7 +49,7 @@ public final class FaultInjector {
         if (windowLeft.addAndGet(-bytes) < 0) {
             windowLeft.addAndGet(bytes);
             throw new SciException(
-                    sisci_h.SCI_ERR_HW_NOSPC(),
+                    SCI_ERR_HW_NOSPC(),
                     "The window of the adapters is full; jrdma.sisci.mapbytes says how large it is.");
         }
     }

@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 /** Tests of the flag words of SISCI. */
 public final class Flags {
@@ -14,7 +15,7 @@ public final class Flags {
 
     /** Fails if a flag word contains others than the allowed flags. */
     public static void checkAllowed(int flags, int allowed) {
-        SciException.throwIf((flags & ~allowed) != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        throwIf((flags & ~allowed) != 0, SCI_ERR_ILLEGAL_FLAG());
     }
 
     /** Fails if a flag word contains a flag. */

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
@@ -97,7 +98,7 @@ final class InterruptingWriteBuffer extends WriteBuffer {
             peer.connection()
                     .send(
                             Message.of(
-                                    Message.Kind.FLAG_STORED,
+                                    Kind.FLAG_STORED,
                                     peer.number(),
                                     conditional ? 1 : 0,
                                     0,

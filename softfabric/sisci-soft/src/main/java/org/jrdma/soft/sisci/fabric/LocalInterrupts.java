@@ -1,36 +1,42 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
 
-/** The interrupts of a process, and who is connected to them. Safe for use by several threads. */
+/**
+ * The interrupts of a process, and the processes that are connected to them. Safe for use by
+ * multiple threads.
+ */
 public final class LocalInterrupts {
 
     private static final int FLAGS =
-            sisci_h.SCI_FLAG_USE_CALLBACK()
-                    | sisci_h.SCI_FLAG_FIXED_INTNO()
-                    | sisci_h.SCI_FLAG_SHARED_INT()
-                    | sisci_h.SCI_FLAG_COUNTING_INT();
+            SCI_FLAG_USE_CALLBACK()
+                    | SCI_FLAG_FIXED_INTNO()
+                    | SCI_FLAG_SHARED_INT()
+                    | SCI_FLAG_COUNTING_INT();
 
     private final MemberContext context;
     private final FabricClient fabric;
     private final Map<InterruptNumber, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
 
-    /** Who is connected: by a number of its own choice. */
+    /** A process that is connected, by a number that it has chosen. */
     private record Caller(Connection connection, int number) {}
 
-    /** All that have one number. */
+    /** The interrupts that share a number. */
     private record Shared(
             Entry entry, int adapter, boolean isShared, List<LocalInterrupt> interrupts) {}
 
@@ -39,7 +45,7 @@ public final class LocalInterrupts {
         this.fabric = context.fabric();
     }
 
-    /** Makes one. In C: {@code SCICreateInterrupt}, {@code SCICreateDataInterrupt}. */
+    /** Creates an interrupt. In C: {@code SCICreateInterrupt}, {@code SCICreateDataInterrupt}. */
     public LocalInterrupt create(
             Descriptor descriptor,
             boolean carriesData,
@@ -47,16 +53,14 @@ public final class LocalInterrupts {
             int wantedNumber,
             EventQueue.@Nullable Callback<LocalInterrupt.Triggered> callback,
             int flags) {
-        SciException.throwIf(
-                Flags.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()),
-                sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        throwIf(Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()), SCI_ERR_FLAG_NOT_IMPLEMENTED());
         Flags.checkAllowed(flags, FLAGS);
         context.topology().checkAdapter(adapter);
         return descriptor.add(() ->
                 fabric.directory()
                         .locked(() -> {
-                            var fixed = Flags.has(flags, sisci_h.SCI_FLAG_FIXED_INTNO());
-                            var shared = Flags.has(flags, sisci_h.SCI_FLAG_SHARED_INT());
+                            var fixed = Flags.has(flags, SCI_FLAG_FIXED_INTNO());
+                            var shared = Flags.has(flags, SCI_FLAG_SHARED_INT());
                             var number =
                                     new InterruptNumber(
                                             carriesData,
@@ -66,7 +70,7 @@ public final class LocalInterrupts {
                                             this,
                                             descriptor,
                                             number,
-                                            Flags.has(flags, sisci_h.SCI_FLAG_COUNTING_INT()),
+                                            Flags.has(flags, SCI_FLAG_COUNTING_INT()),
                                             EventQueue.unbounded(context.callbacks(), callback));
                             add(interrupt, adapter, shared);
                             return interrupt;
@@ -92,17 +96,17 @@ public final class LocalInterrupts {
         var number = interrupt.identity();
         var there = byNumber.get(number);
         if (there != null) {
-            SciException.throwIf(
+            throwIf(
                     !isShared || !there.isShared() || there.adapter() != adapter,
-                    sisci_h.SCI_ERR_SEGMENTID_USED()); // as INTNO_USED
+                    SCI_ERR_SEGMENTID_USED()); // as INTNO_USED
             there.interrupts().add(interrupt);
             return;
         }
         if (fabric.find(fabric.node(), number.kind(), number.number()).isPresent()) {
             fabric.directory().sweep(); // its owner may have been killed
-            SciException.throwIf(
+            throwIf(
                     fabric.find(fabric.node(), number.kind(), number.number()).isPresent(),
-                    sisci_h.SCI_ERR_SEGMENTID_USED());
+                    SCI_ERR_SEGMENTID_USED());
         }
         var entry = new Entry(fabric.node(), number.kind(), number.number(), fabric.number());
         fabric.directory().mark(entry);
@@ -125,8 +129,7 @@ public final class LocalInterrupts {
         callers.forEach((caller, called) -> {
             if (called == shared) {
                 callers.remove(caller);
-                caller.connection()
-                        .send(Message.about(Message.Kind.INTERRUPT_GONE, caller.number()));
+                caller.connection().send(Message.about(Kind.INTERRUPT_GONE, caller.number()));
             }
         });
         fabric.delete(shared.entry());
@@ -145,9 +148,7 @@ public final class LocalInterrupts {
 
     private synchronized long connect(Connection from, Message message) {
         var shared = byNumber.get(new InterruptNumber(message.value() != 0, message.subject()));
-        SciException.throwIf(
-                shared == null || shared.adapter() != message.first(),
-                sisci_h.SCI_ERR_NO_SUCH_INTNO());
+        throwIf(shared == null || shared.adapter() != message.first(), SCI_ERR_NO_SUCH_INTNO());
         callers.put(new Caller(from, message.second()), shared);
         return 0;
     }
@@ -162,11 +163,11 @@ public final class LocalInterrupts {
         if (shared == null) {
             return; // it has just been removed
         }
-        if (message.kind() == Message.Kind.TRIGGER) {
+        if (message.kind() == Kind.TRIGGER) {
             shared.interrupts().forEach(interrupt -> interrupt.trigger(message.first()));
             return;
         }
-        Runnable taken = () -> from.send(Message.about(Message.Kind.TAKEN, message.subject()));
+        Runnable taken = () -> from.send(Message.about(Kind.TAKEN, message.subject()));
         for (var interrupt : shared.interrupts()) {
             interrupt.trigger(new LocalInterrupt.Triggered(message.data(), taken));
             taken = () -> {}; // one answer is enough

@@ -2,7 +2,7 @@ package org.jrdma.soft.sisci.fabric;
 
 import java.util.List;
 
-/** Memory of this node. In C: {@code sci_local_segment_t}. Safe for use by several threads. */
+/** Memory of this node. In C: {@code sci_local_segment_t}. Safe for use by multiple threads. */
 public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
 
     /** An operation on the state that any process that has the segment can request. */
@@ -11,9 +11,9 @@ public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
         MAKE_AVAILABLE,
         MAKE_UNAVAILABLE,
         SHARE,
-        /** Changes nothing. */
+        /** Changes nothing, but fails for a segment that is not prepared. */
         REQUIRE_PREPARED,
-        /** The same, for DMA that writes to the segment. */
+        /** As {@link #REQUIRE_PREPARED}, for DMA that writes to the segment. */
         REQUIRE_PREPARED_AS_TARGET;
 
         private static final List<Operation> ALL = List.of(values());
@@ -31,22 +31,22 @@ public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
     /** The id by which peers connect. */
     int id();
 
-    /** What its maker asked for; 0 while it has no memory. */
+    /** The size; 0 for a segment without memory. */
     long bytes();
 
     /** Applies an operation, or fails. */
     void apply(Operation operation, int adapter, int flags);
 
-    /** Maps a part of it. */
+    /** Maps a part. */
     SegmentMap map(long offset, long length, int flags);
 
-    /** What happens to it. */
+    /** The events of the segment. */
     EventQueue<SegmentEvent> events();
 
-    /** Where its memory is, for DMA. Until {@link #release}, it cannot be removed. */
+    /** The address of the memory, for DMA. Prevents a removal until {@link #release}. */
     long hold();
 
-    /** Ends a hold. */
+    /** Ends a {@link #hold}. */
     void release();
 
     /** Removes the segment from this process. */

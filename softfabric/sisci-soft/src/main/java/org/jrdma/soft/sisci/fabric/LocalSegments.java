@@ -1,8 +1,10 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
@@ -14,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 public final class LocalSegments {
 
     private static final int CREATE_FLAGS =
-            sisci_h.SCI_FLAG_USE_CALLBACK()
-                    | sisci_h.SCI_FLAG_EMPTY()
-                    | sisci_h.SCI_FLAG_PRIVATE()
-                    | sisci_h.SCI_FLAG_BROADCAST()
-                    | sisci_h.SCI_FLAG_ALLOW_UNICAST()
-                    | sisci_h.SCI_FLAG_AUTO_ID()
-                    | sisci_h.SCI_FLAG_DMA_GLOBAL();
+            SCI_FLAG_USE_CALLBACK()
+                    | SCI_FLAG_EMPTY()
+                    | SCI_FLAG_PRIVATE()
+                    | SCI_FLAG_BROADCAST()
+                    | SCI_FLAG_ALLOW_UNICAST()
+                    | SCI_FLAG_AUTO_ID()
+                    | SCI_FLAG_DMA_GLOBAL();
 
     private final MemberContext context;
     private final FabricClient fabric;
@@ -39,19 +41,17 @@ public final class LocalSegments {
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
         Flags.checkAllowed(flags, CREATE_FLAGS);
-        var empty = Flags.has(flags, sisci_h.SCI_FLAG_EMPTY());
-        var automatic = Flags.has(flags, sisci_h.SCI_FLAG_AUTO_ID());
-        var inGroup = Flags.has(flags, sisci_h.SCI_FLAG_BROADCAST());
-        SciException.throwIf(
-                inGroup && (automatic || Flags.has(flags, sisci_h.SCI_FLAG_PRIVATE())),
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        SciException.throwIf(
-                Flags.has(flags, sisci_h.SCI_FLAG_ALLOW_UNICAST()) && !inGroup,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        SciException.throwIf(
+        var empty = Flags.has(flags, SCI_FLAG_EMPTY());
+        var automatic = Flags.has(flags, SCI_FLAG_AUTO_ID());
+        var inGroup = Flags.has(flags, SCI_FLAG_BROADCAST());
+        throwIf(
+                inGroup && (automatic || Flags.has(flags, SCI_FLAG_PRIVATE())),
+                SCI_ERR_ILLEGAL_FLAG());
+        throwIf(Flags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup, SCI_ERR_ILLEGAL_FLAG());
+        throwIf(
                 inGroup && Integer.compareUnsigned(id, Topology.MOST_GROUPS) >= 0,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
-        SciException.throwIf(!empty && bytes <= 0, sisci_h.SCI_ERR_SIZE_ALIGNMENT());
+                SCI_ERR_OUT_OF_RANGE());
+        throwIf(!empty && bytes <= 0, SCI_ERR_SIZE_ALIGNMENT());
         var segment =
                 descriptor.add(() -> {
                     var created =
@@ -90,7 +90,7 @@ public final class LocalSegments {
                 free++;
             } else {
                 fabric.directory().sweep(); // its owner may have been killed
-                SciException.throwIf(isUsed(free), sisci_h.SCI_ERR_SEGMENTID_USED());
+                throwIf(isUsed(free), SCI_ERR_SEGMENTID_USED());
             }
         }
         return new Entry(fabric.node(), Entry.Kind.SEGMENT, free, fabric.number());
@@ -161,7 +161,7 @@ public final class LocalSegments {
                 message,
                 () -> {
                     var segment = byId.get(message.subject());
-                    SciException.throwIf(segment == null, sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
+                    throwIf(segment == null, SCI_ERR_NO_SUCH_SEGMENT());
                     return action.apply(segment);
                 });
     }
@@ -170,7 +170,7 @@ public final class LocalSegments {
         return byId.values().stream()
                 .filter(segment -> segment.isAt(address))
                 .findFirst()
-                .orElseThrow(() -> new SciException(sisci_h.SCI_ERR_CONNECTION_REFUSED()))
+                .orElseThrow(() -> new SciException(SCI_ERR_CONNECTION_REFUSED()))
                 .id();
     }
 

@@ -1,12 +1,13 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.ConnectionManager;
@@ -106,8 +107,7 @@ public final class Member implements ConnectionManager.Listener {
                 .filter(id -> !used.contains(id))
                 .findFirst()
                 .orElseThrow(() ->
-                        new SciException(
-                                sisci_h.SCI_ERR_HW_NOSPC(), "The fabric has no room for a node"));
+                        new SciException(SCI_ERR_HW_NOSPC(), "The fabric has no room for a node"));
     }
 
     /** Leaves the fabric, whatever the process still has there. */
@@ -213,7 +213,7 @@ public final class Member implements ConnectionManager.Listener {
                     context.workers()
                             .execute(() -> { // may connect to new members of a group
                                 context.topology().refresh();
-                                from.answer(message, sisci_h.SCI_ERR_OK(), 0);
+                                from.answer(message, SCI_ERR_OK(), 0);
                             });
         }
     }

@@ -1,20 +1,23 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 
 /**
  * An interrupt of another node, or of this one. In C: {@code sci_remote_interrupt_t} and {@code
- * sci_remote_data_interrupt_t}. Safe for use by several threads.
+ * sci_remote_data_interrupt_t}. Safe for use by multiple threads.
  */
 public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
 
-    /** The longest data of a trigger. */
+    /** The maximum length of the data of a trigger. */
     public static final int MOST_DATA = Message.MOST_DATA;
 
-    /** How many triggers with data can be on the way, or wait to be taken. */
+    /** The maximum number of triggers with data that the receiver has not taken. */
     private static final int MOST_UNTAKEN = 64;
 
     private final Descriptor descriptor;
@@ -41,7 +44,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         this.carriesData = carriesData;
     }
 
-    /** Connects, or refuses at once. In C: {@code SCIConnectInterrupt}. */
+    /** Connects, or fails at once. In C: {@code SCIConnectInterrupt}. */
     public static RemoteInterrupt connect(
             Descriptor descriptor, boolean carriesData, int node, int adapter, int interrupt) {
         var context = descriptor.context();
@@ -61,7 +64,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
                     fabric.request(
                             connection,
                             Message.of(
-                                    Message.Kind.CONNECT_INTERRUPT,
+                                    Kind.CONNECT_INTERRUPT,
                                     interrupt,
                                     adapter,
                                     number,
@@ -81,9 +84,9 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
 
     @Override
     public void received(Message message) {
-        if (message.kind() == Message.Kind.TAKEN) {
+        if (message.kind() == Kind.TAKEN) {
             untaken.decrementAndGet();
-        } else if (message.kind() == Message.Kind.INTERRUPT_GONE) {
+        } else if (message.kind() == Kind.INTERRUPT_GONE) {
             lost = true;
         }
     }
@@ -95,39 +98,39 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         }
     }
 
-    /** Triggers it. Never waits: triggers that find no room on the way are counted. */
+    /** Triggers without blocking. Triggers that cannot be sent yet are counted. */
     public void trigger() {
         checkLink();
         connection.trigger(number);
     }
 
     /**
-     * Triggers it with data. Never waits.
+     * Triggers with data without blocking.
      *
      * @throws SciException if the receiver has not taken enough of what came before
      */
     public void trigger(byte[] data) {
         checkLink();
-        SciException.throwIf(data.length > MOST_DATA, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        throwIf(data.length > MOST_DATA, SCI_ERR_OUT_OF_RANGE());
         if (untaken.incrementAndGet() > MOST_UNTAKEN) {
             untaken.decrementAndGet();
-            throw new SciException(sisci_h.SCI_ERR_NOSPC(), "The receiver is behind.");
+            throw new SciException(SCI_ERR_NOSPC(), "The receiver is behind.");
         }
-        connection.send(Message.carrying(Message.Kind.TRIGGER_WITH_DATA, number, data));
+        connection.send(Message.carrying(Kind.TRIGGER_WITH_DATA, number, data));
     }
 
     private void checkLink() {
-        SciException.throwIf(lost, sisci_h.SCI_ERR_NOT_CONNECTED());
+        throwIf(lost, SCI_ERR_NOT_CONNECTED());
         context.topology().checkLink(connection.node(), adapter);
     }
 
-    /** Ends it. */
+    /** Disconnects. */
     public void disconnect() {
         synchronized (this) {
-            SciException.throwIf(disconnected, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());
             disconnected = true;
         }
-        connection.send(Message.about(Message.Kind.DISCONNECT_INTERRUPT, number));
+        connection.send(Message.about(Kind.DISCONNECT_INTERRUPT, number));
         context.objects().remove(number);
         descriptor.remove();
     }

@@ -1,8 +1,10 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jrdma.abi.sisci.sisci_h;
 
 /**
  * The memory of a remote segment: the connection to the segment, or to each member of a group, and
@@ -98,7 +100,7 @@ final class RemoteMemory {
 
     /** Prevents a disconnect until {@link #release}. */
     synchronized void hold() {
-        SciException.throwIf(disconnected, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());
         users++;
     }
 
@@ -108,8 +110,8 @@ final class RemoteMemory {
 
     /** Ends the use of the memory, unless it is held. */
     synchronized void disconnect() {
-        SciException.throwIf(disconnected, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        SciException.throwIf(users > 0, sisci_h.SCI_ERR_BUSY());
+        throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(users > 0, SCI_ERR_BUSY());
         disconnected = true;
     }
 

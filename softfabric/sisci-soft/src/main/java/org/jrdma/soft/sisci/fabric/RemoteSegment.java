@@ -1,11 +1,14 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.HashMap;
 import java.util.Map;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,8 +20,7 @@ import org.slf4j.LoggerFactory;
 public final class RemoteSegment implements ConnectedObjects.ConnectedObject, Topology.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(RemoteSegment.class);
-    private static final int CONNECT_FLAGS =
-            sisci_h.SCI_FLAG_USE_CALLBACK() | sisci_h.SCI_FLAG_BROADCAST();
+    private static final int CONNECT_FLAGS = SCI_FLAG_USE_CALLBACK() | SCI_FLAG_BROADCAST();
 
     private final Descriptor descriptor;
     private final MemberContext context;
@@ -49,8 +51,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         this.events = new EventQueue<>(context.callbacks(), callback);
         this.memory =
                 new RemoteMemory(
-                        node == sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL(),
-                        node == context.fabric().node());
+                        node == DIS_BROADCAST_NODEID_GROUP_ALL(), node == context.fabric().node());
     }
 
     /** Connects, or fails at once. In C: {@code SCIConnectSegment}. */
@@ -64,10 +65,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         Flags.checkAllowed(flags, CONNECT_FLAGS);
         var topology = descriptor.context().topology();
         topology.checkAdapter(adapter);
-        if (Flags.has(flags, sisci_h.SCI_FLAG_BROADCAST())) {
-            SciException.throwIf(
-                    node != sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL(),
-                    sisci_h.SCI_ERR_ILLEGAL_NODEID());
+        if (Flags.has(flags, SCI_FLAG_BROADCAST())) {
+            throwIf(node != DIS_BROADCAST_NODEID_GROUP_ALL(), SCI_ERR_ILLEGAL_NODEID());
         } else {
             topology.checkNode(node);
         }
@@ -84,7 +83,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             connectToMembers();
             if (memory.connections().isEmpty()) {
                 memory.close();
-                throw new SciException(sisci_h.SCI_ERR_NO_SUCH_SEGMENT());
+                throw new SciException(SCI_ERR_NO_SUCH_SEGMENT());
             }
         } else {
             var entry = context.fabric().require(node, Entry.Kind.SEGMENT, id);
@@ -106,12 +105,12 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         topology.checkAdapter(adapter);
         topology.checkNode(node);
         topology.checkLink(node, adapter);
-        SciException.throwIf(length <= 0, sisci_h.SCI_ERR_SIZE_ALIGNMENT());
+        throwIf(length <= 0, SCI_ERR_SIZE_ALIGNMENT());
         var id = descriptor.context().fabric().findSpace(node, address);
         var segment = connect(descriptor, node, id, adapter, null, 0);
         if (segment.bytes() < length) {
             segment.disconnect();
-            throw new SciException(sisci_h.SCI_ERR_CONNECTION_REFUSED());
+            throw new SciException(SCI_ERR_CONNECTION_REFUSED());
         }
         segment.memory.limit(length);
         return segment;
@@ -129,7 +128,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     /** The owner may have ended before {@link #lost} could find the connection. */
     private void checkClosed(SegmentConnection connection) {
         if (connection.connection().isClosed()) {
-            lose(connection, sisci_h.SCI_CB_LOST());
+            lose(connection, SCI_CB_LOST());
         }
     }
 
@@ -162,12 +161,12 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
                 memory.link(RemoteMemory.Link.DOWN);
                 memory.connections().forEach(SegmentConnection::cut);
                 context.writeBuffers().reset(memory);
-                notify(sisci_h.SCI_CB_NOT_OPERATIONAL());
+                report(SCI_CB_NOT_OPERATIONAL());
             } else if (linked && memory.link() == RemoteMemory.Link.DOWN) {
                 memory.connections().forEach(SegmentConnection::restore);
                 context.writeBuffers().reset(memory);
                 memory.link(RemoteMemory.Link.UP);
-                notify(sisci_h.SCI_CB_OPERATIONAL());
+                report(SCI_CB_OPERATIONAL());
             }
             if (memory.isGroup() && memory.link() == RemoteMemory.Link.UP) {
                 for (var connection : memory.connections()) {
@@ -183,7 +182,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
 
     @Override
     public void received(Message message) {
-        if (message.kind() == Message.Kind.SEGMENT_GONE) {
+        if (message.kind() == Kind.SEGMENT_GONE) {
             gone(message.subject(), message.first() != 0);
         }
     }
@@ -192,7 +191,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     public void lost(Connection ended) {
         for (var connection : memory.connections()) {
             if (connection.connection() == ended) {
-                lose(connection, sisci_h.SCI_CB_LOST());
+                lose(connection, SCI_CB_LOST());
             }
         }
     }
@@ -203,9 +202,9 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         if (found.isEmpty()) {
             early.merge(number, forGood, Boolean::logicalOr);
         } else if (forGood) {
-            lose(found.get(), sisci_h.SCI_CB_DISCONNECT());
+            lose(found.get(), SCI_CB_DISCONNECT());
         } else {
-            notify(sisci_h.SCI_CB_DISCONNECT());
+            report(SCI_CB_DISCONNECT());
         }
     }
 
@@ -215,12 +214,12 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         } else if (memory.link() != RemoteMemory.Link.LOST) {
             memory.link(RemoteMemory.Link.LOST);
             connection.lose();
-            notify(reason);
+            report(reason);
         }
         context.objects().remove(connection.number());
     }
 
-    private void notify(int reason) {
+    private void report(int reason) {
         events.put(new SegmentEvent(reason, node, adapter));
     }
 

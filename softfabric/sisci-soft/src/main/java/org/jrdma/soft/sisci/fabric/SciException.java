@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
@@ -30,9 +31,8 @@ public final class SciException extends RuntimeException {
     static SciException of(FabricException failure) {
         var code =
                 switch (failure.code()) {
-                    case Errno.ENOSPC, Errno.ENOMEM, Errno.EMFILE, Errno.ENFILE ->
-                            sisci_h.SCI_ERR_NOSPC();
-                    default -> sisci_h.SCI_ERR_SYSTEM();
+                    case Errno.ENOSPC, Errno.ENOMEM, Errno.EMFILE, Errno.ENFILE -> SCI_ERR_NOSPC();
+                    default -> SCI_ERR_SYSTEM();
                 };
         return new SciException(code, String.valueOf(failure.getMessage()));
     }

@@ -6,6 +6,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.slf4j.Logger;
@@ -62,7 +63,7 @@ final class SegmentConnection {
                     fabric.request(
                             connection,
                             Message.of(
-                                    Message.Kind.CONNECT_SEGMENT,
+                                    Kind.CONNECT_SEGMENT,
                                     entry.number(),
                                     adapter,
                                     number,
@@ -75,7 +76,7 @@ final class SegmentConnection {
                 throw SciException.of(e);
             }
         } catch (RuntimeException e) {
-            connection.send(Message.about(Message.Kind.DISCONNECT_SEGMENT, number));
+            connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
             context.objects().remove(number);
             throw e;
         }
@@ -116,7 +117,7 @@ final class SegmentConnection {
         mapping.close();
     }
 
-    /** Loads give all ones, and stores go nowhere. */
+    /** Makes loads return all ones, and stores have no effect. */
     synchronized void cut() {
         if (cut || closed) {
             return;
@@ -157,7 +158,7 @@ final class SegmentConnection {
 
     /** Disconnects. The program has no map left. */
     void close() {
-        connection.send(Message.about(Message.Kind.DISCONNECT_SEGMENT, number));
+        connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
         synchronized (this) {
             window.close();
             if (!closed) {

@@ -1,7 +1,9 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.lang.foreign.MemorySegment;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.AddressSpace;
 import org.jrdma.ffi.linkage.Downcalls;
@@ -9,25 +11,22 @@ import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a segment in this process's memory. In C: {@code sci_map_t}. Safe for use by several
+ * A part of a segment in this process's memory. In C: {@code sci_map_t}. Safe for use by multiple
  * threads.
  */
 public final class SegmentMap {
 
     private static final int LOCAL_FLAGS =
-            sisci_h.SCI_FLAG_READONLY_MAP()
-                    | sisci_h.SCI_FLAG_SHARED_MAP()
-                    | sisci_h.SCI_FLAG_WRITE_BACK_CACHE_MAP();
+            SCI_FLAG_READONLY_MAP() | SCI_FLAG_SHARED_MAP() | SCI_FLAG_WRITE_BACK_CACHE_MAP();
     private static final int REMOTE_FLAGS =
             LOCAL_FLAGS
-                    | sisci_h.SCI_FLAG_IO_MAP_IOSPACE()
-                    | sisci_h.SCI_FLAG_NO_MEMORY_LOOPBACK()
-                    | sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()
-                    | sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP();
+                    | SCI_FLAG_IO_MAP_IOSPACE()
+                    | SCI_FLAG_NO_MEMORY_LOOPBACK()
+                    | SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()
+                    | SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP();
 
     /** Flags that exist, but that shared memory cannot implement. */
-    private static final int OTHER_FLAGS =
-            sisci_h.SCI_FLAG_FIXED_MAP_ADDR() | sisci_h.SCI_FLAG_LOCK_OPERATION();
+    private static final int OTHER_FLAGS = SCI_FLAG_FIXED_MAP_ADDR() | SCI_FLAG_LOCK_OPERATION();
 
     private final Mapping mapping;
     private final long bytes;
@@ -83,9 +82,7 @@ public final class SegmentMap {
         checkFlags(flags, REMOTE_FLAGS);
         memory.hold();
         try {
-            SciException.throwIf(
-                    memory.link() == RemoteMemory.Link.LOST,
-                    sisci_h.SCI_ERR_SEGMENT_NOT_CONNECTED());
+            throwIf(memory.link() == RemoteMemory.Link.LOST, SCI_ERR_SEGMENT_NOT_CONNECTED());
             checkRange(offset, length, memory.bytes());
             context.faults().reserveWindow(length);
             try {
@@ -103,17 +100,14 @@ public final class SegmentMap {
     private static SegmentMap remote(
             RemoteMemory memory, MemberContext context, long offset, long length, int flags)
             throws FabricException {
-        var isDirect =
-                memory.isLoopback() && !Flags.has(flags, sisci_h.SCI_FLAG_NO_MEMORY_LOOPBACK());
-        var isUncached = Flags.has(flags, sisci_h.SCI_FLAG_IO_MAP_IOSPACE());
+        var isDirect = memory.isLoopback() && !Flags.has(flags, SCI_FLAG_NO_MEMORY_LOOPBACK());
+        var isUncached = Flags.has(flags, SCI_FLAG_IO_MAP_IOSPACE());
         var isWeak = context.faults().weakMemory() && !isDirect && !isUncached;
-        var isConditional = Flags.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
+        var isConditional = Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
         var interrupts =
-                isConditional
-                        || Flags.has(flags, sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP());
-        SciException.throwIf(
-                interrupts && memory.isGroup(), sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED());
-        SciException.throwIf(interrupts && !isWritable(flags), sisci_h.SCI_ERR_ILLEGAL_FLAG());
+                isConditional || Flags.has(flags, SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP());
+        throwIf(interrupts && memory.isGroup(), SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        throwIf(interrupts && !isWritable(flags), SCI_ERR_ILLEGAL_FLAG());
         if (interrupts) {
             var stores = Mapping.anonymous(length);
             var buffer = new InterruptingWriteBuffer(stores, memory, offset, isConditional);
@@ -160,33 +154,33 @@ public final class SegmentMap {
     }
 
     private static void checkFlags(int flags, int possible) {
-        SciException.throwIf((flags & OTHER_FLAGS) != 0, sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        throwIf((flags & OTHER_FLAGS) != 0, SCI_ERR_FLAG_NOT_IMPLEMENTED());
         Flags.checkAllowed(flags, possible);
     }
 
     private static void checkRange(long offset, long length, long available) {
-        SciException.throwIf(
+        throwIf(
                 offset < 0 || length < 0 || length > available || offset > available - length,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
-        SciException.throwIf(length == 0, sisci_h.SCI_ERR_SIZE_ALIGNMENT());
-        SciException.throwIf(!Mapping.isAtPage(offset), sisci_h.SCI_ERR_OFFSET_ALIGNMENT());
+                SCI_ERR_OUT_OF_RANGE());
+        throwIf(length == 0, SCI_ERR_SIZE_ALIGNMENT());
+        throwIf(!Mapping.isAtPage(offset), SCI_ERR_OFFSET_ALIGNMENT());
     }
 
     private static boolean isWritable(int flags) {
-        return !Flags.has(flags, sisci_h.SCI_FLAG_READONLY_MAP());
+        return !Flags.has(flags, SCI_FLAG_READONLY_MAP());
     }
 
-    /** Where it is. */
+    /** The address. */
     public long address() {
         return mapping.address();
     }
 
-    /** How long it is. */
+    /** The size. */
     public long bytes() {
         return bytes;
     }
 
-    /** Whether loads and stores stay within this node. */
+    /** Returns true if loads and stores stay within this node. */
     public boolean isLocal() {
         return remote == null || remote.isLoopback();
     }
@@ -211,7 +205,7 @@ public final class SegmentMap {
         }
     }
 
-    /** The segment has gone. */
+    /** Cuts the map, because the segment was removed. */
     void cut() throws FabricException {
         mapping.cut();
     }
@@ -221,7 +215,7 @@ public final class SegmentMap {
     }
 
     synchronized void addSequence() {
-        SciException.throwIf(unmapped, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(unmapped, SCI_ERR_ILLEGAL_PARAMETER());
         sequences++;
     }
 
@@ -229,11 +223,11 @@ public final class SegmentMap {
         sequences--;
     }
 
-    /** Ends it. In C: {@code SCIUnmapSegment}. */
+    /** Unmaps. In C: {@code SCIUnmapSegment}. */
     public void unmap() {
         synchronized (this) {
-            SciException.throwIf(unmapped, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-            SciException.throwIf(sequences > 0, sisci_h.SCI_ERR_BUSY());
+            throwIf(unmapped, SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(sequences > 0, SCI_ERR_BUSY());
             unmapped = true;
         }
         onUnmap.run();

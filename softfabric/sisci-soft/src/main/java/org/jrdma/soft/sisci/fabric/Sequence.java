@@ -1,11 +1,13 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether what was stored into a map has arrived. In C: {@code sci_sequence_t}. For one
- * thread at a time.
+ * A check of whether stores into a map have arrived. In C: {@code sci_sequence_t}. For one thread
+ * at a time.
  */
 public final class Sequence {
 
@@ -21,31 +23,31 @@ public final class Sequence {
         this.cuts = memory == null ? 0 : memory.cuts();
     }
 
-    /** Makes a sequence of a map. In C: {@code SCICreateMapSequence}. */
+    /** Creates a sequence of a map. In C: {@code SCICreateMapSequence}. */
     public static Sequence create(SegmentMap map, int flags) {
         Flags.checkAllowed(flags, UnpublishedFlags.FAST_BARRIER);
         map.addSequence();
         return new Sequence(map);
     }
 
-    /** What it is of. */
+    /** The map. */
     public SegmentMap map() {
         return map;
     }
 
-    /** Begins anew; whether stores would arrive. In C: {@code SCIStartSequence}. */
+    /** Starts again; returns whether stores would arrive. In C: {@code SCIStartSequence}. */
     public int start() {
         if (memory == null) {
-            return sisci_h.SCI_SEQ_OK();
+            return SCI_SEQ_OK();
         }
         var now = memory.cuts(); // first: a cut that comes between shows at the check
         if (memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
-            return sisci_h.SCI_SEQ_NOT_RETRIABLE();
+            return SCI_SEQ_NOT_RETRIABLE();
         }
         cuts = now;
         needsStart = false;
-        return sisci_h.SCI_SEQ_OK();
+        return SCI_SEQ_OK();
     }
 
     /** Whether all stores since the last time have arrived. In C: {@code SCICheckSequence}. */
@@ -55,23 +57,23 @@ public final class Sequence {
             map.flush();
         }
         if (memory == null) {
-            return sisci_h.SCI_SEQ_OK();
+            return SCI_SEQ_OK();
         }
         var now = memory.cuts();
         if (needsStart || memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
-            return sisci_h.SCI_SEQ_NOT_RETRIABLE();
+            return SCI_SEQ_NOT_RETRIABLE();
         }
         if (now != cuts) {
             cuts = now;
-            return sisci_h.SCI_SEQ_RETRIABLE();
+            return SCI_SEQ_RETRIABLE();
         }
-        return sisci_h.SCI_SEQ_OK();
+        return SCI_SEQ_OK();
     }
 
-    /** Ends it. In C: {@code SCIRemoveSequence}. */
+    /** Removes the sequence. In C: {@code SCIRemoveSequence}. */
     public void remove() {
-        SciException.throwIf(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
         removed = true;
         map.removeSequence();
     }

@@ -1,14 +1,17 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,23 +60,21 @@ final class Topology {
 
     /** Fails for the number of an adapter that does not exist. */
     void checkAdapter(int adapter) {
-        SciException.throwIf(
+        throwIf(
                 Integer.compareUnsigned(adapter, ADAPTER_NUMBERS) >= 0,
-                sisci_h.SCI_ERR_ILLEGAL_ADAPTERNO());
-        SciException.throwIf(adapter >= adapters, sisci_h.SCI_ERR_NO_SUCH_ADAPTERNO());
+                SCI_ERR_ILLEGAL_ADAPTERNO());
+        throwIf(adapter >= adapters, SCI_ERR_NO_SUCH_ADAPTERNO());
     }
 
     /** Fails for an id that no node can have. */
     void checkNode(int id) {
-        SciException.throwIf(
-                id <= 0 || id >= END_OF_NODES || id % NODE_STEP != 0,
-                sisci_h.SCI_ERR_ILLEGAL_NODEID());
+        throwIf(id <= 0 || id >= END_OF_NODES || id % NODE_STEP != 0, SCI_ERR_ILLEGAL_NODEID());
     }
 
     /** Fails if the link to a node by an adapter is cut. */
     void checkLink(int peer, int adapter) {
         var error = linkError(peer, adapter);
-        SciException.throwIf(error != 0, error);
+        throwIf(error != 0, error);
     }
 
     boolean isLinked(int peer, int adapter) {
@@ -85,9 +86,9 @@ final class Topology {
             return 0;
         }
         if (isCut(fabric.node(), adapter)) {
-            return sisci_h.SCI_ERR_NO_LINK_ACCESS();
+            return SCI_ERR_NO_LINK_ACCESS();
         }
-        return isCut(peer, adapter) ? sisci_h.SCI_ERR_NO_REMOTE_LINK_ACCESS() : 0;
+        return isCut(peer, adapter) ? SCI_ERR_NO_REMOTE_LINK_ACCESS() : 0;
     }
 
     boolean isCut(int node, int adapter) {
@@ -120,7 +121,7 @@ final class Topology {
         var silent = refreshEverywhere();
         if (!silent.isEmpty()) {
             throw new SciException(
-                    sisci_h.SCI_ERR_NODE_NOT_RESPONDING(),
+                    SCI_ERR_NODE_NOT_RESPONDING(),
                     "The link is %s, but these processes do not answer and may not know of it: %s"
                             .formatted(operational ? "restored" : "cut", silent));
         }
@@ -140,7 +141,7 @@ final class Topology {
             var connection = fabric.find(entry);
             if (connection.isPresent()
                     && fabric.connections()
-                            .request(connection.get(), Message.about(Message.Kind.LOOK, 0))
+                            .request(connection.get(), Message.about(Kind.LOOK, 0))
                             .isEmpty()
                     && !connection.get().isClosed()) {
                 LOG.warn("{} does not answer, and may not know of a link or a group", entry);

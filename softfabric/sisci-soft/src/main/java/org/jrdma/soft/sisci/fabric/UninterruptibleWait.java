@@ -1,8 +1,9 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.jrdma.abi.sisci.sisci_h;
 
 /** Waits on a monitor that an interrupt does not end: C has no interrupts. */
 final class UninterruptibleWait {
@@ -31,7 +32,7 @@ final class UninterruptibleWait {
 
     /** A timeout of SISCI in nanoseconds. */
     static long nanos(int milliseconds) {
-        return milliseconds == sisci_h.SCI_INFINITE_TIMEOUT()
+        return milliseconds == SCI_INFINITE_TIMEOUT()
                 ? Long.MAX_VALUE
                 : TimeUnit.MILLISECONDS.toNanos(Integer.toUnsignedLong(milliseconds));
     }
