@@ -1,16 +1,16 @@
 package org.jrdma.sisci.model;
 
 /**
- * What a DMA engine can do. In C: {@code sci_dma_capabilities_t}.
+ * The capabilities of a DMA engine. In C: {@code sci_dma_capabilities_t}.
  *
- * @param channels how many channels it has
- * @param maxTransferBytes how long a transfer can be
- * @param maxVectorLength how many pieces a transfer can have
- * @param pushes whether it moves memory to the fabric
- * @param pulls whether it moves the fabric to memory
- * @param forwards whether it moves the fabric to the fabric
- * @param minAlignment what addresses and sizes must be multiples of, in bytes
- * @param suggestedAlignment what they had better be multiples of, in bytes
+ * @param channels the number of channels
+ * @param maxTransferBytes the maximum size of a transfer
+ * @param maxVectorLength the maximum number of pieces of a transfer
+ * @param pushes whether the engine copies memory to the fabric
+ * @param pulls whether the engine copies from the fabric to memory
+ * @param forwards whether the engine copies from the fabric to the fabric
+ * @param minAlignment the alignment that addresses and sizes must have, in bytes
+ * @param suggestedAlignment the alignment that makes transfers faster, in bytes
  */
 public record DmaCapabilities(
         int channels,

@@ -3,11 +3,11 @@ package org.jrdma.sisci.model;
 import java.util.Locale;
 
 /**
- * A piece of a transfer that has several. In C: {@code dis_dma_vec_t}, whose numbers have 32 bits.
+ * A piece of a DMA transfer. In C: {@code dis_dma_vec_t}, whose numbers have 32 bits.
  *
- * @param localOffset where in the local segment
- * @param remoteOffset where in the remote segment
- * @param bytes how long
+ * @param localOffset the offset in the local segment
+ * @param remoteOffset the offset in the remote segment
+ * @param bytes the size
  */
 public record DmaPiece(long localOffset, long remoteOffset, long bytes) {
 

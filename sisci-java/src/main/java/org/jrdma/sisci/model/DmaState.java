@@ -1,16 +1,16 @@
 package org.jrdma.sisci.model;
 
-/** How far a DMA queue's transfer is. In C: {@code sci_dma_queue_state_t}. */
+/** The state of the last transfer of a DMA queue. In C: {@code sci_dma_queue_state_t}. */
 public enum DmaState {
-    /** None was started. */
+    /** No transfer was started. */
     IDLE,
-    /** It is under way. */
+    /** The transfer is in progress. */
     POSTED,
-    /** All of it has arrived. */
+    /** The transfer is complete. */
     DONE,
-    /** It was aborted. */
+    /** The transfer was aborted. */
     ABORTED,
-    /** It failed. */
+    /** The transfer failed. */
     ERROR,
     /** A number that has no publicly known meaning. */
     UNKNOWN

@@ -3,13 +3,12 @@ package org.jrdma.sisci.model;
 import java.util.List;
 
 /**
- * What the fabric's configuration says of a node that it gives a name.
+ * The entry of the fabric's configuration for a node that has a name.
  *
- * @param nodeIds the node's ids
+ * @param nodeIds the ids of the node
  * @param adapter the number of this machine's adapter by which it is reached
- * @param adapterType the library's number for the type of that adapter; which there are is not
- *     public
- * @param adapterTypeName the library's name for that type; empty where it tells none
+ * @param adapterType the library's number for the type of that adapter; the numbers are not public
+ * @param adapterTypeName the library's name for that type; empty if it has none
  */
 public record NodeInfo(
         List<Integer> nodeIds, int adapter, int adapterType, String adapterTypeName) {

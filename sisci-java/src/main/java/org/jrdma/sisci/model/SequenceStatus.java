@@ -1,19 +1,19 @@
 package org.jrdma.sisci.model;
 
 /**
- * What became of the stores of a {@link org.jrdma.sisci.Sequence}. In C: {@code
+ * The status of the stores of a {@link org.jrdma.sisci.Sequence}. In C: {@code
  * sci_sequence_status_t}.
  */
 public enum SequenceStatus {
-    /** They arrived. */
+    /** All stores have arrived. */
     OK,
-    /** Some did not; store them again, at once. */
+    /** Some stores are lost: store again. */
     RETRIABLE,
     /**
-     * Some did not, and will not before {@link org.jrdma.sisci.Sequence#start()} is OK; then store
-     * them again.
+     * Some stores are lost: store again after {@link org.jrdma.sisci.Sequence#start()} has returned
+     * OK.
      */
     NOT_RETRIABLE,
-    /** Not known yet; {@link org.jrdma.sisci.Sequence#start()} tells when it is. */
+    /** The status is not known yet: call {@link org.jrdma.sisci.Sequence#start()}. */
     PENDING
 }

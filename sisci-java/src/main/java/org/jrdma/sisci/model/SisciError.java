@@ -7,9 +7,8 @@ import java.util.stream.Collectors;
 import org.jrdma.abi.sisci.sisci_h;
 
 /**
- * What libsisci says has gone wrong. Some of its numbers mean one thing of segments and another of
- * interrupts, so the function that failed has a part in what a number means. In C: {@code
- * sci_error_t}.
+ * An error of libsisci. Some numbers have one meaning for segments and another for interrupts, so
+ * the meaning depends on the function that failed. In C: {@code sci_error_t}.
  */
 public enum SisciError {
     /** Something still uses it. */

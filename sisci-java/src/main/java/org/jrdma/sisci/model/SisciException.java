@@ -4,9 +4,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A function of libsisci that failed: its name, what it was asked for, the error it answered with,
- * and advice where there is some. {@link #code()} is the library's own number, whether known or
- * not.
+ * A failure of a function of libsisci. The message has the name of the function, the object of the
+ * call, the error, and advice if there is any. {@link #code()} is the library's error code.
  */
 public final class SisciException extends FabricException {
 
@@ -16,14 +15,13 @@ public final class SisciException extends FabricException {
     private final SisciError error;
 
     /**
-     * A function that the library refused.
+     * A function that failed.
      *
      * @param function the C function's name
      * @param subject the object of the call, such as {@code segment 7}; or empty
-     * @param code what the library answered
-     * @param errno what the operating system said, which counts where the library says {@code
-     *     SCI_ERR_SYSTEM}
-     * @param text what the library says of the code; or empty
+     * @param code the library's error code
+     * @param errno the error of the operating system, which is used for {@code SCI_ERR_SYSTEM}
+     * @param text the library's text for the code; or empty
      */
     public SisciException(String function, String subject, int code, int errno, String text) {
         super(message(function, subject, code, errno, text), code, null);
@@ -79,7 +77,7 @@ public final class SisciException extends FabricException {
         return function;
     }
 
-    /** What the code means. */
+    /** The meaning of the code. */
     public SisciError error() {
         return error;
     }

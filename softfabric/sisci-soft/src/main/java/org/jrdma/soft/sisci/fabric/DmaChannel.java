@@ -29,7 +29,7 @@ public final class DmaChannel {
     /** Takes a channel. In C: {@code SCIRequestDMAChannel}. */
     public static DmaChannel request(
             Descriptor descriptor, int adapter, int type, int number, int flags) {
-        throwIf((flags & ~SCI_FLAG_DMA_CHANNEL_SHARED()) != 0, SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, SCI_FLAG_DMA_CHANNEL_SHARED());
         descriptor.context().topology().checkAdapter(adapter);
         throwIf(
                 type < SCI_DMA_TYPE_DONTCARE() || type > SCI_DMA_TYPE_TRANSPARENT(),
@@ -38,14 +38,9 @@ public final class DmaChannel {
                 number != SCI_DMA_CHANNEL_ID_DONTCARE()
                         && Integer.compareUnsigned(number, NUMBER) >= 0,
                 SCI_ERR_ILLEGAL_PARAMETER());
-        var taken = descriptor.context().channels().take(adapter, type, number, flags != 0);
-        try {
-            descriptor.add();
-        } catch (SciException e) {
-            descriptor.context().channels().giveBack(taken);
-            throw e;
-        }
-        return new DmaChannel(descriptor, taken);
+        var channels = descriptor.context().channels();
+        return descriptor.add(
+                () -> new DmaChannel(descriptor, channels.take(adapter, type, number, flags != 0)));
     }
 
     /** Assigns a queue. In C: {@code SCIAssignDMAChannel}. */

@@ -132,7 +132,7 @@ public final class DmaQueue {
     private void start(Transfer transfer, EventQueue.@Nullable Callback<Integer> callback) {
         var flags = transfer.flags();
         var remote = transfer.remote();
-        throwIf((flags & ~TRANSFER_FLAGS) != 0, SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, TRANSFER_FLAGS);
         checkEngine(flags & ENGINES);
         var waits = Flags.has(flags, SCI_FLAG_DMA_WAIT());
         throwIf(waits && callback != null, SCI_ERR_ILLEGAL_FLAG());

@@ -5,6 +5,7 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToLongFunction;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
@@ -120,21 +121,10 @@ public final class LocalSegments {
                                             message.value() != 0));
             case ATTACH_SEGMENT ->
                     answer(from, message, segment -> segment.attach(from, message.first()));
-            case SEGMENT_STEP ->
+            case SEGMENT_STEP -> // may send requests to others and wait
                     context.workers()
-                            .execute(
-                                    () -> // may send requests to others and wait
-                                    answer(
-                                                    from,
-                                                    message,
-                                                    segment -> {
-                                                        segment.apply(
-                                                                LocalSegment.Operation.of(
-                                                                        message.first()),
-                                                                message.second(),
-                                                                (int) message.value());
-                                                        return 0;
-                                                    }));
+                            .execute(() ->
+                                    answer(from, message, segment -> apply(segment, message)));
             case FIND_SPACE -> FabricClient.answer(from, message, () -> segmentAt(message.value()));
             case DISCONNECT_SEGMENT, DETACH_SEGMENT ->
                     byId.values().forEach(segment -> segment.forget(from, message.subject()));
@@ -150,19 +140,20 @@ public final class LocalSegments {
         }
     }
 
-    @FunctionalInterface
-    private interface Action {
-        long apply(CreatedSegment segment);
+    private static long apply(CreatedSegment segment, Message message) {
+        var operation = LocalSegment.Operation.of(message.first());
+        segment.apply(operation, message.second(), (int) message.value());
+        return 0;
     }
 
-    private void answer(Connection from, Message message, Action action) {
+    private void answer(Connection from, Message message, ToLongFunction<CreatedSegment> action) {
         FabricClient.answer(
                 from,
                 message,
                 () -> {
                     var segment = byId.get(message.subject());
                     throwIf(segment == null, SCI_ERR_NO_SUCH_SEGMENT());
-                    return action.apply(segment);
+                    return action.applyAsLong(segment);
                 });
     }
 

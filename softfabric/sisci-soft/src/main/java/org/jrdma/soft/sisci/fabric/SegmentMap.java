@@ -108,46 +108,44 @@ public final class SegmentMap {
                 isConditional || Flags.has(flags, SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP());
         throwIf(interrupts && memory.isGroup(), SCI_ERR_FLAG_NOT_IMPLEMENTED());
         throwIf(interrupts && !isWritable(flags), SCI_ERR_ILLEGAL_FLAG());
-        if (interrupts) {
-            var stores = Mapping.anonymous(length);
-            var buffer = new InterruptingWriteBuffer(stores, memory, offset, isConditional);
-            return buffered(memory, context, stores, length, buffer);
+        if (!interrupts && !memory.isGroup() && !(isWeak && isWritable(flags))) {
+            var connection = memory.connections().getFirst();
+            var mapping = connection.map(offset, length, isWritable(flags));
+            return remote(memory, context, mapping, length, null, () -> connection.unmap(mapping));
         }
-        if (memory.isGroup() || (isWeak && isWritable(flags))) {
-            var stores = Mapping.anonymous(length);
-            var buffer =
-                    new CombiningWriteBuffer(stores, memory, offset, !memory.isGroup(), isWeak);
-            return buffered(memory, context, stores, length, buffer);
-        }
-        var connection = memory.connections().getFirst();
-        var mapping = connection.map(offset, length, isWritable(flags));
-        return new SegmentMap(
-                mapping,
-                length,
-                memory,
-                null,
-                () -> {
-                    connection.unmap(mapping);
-                    context.faults().releaseWindow(length);
-                    memory.release();
-                });
-    }
-
-    private static SegmentMap buffered(
-            RemoteMemory memory,
-            MemberContext context,
-            Mapping stores,
-            long length,
-            WriteBuffer buffer) {
+        var stores = Mapping.anonymous(length);
+        var buffer =
+                interrupts
+                        ? new InterruptingWriteBuffer(stores, memory, offset, isConditional)
+                        : new CombiningWriteBuffer(
+                                stores, memory, offset, !memory.isGroup(), isWeak);
         context.writeBuffers().add(buffer);
-        return new SegmentMap(
+        return remote(
+                memory,
+                context,
                 stores,
                 length,
-                memory,
                 buffer,
                 () -> {
                     context.writeBuffers().remove(buffer);
                     stores.close();
+                });
+    }
+
+    private static SegmentMap remote(
+            RemoteMemory memory,
+            MemberContext context,
+            Mapping mapping,
+            long length,
+            @Nullable WriteBuffer buffer,
+            Runnable unmap) {
+        return new SegmentMap(
+                mapping,
+                length,
+                memory,
+                buffer,
+                () -> {
+                    unmap.run();
                     context.faults().releaseWindow(length);
                     memory.release();
                 });
