@@ -6,4 +6,5 @@ module org.jrdma.sisci {
     requires static transitive org.jspecify;
 
     exports org.jrdma.sisci;
+    exports org.jrdma.sisci.model;
 }

@@ -1,6 +1,10 @@
 package org.jrdma.sisci;
 
 import org.jrdma.abi.sisci.sisci_query;
+import org.jrdma.sisci.internal.NodeFunctions;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.model.DmaCapabilities;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * One of this machine's adapters: a way into the fabric.
@@ -10,11 +14,11 @@ import org.jrdma.abi.sisci.sisci_query;
  */
 public final class Adapter {
 
-    private final Node node;
+    private final NodeHandle node;
     private final int number;
     private final int nodeId;
 
-    Adapter(Node node, int number, int nodeId) {
+    Adapter(NodeHandle node, int number, int nodeId) {
         this.node = node;
         this.number = number;
         this.nodeId = nodeId;
@@ -92,7 +96,7 @@ public final class Adapter {
     }
 
     private int query(sisci_query what, int link) throws SisciException {
-        return node.inCall(() -> node.functions().nodes().queryAdapter(number, link, what));
+        return inCall(() -> nodes().queryAdapter(number, link, what));
     }
 
     /** Whether a link works. */
@@ -106,23 +110,21 @@ public final class Adapter {
      * @throws UnsupportedOperationException if the library has none
      */
     public int readRegister(int offset) throws SisciException {
-        return node.inCall(() ->
-                node.functions()
-                        .nodes()
-                        .register(node.address(), number, offset, () -> register(offset, nodeId)));
+        return inCall(
+                () -> nodes().register(node.address(), number, offset, register(offset, nodeId)));
     }
 
     /** Stores into a control register. As {@link #readRegister}. In C: {@code SCISetLocalCSR}. */
     public void writeRegister(int offset, int value) throws SisciException {
-        node.whileOpen(() ->
-                node.functions()
-                        .nodes()
-                        .setRegister(
-                                node.address(),
-                                number,
-                                offset,
-                                value,
-                                () -> register(offset, nodeId)));
+        SisciObject.whileOpen(
+                node.lifetime(),
+                () ->
+                        nodes().setRegister(
+                                        node.address(),
+                                        number,
+                                        offset,
+                                        value,
+                                        register(offset, nodeId)));
     }
 
     /**
@@ -130,15 +132,9 @@ public final class Adapter {
      * SCIGetCSRRegister}.
      */
     public int readRemoteRegister(int peer, int offset) throws SisciException {
-        return node.inCall(() ->
-                node.functions()
-                        .nodes()
-                        .remoteRegister(
-                                node.address(),
-                                number,
-                                peer,
-                                offset,
-                                () -> register(offset, peer)));
+        return inCall(() ->
+                nodes().remoteRegister(
+                                node.address(), number, peer, offset, register(offset, peer)));
     }
 
     /**
@@ -146,36 +142,42 @@ public final class Adapter {
      * {@code SCISetCSRRegister}.
      */
     public void writeRemoteRegister(int peer, int offset, int value) throws SisciException {
-        node.whileOpen(() ->
-                node.functions()
-                        .nodes()
-                        .setRemoteRegister(
-                                node.address(),
-                                number,
-                                peer,
-                                offset,
-                                value,
-                                () -> register(offset, peer)));
+        SisciObject.whileOpen(
+                node.lifetime(),
+                () ->
+                        nodes().setRemoteRegister(
+                                        node.address(),
+                                        number,
+                                        peer,
+                                        offset,
+                                        value,
+                                        register(offset, peer)));
     }
 
     private static String register(int offset, int ofNode) {
-        return "for register 0x%X of node %d".formatted(offset, ofNode);
+        return "register 0x%X of node %d".formatted(offset, ofNode);
     }
 
     /** Whether it has such a DMA engine. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
     public boolean isDmaAvailable(DmaEngine engine) throws SisciException {
-        return node.inCall(() ->
-                node.functions()
-                        .nodes()
-                        .isDmaAvailable(number, engine.flags(node.functions().library())));
+        return inCall(() -> nodes().isDmaAvailable(number, flags(engine)));
     }
 
     /** What its DMA engine can do. In C: {@code SCIQuery} with {@code SCI_Q_DMA}. */
     public DmaCapabilities dmaCapabilities(DmaEngine engine) throws SisciException {
-        return node.inCall(() ->
-                node.functions()
-                        .nodes()
-                        .dmaCapabilities(number, engine.flags(node.functions().library())));
+        return inCall(() -> nodes().dmaCapabilities(number, flags(engine)));
+    }
+
+    private int flags(DmaEngine engine) {
+        return engine.flags(node.functions().library());
+    }
+
+    private NodeFunctions nodes() {
+        return node.functions().nodes();
+    }
+
+    private <T> T inCall(SisciObject.Call<T, SisciException> call) throws SisciException {
+        return SisciObject.inCall(node.lifetime(), call);
     }
 
     /** The adapter and the node that it belongs to. */

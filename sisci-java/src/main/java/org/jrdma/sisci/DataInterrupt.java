@@ -6,7 +6,9 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.internal.Callbacks;
+import org.jrdma.sisci.internal.EventQueue;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * An interrupt of this node by which peers send small messages.
@@ -26,31 +28,27 @@ public final class DataInterrupt extends SisciObject {
     private static final int MESSAGE_BYTES = 64;
 
     private final int number;
-    private final Events<byte[]> events;
+    private final EventQueue<byte[]> events;
 
-    private DataInterrupt(LocalInterrupt<byte[]> made) {
-        super(made.created().handle(), made.lifetime(), made.patience());
-        this.number = made.created().number();
-        this.events = made.events();
+    private DataInterrupt(LocalInterrupt created, EventQueue<byte[]> events) {
+        super(created.handle());
+        this.number = created.number();
+        this.events = events;
     }
 
-    /** The node must be held. */
-    static DataInterrupt create(Node node, InterruptOptions options) throws SisciException {
+    /** Creates an interrupt. The node must be held. */
+    static DataInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         if (options.shared() || options.counting()) {
             throw new IllegalArgumentException(
                     "An interrupt with data is neither shared nor counting: " + options);
         }
+        var events =
+                new EventQueue<byte[]>(
+                        "data interrupt of " + node,
+                        data -> MESSAGE_BYTES + data.length,
+                        MOST_WAITING_BYTES);
         return new DataInterrupt(
-                LocalInterrupt.create(
-                        node,
-                        options,
-                        true,
-                        name ->
-                                new Events<>(
-                                        name,
-                                        data -> MESSAGE_BYTES + data.length,
-                                        MOST_WAITING_BYTES),
-                        events -> (Callbacks.DataListener) (data, _) -> events.put(data)));
+                LocalInterrupt.create(node, options, true, events, events::put), events);
     }
 
     /** The number by which peers connect to it. */

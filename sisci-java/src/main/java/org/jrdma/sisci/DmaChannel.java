@@ -1,12 +1,11 @@
 package org.jrdma.sisci;
 
-import java.lang.foreign.MemorySegment;
-import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.DmaFunctions.ChannelUse;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * A channel of a DMA engine, taken for this process: queues are assigned to it, and segments
@@ -17,12 +16,8 @@ import org.jrdma.sisci.internal.SisciFunctions;
  */
 public final class DmaChannel extends SisciObject {
 
-    private final SisciFunctions functions;
-
-    private DmaChannel(
-            MemorySegment handle, Lifetime lifetime, Patience patience, SisciFunctions functions) {
-        super(handle, lifetime, patience);
-        this.functions = functions;
+    private DmaChannel(ObjectHandle handle) {
+        super(handle);
     }
 
     /** Whose channel. In C: {@code sci_dma_type_t}. */
@@ -45,70 +40,50 @@ public final class DmaChannel extends SisciObject {
         }
     }
 
-    /** The node must be held. */
-    static DmaChannel request(Node node, Engine engine, int channel, boolean shared)
+    /** Takes a channel. The node must be held. */
+    static DmaChannel request(NodeHandle node, Engine engine, int channel, boolean shared)
             throws SisciException {
-        var functions = node.functions();
+        var library = node.functions().library();
+        var functions = node.functions().dma();
         var name = "DMA channel (%s) of %s".formatted(engine, node);
-        var flags = shared ? functions.library().number(Constant.SCI_FLAG_DMA_CHANNEL_SHARED) : 0;
+        var flags = shared ? library.number(Constant.SCI_FLAG_DMA_CHANNEL_SHARED) : 0;
         var handle =
-                functions
-                        .dma()
-                        .requestChannel(
-                                node.address(),
-                                node.adapterNumber(),
-                                engine.code,
-                                channel,
-                                flags,
-                                () -> "for " + name);
-        var patience = new Patience(node.leftovers());
-        var lifetime =
-                new Lifetime(
-                        name,
-                        List.of(node.ownLifetime()),
-                        () ->
-                                patience.undo(() ->
-                                        functions
-                                                .dma()
-                                                .returnChannel(handle, () -> "for " + name)));
-        return new DmaChannel(handle, lifetime, patience, functions);
+                functions.requestChannel(
+                        node.address(), node.adapter(), engine.code, channel, flags, name);
+        return new DmaChannel(node.own(name, handle, () -> functions.returnChannel(handle, name)));
     }
 
     /** Has a queue's transfers go by this channel. In C: {@code SCIAssignDMAChannel}. */
     public void assign(DmaQueue queue) throws SisciException {
-        use(ChannelUse.ASSIGN, queue, queue.functions());
+        use(ChannelUse.ASSIGN, queue);
     }
 
     /** In C: {@code SCIPrepareLocalSegmentForDMA}. */
     public void prepare(LocalSegment segment) throws SisciException {
-        use(ChannelUse.PREPARE_LOCAL, segment, segment.node().functions());
+        use(ChannelUse.PREPARE_LOCAL, segment);
     }
 
     /** In C: {@code SCIPrepareRemoteSegmentForDMA}. */
     public void prepare(RemoteSegment segment) throws SisciException {
-        use(ChannelUse.PREPARE_REMOTE, segment, segment.node().functions());
+        use(ChannelUse.PREPARE_REMOTE, segment);
     }
 
     /** In C: {@code SCIUnprepareLocalSegmentForDMA}. */
     public void unprepare(LocalSegment segment) throws SisciException {
-        use(ChannelUse.UNPREPARE_LOCAL, segment, segment.node().functions());
+        use(ChannelUse.UNPREPARE_LOCAL, segment);
     }
 
     /** In C: {@code SCIUnprepareRemoteSegmentForDMA}. */
     public void unprepare(RemoteSegment segment) throws SisciException {
-        use(ChannelUse.UNPREPARE_REMOTE, segment, segment.node().functions());
+        use(ChannelUse.UNPREPARE_REMOTE, segment);
     }
 
-    private void use(ChannelUse use, SisciObject object, SisciFunctions its) throws SisciException {
-        object.checkLibrary(its, functions, toString());
+    private void use(ChannelUse use, SisciObject object) throws SisciException {
+        object.checkLibrary(functions(), this);
         whileOpen(() ->
                 object.whileOpen(() ->
-                        functions
+                        functions()
                                 .dma()
-                                .use(
-                                        address(),
-                                        use,
-                                        object.address(),
-                                        () -> "for %s and %s".formatted(this, object))));
+                                .use(address(), use, object.address(), this + " and " + object)));
     }
 }

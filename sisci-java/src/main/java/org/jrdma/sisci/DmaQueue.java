@@ -18,7 +18,12 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.internal.RemovalRetry;
 import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.model.DmaState;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,15 +44,15 @@ public final class DmaQueue extends SisciObject {
 
     private final State state;
 
-    private DmaQueue(MemorySegment handle, Lifetime lifetime, State state) {
-        super(handle, lifetime, state.patience);
+    private DmaQueue(ObjectHandle handle, State state) {
+        super(handle);
         this.state = state;
     }
 
-    /** What closing it needs. Apart from it, so that a forgotten one is found. */
+    /** What the close needs. Separate from the queue, so that a leaked one can be detected. */
     private static final class State {
 
-        final Patience patience;
+        final RemovalRetry retry;
         final SisciFunctions functions;
         final MemorySegment handle;
         final String name;
@@ -57,18 +62,18 @@ public final class DmaQueue extends SisciObject {
         @SuppressWarnings("unused") // but for what it refers to
         private @Nullable DmaTransfer posted;
 
-        State(Node node, MemorySegment handle, String name) {
-            this.patience = new Patience(node.leftovers());
+        State(NodeHandle node, MemorySegment handle, String name) {
+            this.retry = new RemovalRetry(node.deferred());
             this.functions = node.functions();
             this.handle = handle;
             this.name = name;
         }
 
         DmaState now() {
-            return DmaState.of(functions.dma().state(handle));
+            return functions.dma().state(handle);
         }
 
-        /** Under a lock, so that nobody aborts another transfer than he means to. */
+        /** Under a lock, so that an abort cannot end another transfer than intended. */
         synchronized Running start(DmaTransfer transfer, Lifetime queue) throws SisciException {
             transfer.checkLibrary(functions, name);
             var next = new Running(transfer, running, by -> abortIfOpen(by, queue));
@@ -105,7 +110,7 @@ public final class DmaQueue extends SisciObject {
 
         /** The library need not call back for a transfer that it has aborted. */
         synchronized void abort() throws SisciException {
-            functions.dma().abortQueue(handle, () -> "for " + name);
+            functions.dma().abortQueue(handle, name);
             endIf(DmaState.ABORTED);
         }
 
@@ -151,11 +156,11 @@ public final class DmaQueue extends SisciObject {
         }
 
         void remove() throws SisciException {
-            var deadline = patience.begin();
+            var deadline = retry.start();
             try {
                 stop(deadline);
             } finally {
-                patience.undo(deadline, this::removeQueue, this::removeQueue);
+                retry.remove(deadline, this::removeQueue, this::removeQueue);
                 posted = null;
             }
         }
@@ -165,7 +170,7 @@ public final class DmaQueue extends SisciObject {
             try {
                 if (now() == DmaState.POSTED) {
                     abort();
-                    Patience.retry(deadline, this::beUnposted);
+                    RemovalRetry.retry(deadline, this::beUnposted);
                 }
             } finally {
                 var left = running.get();
@@ -179,12 +184,12 @@ public final class DmaQueue extends SisciObject {
             if (now() == DmaState.POSTED) {
                 throw functions
                         .library()
-                        .failure("SCIAbortDMAQueue", "for " + name, sisci_h.SCI_ERR_BUSY(), 0);
+                        .failure("SCIAbortDMAQueue", name, sisci_h.SCI_ERR_BUSY(), 0);
             }
         }
 
         private void removeQueue() throws SisciException {
-            functions.dma().removeQueue(handle, () -> "for " + name);
+            functions.dma().removeQueue(handle, name);
         }
     }
 
@@ -208,14 +213,14 @@ public final class DmaQueue extends SisciObject {
             this.transfer = transfer;
             this.place = place;
             this.abort = () -> abort.accept(this);
-            this.listener = Callbacks.register((Callbacks.StatusListener) this::ended);
+            this.listener = Callbacks.register(this::ended);
         }
 
         void watchSegments() {
             transfer.lifetimes().forEach(lifetime -> lifetime.onClose(abort));
         }
 
-        private void ended(int status) {
+        private void ended(Integer status) {
             end(status == 0 ? null : failure(status));
         }
 
@@ -265,19 +270,15 @@ public final class DmaQueue extends SisciObject {
         }
     }
 
-    /** The node must be held. */
-    static DmaQueue create(Node node, int maxEntries) throws SisciException {
+    /** Creates a queue. The node must be held. */
+    static DmaQueue create(NodeHandle node, int maxEntries) throws SisciException {
         var name = "DMA queue of %d entries of %s".formatted(maxEntries, node);
         var handle =
                 node.functions()
                         .dma()
-                        .createQueue(
-                                node.address(),
-                                node.adapterNumber(),
-                                maxEntries,
-                                () -> "for " + name);
+                        .createQueue(node.address(), node.adapter(), maxEntries, name);
         var state = new State(node, handle, name);
-        var owner = node.ownLifetime();
+        var owner = node.lifetime();
         var abort = new AtomicReference<Runnable>();
         var lifetime =
                 new Lifetime(
@@ -289,7 +290,7 @@ public final class DmaQueue extends SisciObject {
                         });
         abort.set(() -> state.abortIfOpen(null, lifetime));
         owner.onClose(abort.get()); // segments are closed before this, where they are newer
-        return new DmaQueue(handle, lifetime, state);
+        return new DmaQueue(new ObjectHandle(node, handle, lifetime, state.retry), state);
     }
 
     /**
@@ -390,9 +391,5 @@ public final class DmaQueue extends SisciObject {
      */
     public void abort() throws SisciException {
         whileOpen(state::abort);
-    }
-
-    SisciFunctions functions() {
-        return state.functions;
     }
 }

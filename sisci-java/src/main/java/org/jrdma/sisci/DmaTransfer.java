@@ -8,6 +8,8 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.model.DmaPiece;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,7 +105,7 @@ public final class DmaTransfer {
                                                 bytes,
                                                 listener,
                                                 flags,
-                                                () -> "for " + name)));
+                                                name)));
     }
 
     /** Moves pieces of a segment to the other node. In C: {@code SCIStartDmaTransferVec}. */
@@ -141,7 +143,7 @@ public final class DmaTransfer {
                                                 copy,
                                                 listener,
                                                 flags,
-                                                () -> "for " + name)));
+                                                name)));
     }
 
     /**
@@ -191,7 +193,7 @@ public final class DmaTransfer {
                                         remoteOffset,
                                         listener,
                                         flags,
-                                        () -> "for " + name));
+                                        name));
     }
 
     private static DmaTransfer of(
@@ -220,9 +222,9 @@ public final class DmaTransfer {
 
     /** A handle of one library must not get into another. */
     void checkLibrary(SisciFunctions functions, String queue) {
-        remote.checkLibrary(remote.node().functions(), functions, queue);
+        remote.checkLibrary(functions, queue);
         if (local != null) {
-            local.checkLibrary(local.node().functions(), functions, queue);
+            local.checkLibrary(functions, queue);
         }
     }
 

@@ -5,7 +5,9 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.internal.Callbacks;
+import org.jrdma.sisci.internal.EventQueue;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * An interrupt of this node, which peers trigger.
@@ -16,23 +18,19 @@ import org.jrdma.sisci.internal.Callbacks;
 public final class Interrupt extends SisciObject {
 
     private final int number;
-    private final Events<Integer> events;
+    private final EventQueue<Integer> events;
 
-    private Interrupt(LocalInterrupt<Integer> made) {
-        super(made.created().handle(), made.lifetime(), made.patience());
-        this.number = made.created().number();
-        this.events = made.events();
+    private Interrupt(LocalInterrupt created, EventQueue<Integer> events) {
+        super(created.handle());
+        this.number = created.number();
+        this.events = events;
     }
 
-    /** The node must be held. */
-    static Interrupt create(Node node, InterruptOptions options) throws SisciException {
+    /** Creates an interrupt. The node must be held. */
+    static Interrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
+        var events = new EventQueue<Integer>("interrupt of " + node);
         return new Interrupt(
-                LocalInterrupt.create(
-                        node,
-                        options,
-                        false,
-                        Events::new,
-                        events -> (Callbacks.StatusListener) events::put));
+                LocalInterrupt.create(node, options, false, events, events::put), events);
     }
 
     /** The number by which peers connect to it. */

@@ -1,15 +1,16 @@
 package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.List;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
+import org.jrdma.sisci.internal.EventQueue;
 import org.jrdma.sisci.internal.InterruptFunctions;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * A place in a segment of this node where a peer's store interrupts this node. The peer stores
@@ -30,57 +31,44 @@ public final class InterruptFlag extends SisciObject {
 
     private final long offset;
     private final InterruptFunctions functions;
-    private final Events<Integer> events;
+    private final EventQueue<Integer> events;
 
-    private InterruptFlag(
-            MemorySegment handle,
-            Lifetime lifetime,
-            Patience patience,
-            long offset,
-            InterruptFunctions functions,
-            Events<Integer> events) {
-        super(handle, lifetime, patience);
+    private InterruptFlag(ObjectHandle handle, long offset, EventQueue<Integer> events) {
+        super(handle);
         this.offset = offset;
-        this.functions = functions;
+        this.functions = handle.node().functions().interrupts();
         this.events = events;
     }
 
-    /** The segment must be held. */
-    static InterruptFlag register(LocalSegment segment, Node node, long offset, boolean conditional)
+    /** Registers a flag in a segment, which must be held. */
+    static InterruptFlag register(ObjectHandle segment, long offset, boolean conditional)
             throws SisciException {
+        var node = segment.node();
         var functions = node.functions().interrupts();
-        var name = "interrupt flag at %d of %s".formatted(offset, segment);
-        var events = new Events<Integer>(name);
-        var key = Callbacks.register((Callbacks.StatusListener) events::put);
-        MemorySegment handle;
-        try {
-            handle =
-                    functions.registerFlag(
-                            node.adapterNumber(),
-                            segment.address(),
-                            Math.toIntExact(offset),
-                            conditional,
-                            key,
-                            () -> "for " + name);
-        } catch (SisciException | RuntimeException e) {
-            Callbacks.forget(key);
-            throw e;
-        }
-        var patience = new Patience(node.leftovers());
-        var lifetime =
-                new Lifetime(
-                        name,
-                        List.of(segment.ownLifetime()),
-                        () -> {
-                            try {
-                                patience.undo(
-                                        () -> functions.remove(false, handle, () -> "for " + name));
-                            } finally {
-                                Callbacks.forget(key);
-                            }
-                        });
-        lifetime.onClose(events::close);
-        return new InterruptFlag(handle, lifetime, patience, offset, functions, events);
+        var name = "interrupt flag at %d of %s".formatted(offset, segment.lifetime());
+        var events = new EventQueue<Integer>(name);
+        return Callbacks.create(
+                events::put,
+                key -> {
+                    var handle =
+                            functions.registerFlag(
+                                    node.adapter(),
+                                    segment.address(),
+                                    Math.toIntExact(offset),
+                                    conditional,
+                                    key,
+                                    name);
+                    return new InterruptFlag(
+                            node.own(
+                                    name,
+                                    handle,
+                                    segment.lifetime(),
+                                    key,
+                                    events,
+                                    () -> functions.remove(false, handle, name)),
+                            offset,
+                            events);
+                });
     }
 
     /** Where it is in its segment. */
@@ -97,7 +85,7 @@ public final class InterruptFlag extends SisciObject {
      */
     public boolean tryEnable() throws SisciException {
         try {
-            whileOpen(() -> functions.enableFlag(address(), () -> "for " + this));
+            whileOpen(() -> functions.enableFlag(address(), this));
             return true;
         } catch (SisciException e) {
             if (e.error() == SisciError.CONDITIONAL_INTERRUPT_RACE) {
@@ -114,7 +102,7 @@ public final class InterruptFlag extends SisciObject {
      * @throws SisciException if it is not conditional
      */
     public void disable() throws SisciException {
-        whileOpen(() -> functions.disableFlag(address(), () -> "for " + this));
+        whileOpen(() -> functions.disableFlag(address(), this));
     }
 
     /**
@@ -124,7 +112,7 @@ public final class InterruptFlag extends SisciObject {
      * @throws SisciException if it is not conditional, or with OVERFLOW if there were too many
      */
     public int count() throws SisciException {
-        return inCall(() -> functions.countOfFlag(address(), () -> "for " + this));
+        return inCall(() -> functions.countOfFlag(address(), this));
     }
 
     /**

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.BiConsumer;
@@ -21,9 +20,15 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
 import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.EventQueue;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
+import org.jrdma.sisci.internal.RemovalRetry;
 import org.jrdma.sisci.internal.SegmentFunctions;
 import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.model.SegmentEvent;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,124 +46,90 @@ public final class LocalSegment extends SisciObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalSegment.class);
 
-    private final Node node;
     private final int id;
     private final long bytes;
     private final boolean isAttached;
     private final State state;
 
-    private LocalSegment(
-            Node node,
-            MemorySegment handle,
-            int id,
-            long bytes,
-            boolean isAttached,
-            Lifetime lifetime,
-            State state) {
-        super(handle, lifetime, state.patience);
-        this.node = node;
+    private LocalSegment(ObjectHandle handle, int id, long bytes, boolean isAttached, State state) {
+        super(handle);
         this.id = id;
         this.bytes = bytes;
         this.isAttached = isAttached;
         this.state = state;
     }
 
-    /** What closing it needs to know. Apart from it, so that a forgotten one is found. */
+    /** What the close needs. Separate from the segment, so that a leaked one can be detected. */
     private static final class State {
 
-        final Patience patience;
+        final RemovalRetry retry;
         final Set<Integer> availableOn = new CopyOnWriteArraySet<>();
-        final Events<SegmentEvent> events;
-        final long listener;
+        final EventQueue<SegmentEvent> events;
 
-        /** Of the caller's: reachable as long as peers may store into it. */
+        /** Memory of the caller: reachable as long as peers may store into it. */
         private final @Nullable MemorySegment memory;
 
-        State(String name, Leftovers leftovers, boolean listens, @Nullable MemorySegment memory) {
-            this.patience = new Patience(leftovers);
+        State(String name, NodeHandle node, @Nullable MemorySegment memory) {
+            this.retry = new RemovalRetry(node.deferred());
             this.memory = memory;
-            this.events = new Events<>(name);
-            this.listener = listens ? Callbacks.register(listener(events)) : 0;
+            this.events = new EventQueue<>(name);
         }
 
-        private static Callbacks.LocalSegmentListener listener(Events<SegmentEvent> events) {
-            return (reason, node, adapter, status) ->
-                    events.put(
-                            new SegmentEvent(
-                                    SegmentEvent.Type.of(reason),
-                                    OptionalInt.of(node),
-                                    OptionalInt.of(adapter),
-                                    status));
-        }
-
-        /** Whether it stays available is up to all processes that have it. */
+        /** All processes that have the segment decide whether it stays available. */
         void remove(SisciFunctions functions, MemorySegment handle, String name)
                 throws SisciException {
             var segments = functions.segments();
-            var deadline = patience.begin();
-            try {
-                for (var adapter : availableOn) {
-                    try {
-                        Patience.retry(
-                                deadline,
-                                () ->
-                                        segments.setUnavailable(
-                                                handle, adapter, 0, () -> "for " + name));
-                    } catch (SisciException e) {
-                        LOG.debug("{} goes without notice: {}", name, e.getMessage());
-                    }
+            var deadline = retry.start();
+            for (var adapter : availableOn) {
+                try {
+                    RemovalRetry.retry(
+                            deadline, () -> segments.setUnavailable(handle, adapter, 0, name));
+                } catch (SisciException e) {
+                    LOG.debug("{} is removed while available: {}", name, e.getMessage());
                 }
-                var force = functions.library().number(Constant.SCI_FLAG_FORCE_REMOVE);
-                patience.undo(
-                        deadline,
-                        () -> segments.remove(handle, 0, () -> "for " + name),
-                        () -> {
-                            try {
-                                segments.remove(handle, force, () -> "for " + name + ", by force");
-                            } finally {
-                                Reference.reachabilityFence(memory);
-                            }
-                        });
-            } finally {
-                Callbacks.forget(listener);
             }
+            var force = functions.library().number(Constant.SCI_FLAG_FORCE_REMOVE);
+            retry.remove(
+                    deadline,
+                    () -> segments.remove(handle, 0, name),
+                    () -> {
+                        try {
+                            segments.remove(handle, force, name + ", by force");
+                        } finally {
+                            Reference.reachabilityFence(memory);
+                        }
+                    });
         }
     }
 
-    /** The node must be held. */
-    static LocalSegment create(Node node, SegmentOptions options) throws SisciException {
+    /** Creates a segment. The node must be held. */
+    static LocalSegment create(NodeHandle node, SegmentOptions options) throws SisciException {
         var library = node.functions().library();
         var functions = node.functions().segments();
         var wanted =
                 String.format(
                         Locale.ROOT, "segment %d of %,d bytes", options.id(), options.bytes());
         var flags = library.bits(options.flags());
-        var state =
-                new State(
-                        wanted,
-                        node.leftovers(),
-                        options.hasPeers(),
-                        options.foreignMemory().orElse(null));
-        MemorySegment handle;
-        try {
-            handle =
-                    functions.create(
-                            node.address(),
-                            options.id(),
-                            options.bytes(),
-                            state.listener,
-                            flags,
-                            () -> "for " + wanted);
-        } catch (SisciException | RuntimeException e) {
-            Callbacks.forget(state.listener);
-            throw e;
-        }
-        var hasOwnId = options.flags().noneMatch(flag -> flag == Constant.SCI_FLAG_AUTO_ID);
-        var id = hasOwnId ? options.id() : functions.id(handle);
-        var segment = make(node, handle, id, options.bytes(), false, state);
-        if (options.foreignMemory().isPresent()) {
+        var memory = options.foreignMemory().orElse(null);
+        var state = new State(wanted, node, memory);
+        var segment =
+                Callbacks.<SegmentEvent, LocalSegment>create(
+                        options.hasPeers() ? state.events::put : null,
+                        listener -> {
+                            var handle =
+                                    functions.create(
+                                            node.address(),
+                                            options.id(),
+                                            options.bytes(),
+                                            listener,
+                                            flags,
+                                            wanted);
+                            var id = options.hasFreeId() ? functions.id(handle) : options.id();
+                            return of(node, handle, id, options.bytes(), false, listener, state);
+                        });
+        if (memory != null) {
             try {
-                functions.register(handle, options.foreignMemory().get(), () -> "for " + wanted);
+                functions.register(segment.address(), memory, wanted);
             } catch (SisciException | RuntimeException e) {
                 segment.close();
                 throw e;
@@ -167,34 +138,48 @@ public final class LocalSegment extends SisciObject {
         return segment;
     }
 
-    /** The node must be held. */
-    static LocalSegment attach(Node node, int id) throws SisciException {
+    /** Attaches to a segment of another process. The node must be held. */
+    static LocalSegment attach(NodeHandle node, int id) throws SisciException {
         var name = "shared segment " + id;
-        var state = new State(name, node.leftovers(), true, null);
-        try {
-            var attached =
-                    node.functions()
-                            .segments()
-                            .attach(node.address(), id, state.listener, () -> "for " + name);
-            return make(node, attached.handle(), id, attached.bytes(), true, state);
-        } catch (SisciException | RuntimeException e) {
-            Callbacks.forget(state.listener);
-            throw e;
-        }
+        var state = new State(name, node, null);
+        return Callbacks.create(
+                state.events::put,
+                listener -> {
+                    var attached =
+                            node.functions().segments().attach(node.address(), id, listener, name);
+                    return of(node, attached.handle(), id, attached.bytes(), true, listener, state);
+                });
     }
 
-    private static LocalSegment make(
-            Node node, MemorySegment handle, int id, long bytes, boolean isAttached, State state) {
+    private static LocalSegment of(
+            NodeHandle node,
+            MemorySegment handle,
+            int id,
+            long bytes,
+            boolean isAttached,
+            long listener,
+            State state) {
         var name = "segment %d of %s".formatted(id, node);
         state.events.name(name);
         var functions = node.functions();
         var lifetime =
                 new Lifetime(
                         name,
-                        List.of(node.ownLifetime()),
-                        () -> state.remove(functions, handle, name));
+                        List.of(node.lifetime()),
+                        () -> {
+                            try {
+                                state.remove(functions, handle, name);
+                            } finally {
+                                Callbacks.forget(listener);
+                            }
+                        });
         lifetime.onClose(state.events::close);
-        return new LocalSegment(node, handle, id, bytes, isAttached, lifetime, state);
+        return new LocalSegment(
+                new ObjectHandle(node, handle, lifetime, state.retry),
+                id,
+                bytes,
+                isAttached,
+                state);
     }
 
     /** The number by which peers know it. In C: {@code SCIGetLocalSegmentId}. */
@@ -215,29 +200,29 @@ public final class LocalSegment extends SisciObject {
 
     /** Prepares it for the adapter of its node: peers can be let in, and DMA can be done. */
     public void prepare() throws SisciException {
-        prepare(node.adapterNumber());
+        prepare(node().adapter());
     }
 
     /** Prepares it for an adapter. In C: {@code SCIPrepareSegment}. */
     public void prepare(int adapter) throws SisciException {
-        whileOpen(() -> segments().prepare(address(), adapter, 0, this::subject));
+        whileOpen(() -> segments().prepare(address(), adapter, 0, this));
     }
 
     /** Prepares it for an adapter, for nothing but to be read by DMA. */
     public void prepareAsDmaSource(int adapter) throws SisciException {
         var flags = functions().library().number(Constant.SCI_FLAG_DMA_SOURCE_ONLY);
-        whileOpen(() -> segments().prepare(address(), adapter, flags, this::subject));
+        whileOpen(() -> segments().prepare(address(), adapter, flags, this));
     }
 
     /** Lets peers connect, by the adapter of its node. */
     public void makeAvailable() throws SisciException {
-        makeAvailable(node.adapterNumber());
+        makeAvailable(node().adapter());
     }
 
     /** Lets peers connect by an adapter. In C: {@code SCISetSegmentAvailable}. */
     public void makeAvailable(int adapter) throws SisciException {
         whileOpen(() -> {
-            segments().setAvailable(address(), adapter, this::subject);
+            segments().setAvailable(address(), adapter, this);
             if (!isAttached) {
                 state.availableOn.add(adapter);
             }
@@ -260,7 +245,7 @@ public final class LocalSegment extends SisciObject {
 
     /** Lets no more peers connect, by the adapter of its node; those who are connected stay so. */
     public void makeUnavailable() throws SisciException {
-        makeUnavailable(node.adapterNumber());
+        makeUnavailable(node().adapter());
     }
 
     /**
@@ -274,7 +259,7 @@ public final class LocalSegment extends SisciObject {
         var flags =
                 functions().library().bits(Stream.of(partings).map(parting -> parting.constant));
         whileOpen(() -> {
-            segments().setUnavailable(address(), adapter, flags, this::subject);
+            segments().setUnavailable(address(), adapter, flags, this);
             state.availableOn.remove(adapter);
         });
     }
@@ -290,7 +275,7 @@ public final class LocalSegment extends SisciObject {
      */
     public InterruptFlag newInterruptFlag(long offset, boolean conditional) throws SisciException {
         var _ = Objects.checkFromIndexSize(offset, Integer.BYTES, bytes);
-        return inCall(() -> InterruptFlag.register(this, node, offset, conditional));
+        return inCall(() -> InterruptFlag.register(handle(), offset, conditional));
     }
 
     /**
@@ -298,7 +283,7 @@ public final class LocalSegment extends SisciObject {
      * SCIShareSegment}.
      */
     public void share() throws SisciException {
-        whileOpen(() -> segments().share(address(), this::subject));
+        whileOpen(() -> segments().share(address(), this));
     }
 
     /**
@@ -321,10 +306,8 @@ public final class LocalSegment extends SisciObject {
     }
 
     private void attachPhysical(long ioAddress, long address, int flags) throws SisciException {
-        whileOpen(() ->
-                segments()
-                        .attachPhysical(
-                                address(), ioAddress, address, bytes, flags, this::subject));
+        whileOpen(
+                () -> segments().attachPhysical(address(), ioAddress, address, bytes, flags, this));
     }
 
     /** Maps it whole. */
@@ -334,7 +317,7 @@ public final class LocalSegment extends SisciObject {
 
     /** Maps it, or a part. In C: {@code SCIMapLocalSegment}. */
     public LocalMap map(MapOptions options) throws SisciException {
-        return inCall(() -> LocalMap.create(this, options));
+        return inCall(() -> new LocalMap(SegmentMap.Mapping.of(false, handle(), bytes, options)));
     }
 
     /** Its address on the I/O bus. In C: {@code SCI_Q_LOCAL_SEGMENT_IOADDR}. */
@@ -347,7 +330,7 @@ public final class LocalSegment extends SisciObject {
                                 sisci_query.SCI_Q_LOCAL_SEGMENT_IOADDR,
                                 address(),
                                 QueryStructure.LOCAL_SEGMENT,
-                                this::toString));
+                                this));
     }
 
     /**
@@ -372,9 +355,9 @@ public final class LocalSegment extends SisciObject {
         state.events.listen(listener);
     }
 
-    /** The same for as long as someone else remembers {@code listening}. */
+    /** As {@link #onEvent(Consumer)}, for as long as {@code listening} is reachable elsewhere. */
     <T> void onEvent(T listening, BiConsumer<T, SegmentEvent> listener) {
-        var reference = new WeakReference<>(listening); // so that a forgotten one is found
+        var reference = new WeakReference<>(listening); // so that a leaked one can be detected
         onEvent(event -> {
             var remembered = reference.get();
             if (remembered != null) {
@@ -383,19 +366,7 @@ public final class LocalSegment extends SisciObject {
         });
     }
 
-    Node node() {
-        return node;
-    }
-
-    private SisciFunctions functions() {
-        return node.functions();
-    }
-
     private SegmentFunctions segments() {
-        return node.functions().segments();
-    }
-
-    private String subject() {
-        return "for " + this;
+        return functions().segments();
     }
 }

@@ -9,6 +9,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sisci.model.SegmentEvent;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,11 +24,6 @@ import org.slf4j.LoggerFactory;
  * library call but now and then, to tell the sender how far it is.
  */
 public final class MessageReceiver implements AutoCloseable {
-
-    /** Some 30 microseconds; a peer on the same core needs it by then. */
-    static final int SPINS = 1_000;
-
-    static final long PAUSE_NANOS = 50_000;
 
     private static final long NANOS_BETWEEN_TRIES = 1_000_000;
     private static final Duration LAST_TRIES = Duration.ofMillis(20);
@@ -240,14 +238,7 @@ public final class MessageReceiver implements AutoCloseable {
             if (deadline.hasPassed()) {
                 throw noMessage(deadline);
             }
-            if (spins < SPINS) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(PAUSE_NANOS);
-            }
-            if (Thread.currentThread().isInterrupted()) {
-                throw new InterruptedIOException("interrupted while waiting for " + segment);
-            }
+            MessageRing.pause(spins, segment);
         }
     }
 

@@ -1,5 +1,7 @@
 package org.jrdma.sisci;
 
+import java.io.InterruptedIOException;
+import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.linkage.Linux;
 
 /**
@@ -40,7 +42,24 @@ final class MessageRing {
     static final int SKIP = -1;
     static final int WORD = 8;
 
+    /** About 30 microseconds: a peer on the same core needs the core after that. */
+    private static final int SPINS = 1_000;
+
+    private static final long PAUSE_NANOS = 50_000;
+
     private MessageRing() {}
+
+    /** Pauses between two attempts: spins at first, then parks. */
+    static void pause(int attempts, Object awaited) throws InterruptedIOException {
+        if (attempts < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException("interrupted while waiting for " + awaited);
+        }
+    }
 
     static boolean isCapacity(long bytes) {
         return bytes >= 64 && bytes % WORD == 0;

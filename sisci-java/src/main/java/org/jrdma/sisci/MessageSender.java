@@ -5,10 +5,10 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.sisci.model.SegmentEvent;
 
 /**
  * Sends messages to a {@link MessageReceiver} of another node, or this one, by nothing but stores
@@ -225,14 +225,7 @@ public final class MessageSender implements AutoCloseable {
             if (deadline.hasPassed()) {
                 throw deadline.missed("No room for a message in " + receiver);
             }
-            if (spins < MessageReceiver.SPINS) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(MessageReceiver.PAUSE_NANOS);
-            }
-            if (Thread.currentThread().isInterrupted()) {
-                throw new InterruptedIOException("interrupted while waiting for " + receiver);
-            }
+            MessageRing.pause(spins, receiver);
         }
     }
 

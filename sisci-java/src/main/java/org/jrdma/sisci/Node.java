@@ -1,18 +1,23 @@
 package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.sisci.internal.DeferredRemovals;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.internal.RemovalRetry;
 import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.model.NodeInfo;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * This node of the fabric, as one of its adapters sees it: what everything else is made from, and
@@ -29,56 +34,41 @@ public final class Node extends SisciObject {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(50);
 
-    private final SisciFunctions functions;
-    private final Leftovers leftovers;
-    private final int adapter;
-    private final int id;
-
-    private Node(
-            MemorySegment handle,
-            Lifetime lifetime,
-            Patience patience,
-            SisciFunctions functions,
-            Leftovers leftovers,
-            int adapter,
-            int id) {
-        super(handle, lifetime, patience);
-        this.functions = functions;
-        this.leftovers = leftovers;
-        this.adapter = adapter;
-        this.id = id;
+    private Node(NodeHandle node, RemovalRetry retry) {
+        super(new ObjectHandle(node, node.address(), node.lifetime(), retry));
     }
 
     /**
-     * @param closed run once it is closed, but not where the library refuses to close it
+     * Opens a node.
+     *
+     * @param closed run once the node is closed, unless the library refuses to close it
      */
     static Node open(SisciFunctions functions, int adapter, Runnable closed) throws SisciException {
-        var id = functions.nodes().localNodeId(adapter, () -> "for adapter " + adapter);
+        var id = functions.nodes().localNodeId(adapter, "adapter " + adapter);
         var handle = functions.nodes().open();
-        var leftovers = new Leftovers();
-        var patience = new Patience(leftovers);
+        var deferred = new DeferredRemovals();
+        var retry = new RemovalRetry(deferred);
         var name = "node " + id;
         var lifetime =
                 new Lifetime(
                         name,
                         List.of(),
                         () -> {
-                            leftovers.undo(patience.begin());
-                            patience.undo(
-                                    () -> functions.nodes().close(handle, () -> "for " + name));
+                            deferred.run(retry.start());
+                            retry.remove(() -> functions.nodes().close(handle, name));
                             closed.run();
                         });
-        return new Node(handle, lifetime, patience, functions, leftovers, adapter, id);
+        return new Node(new NodeHandle(functions, handle, adapter, id, lifetime, deferred), retry);
     }
 
     /** The id by which peers know this node. In C: {@code SCIGetLocalNodeId}. */
     public int id() {
-        return id;
+        return node().id();
     }
 
     /** The adapter that it was opened by. */
     public Adapter adapter() {
-        return new Adapter(this, adapter, id);
+        return new Adapter(node(), node().adapter(), node().id());
     }
 
     /** All adapters of this machine. In C: {@code SCIGetLocalNodeId}. */
@@ -104,20 +94,18 @@ public final class Node extends SisciObject {
      */
     public Adapter adapter(int number) throws SisciException {
         return new Adapter(
-                this,
+                node(),
                 number,
-                inCall(() -> functions.nodes().localNodeId(number, () -> "for adapter " + number)));
+                inCall(() -> functions().nodes().localNodeId(number, "adapter " + number)));
     }
 
-    /** Whether a node can be reached. In C: {@code SCIProbeNode}. */
-    public boolean probe(int node) throws SisciException {
+    /** Returns true if a node can be reached. In C: {@code SCIProbeNode}. */
+    public boolean probe(int peer) throws SisciException {
         try {
             return inCall(() ->
-                    functions
-                            .nodes()
-                            .probe(address(), adapter, node, () -> "for node %d".formatted(node)));
+                    functions().nodes().probe(address(), node().adapter(), peer, "node " + peer));
         } catch (SisciException e) {
-            if (e.error().isPassing()) {
+            if (e.error().isTransient()) {
                 return false;
             }
             throw e;
@@ -129,7 +117,7 @@ public final class Node extends SisciObject {
      * C: {@code SCIGetNodeIdByAdapterName}.
      */
     public List<Integer> nodeIds(String name) throws SisciException {
-        return inCall(() -> functions.nodes().nodeIds(name, () -> "for \"%s\"".formatted(name)));
+        return inCall(() -> functions().nodes().nodeIds(name, "\"%s\"".formatted(name)));
     }
 
     /**
@@ -140,12 +128,12 @@ public final class Node extends SisciObject {
      * @throws UnsupportedOperationException if the library does not have the function
      */
     public NodeInfo nodeInfo(String name) throws SisciException {
-        return inCall(() -> functions.nodes().nodeInfo(name, () -> "for \"%s\"".formatted(name)));
+        return inCall(() -> functions().nodes().nodeInfo(name, "\"%s\"".formatted(name)));
     }
 
     /** The size of a cache line of the CPU, in bytes. In C: {@code SCI_Q_SYSTEM}. */
     public int cacheLineBytes() throws SisciException {
-        return inCall(() -> functions.nodes().cacheLineBytes());
+        return inCall(() -> functions().nodes().cacheLineBytes());
     }
 
     /** Makes a segment, which peers cannot reach before it is offered. */
@@ -155,7 +143,7 @@ public final class Node extends SisciObject {
 
     /** Makes a segment. In C: {@code SCICreateSegment}. */
     public LocalSegment newSegment(SegmentOptions options) throws SisciException {
-        return inCall(() -> LocalSegment.create(this, options));
+        return inCall(() -> LocalSegment.create(node(), options));
     }
 
     /**
@@ -163,7 +151,7 @@ public final class Node extends SisciObject {
      * SCIAttachLocalSegment}.
      */
     public LocalSegment attach(int segment) throws SisciException {
-        return inCall(() -> LocalSegment.attach(this, segment));
+        return inCall(() -> LocalSegment.attach(node(), segment));
     }
 
     /**
@@ -180,7 +168,7 @@ public final class Node extends SisciObject {
         return retry(
                 "segment %d of node %d".formatted(segment, node),
                 timeout,
-                () -> RemoteSegment.connect(this, node, segment, false));
+                () -> RemoteSegment.connect(node(), node, segment, false));
     }
 
     /**
@@ -200,7 +188,7 @@ public final class Node extends SisciObject {
                 timeout,
                 () ->
                         RemoteSegment.connect(
-                                this, sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL(), group, true));
+                                node(), sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL(), group, true));
     }
 
     /**
@@ -223,7 +211,7 @@ public final class Node extends SisciObject {
                             physicalAddress,
                             node));
         }
-        return inCall(() -> RemoteSegment.connectSpace(this, node, physicalAddress, bytes));
+        return inCall(() -> RemoteSegment.connectSpace(node(), node, physicalAddress, bytes));
     }
 
     /**
@@ -232,7 +220,7 @@ public final class Node extends SisciObject {
      * @param maxEntries how many pieces a transfer may have
      */
     public DmaQueue newDmaQueue(int maxEntries) throws SisciException {
-        return inCall(() -> DmaQueue.create(this, maxEntries));
+        return inCall(() -> DmaQueue.create(node(), maxEntries));
     }
 
     /** Takes a DMA channel of an engine, any that is free. */
@@ -247,7 +235,7 @@ public final class Node extends SisciObject {
      */
     public DmaChannel requestDmaChannel(DmaChannel.Engine engine, int channel, boolean shared)
             throws SisciException {
-        return inCall(() -> DmaChannel.request(this, engine, channel, shared));
+        return inCall(() -> DmaChannel.request(node(), engine, channel, shared));
     }
 
     /** Makes an interrupt, with a number that the library chooses. */
@@ -257,7 +245,7 @@ public final class Node extends SisciObject {
 
     /** Makes an interrupt. In C: {@code SCICreateInterrupt}. */
     public Interrupt newInterrupt(InterruptOptions options) throws SisciException {
-        return inCall(() -> Interrupt.create(this, options));
+        return inCall(() -> Interrupt.create(node(), options));
     }
 
     /** Makes an interrupt that carries data, with a number that the library chooses. */
@@ -267,7 +255,7 @@ public final class Node extends SisciObject {
 
     /** Makes an interrupt that carries data. In C: {@code SCICreateDataInterrupt}. */
     public DataInterrupt newDataInterrupt(InterruptOptions options) throws SisciException {
-        return inCall(() -> DataInterrupt.create(this, options));
+        return inCall(() -> DataInterrupt.create(node(), options));
     }
 
     /**
@@ -279,7 +267,7 @@ public final class Node extends SisciObject {
         return retry(
                 "interrupt %d of node %d".formatted(number, node),
                 timeout,
-                () -> RemoteInterrupt.connect(this, node, number));
+                () -> RemoteInterrupt.connect(node(), node, number));
     }
 
     /**
@@ -291,7 +279,7 @@ public final class Node extends SisciObject {
         return retry(
                 "data interrupt %d of node %d".formatted(number, node),
                 timeout,
-                () -> RemoteDataInterrupt.connect(this, node, number));
+                () -> RemoteDataInterrupt.connect(node(), node, number));
     }
 
     /**
@@ -302,7 +290,7 @@ public final class Node extends SisciObject {
      * @param deviceFunction its device number times 8, and its function
      */
     public PcieRequester registerRequester(int bus, int deviceFunction) throws SisciException {
-        return inCall(() -> PcieRequester.register(this, bus, deviceFunction));
+        return inCall(() -> PcieRequester.register(node(), bus, deviceFunction));
     }
 
     private <T> T retry(String what, Duration timeout, Call<T, SisciException> attempt)
@@ -312,7 +300,7 @@ public final class Node extends SisciObject {
             try {
                 return inCall(attempt);
             } catch (SisciException e) {
-                if (!e.error().isPassing()) {
+                if (!e.error().isTransient()) {
                     throw e;
                 }
                 if (deadline.hasPassed()) {
@@ -331,27 +319,8 @@ public final class Node extends SisciObject {
         return twice.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : twice;
     }
 
-    static void pause(long nanos, String what) throws InterruptedIOException {
-        LockSupport.parkNanos(nanos);
-        if (Thread.currentThread().isInterrupted()) {
-            throw new InterruptedIOException("interrupted while waiting for " + what);
-        }
-    }
-
     /** Asks once, as {@link #connect} does again and again. */
     RemoteSegment connectNow(int node, int segment) throws SisciException {
-        return inCall(() -> RemoteSegment.connect(this, node, segment, false));
-    }
-
-    Leftovers leftovers() {
-        return leftovers;
-    }
-
-    SisciFunctions functions() {
-        return functions;
-    }
-
-    int adapterNumber() {
-        return adapter;
+        return inCall(() -> RemoteSegment.connect(node(), node, segment, false));
     }
 }

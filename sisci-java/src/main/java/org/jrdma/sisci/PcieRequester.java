@@ -1,8 +1,9 @@
 package org.jrdma.sisci;
 
 import java.lang.foreign.MemorySegment;
-import java.util.List;
-import org.jrdma.ffi.Lifetime;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * The right of a device of this machine to reach other nodes through the adapter.
@@ -11,32 +12,28 @@ import org.jrdma.ffi.Lifetime;
  */
 public final class PcieRequester extends SisciObject {
 
-    private PcieRequester(Lifetime lifetime, Patience patience) {
-        super(MemorySegment.NULL, lifetime, patience);
+    private PcieRequester(ObjectHandle handle) {
+        super(handle);
     }
 
-    /** The node must be held. */
-    static PcieRequester register(Node node, int bus, int deviceFunction) throws SisciException {
+    /** Registers a device. The node must be held. */
+    static PcieRequester register(NodeHandle node, int bus, int deviceFunction)
+            throws SisciException {
         var functions = node.functions().nodes();
-        var handle = node.address();
-        var adapter = node.adapterNumber();
         var name =
                 "device %02x:%02x.%d as requester of %s"
                         .formatted(bus, deviceFunction >> 3, deviceFunction & 7, node);
-        functions.registerRequester(handle, adapter, bus, deviceFunction, () -> "for " + name);
-        var patience = new Patience(node.leftovers());
-        var lifetime =
-                new Lifetime(
+        functions.registerRequester(node.address(), node.adapter(), bus, deviceFunction, name);
+        return new PcieRequester(
+                node.own(
                         name,
-                        List.of(node.ownLifetime()),
+                        MemorySegment.NULL,
                         () ->
-                                patience.undo(() ->
-                                        functions.unregisterRequester(
-                                                handle,
-                                                adapter,
-                                                bus,
-                                                deviceFunction,
-                                                () -> "for " + name)));
-        return new PcieRequester(lifetime, patience);
+                                functions.unregisterRequester(
+                                        node.address(),
+                                        node.adapter(),
+                                        bus,
+                                        deviceFunction,
+                                        name)));
     }
 }

@@ -1,14 +1,14 @@
 package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.List;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.Lifetime;
-import org.jrdma.sisci.internal.InterruptFunctions;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * An interrupt of a node, this one or another, by which this side can send small messages.
@@ -21,38 +21,14 @@ public final class RemoteDataInterrupt extends SisciObject {
     private static final long FIRST_PAUSE = 2_000;
     private static final long LONGEST_PAUSE = 1_000_000;
 
-    private final InterruptFunctions functions;
-
-    private RemoteDataInterrupt(
-            MemorySegment handle,
-            Lifetime lifetime,
-            Patience patience,
-            InterruptFunctions functions) {
-        super(handle, lifetime, patience);
-        this.functions = functions;
+    private RemoteDataInterrupt(ObjectHandle handle) {
+        super(handle);
     }
 
-    /** The node must be held. */
-    static RemoteDataInterrupt connect(Node node, int peer, int number) throws SisciException {
-        var functions = node.functions().interrupts();
-        var name = "data interrupt %d of node %d from %s".formatted(number, peer, node);
-        var handle =
-                functions.connect(
-                        true,
-                        node.address(),
-                        peer,
-                        node.adapterNumber(),
-                        number,
-                        () -> "for " + name);
-        var patience = new Patience(node.leftovers());
-        var lifetime =
-                new Lifetime(
-                        name,
-                        List.of(node.ownLifetime()),
-                        () ->
-                                patience.undo(() ->
-                                        functions.disconnect(true, handle, () -> "for " + name)));
-        return new RemoteDataInterrupt(handle, lifetime, patience, functions);
+    /** Connects to an interrupt. The node must be held. */
+    static RemoteDataInterrupt connect(NodeHandle node, int peer, int number)
+            throws SisciException {
+        return new RemoteDataInterrupt(RemoteInterrupt.connect(node, true, peer, number));
     }
 
     /**
@@ -62,7 +38,7 @@ public final class RemoteDataInterrupt extends SisciObject {
      * @throws SisciException with NO_SPACE if the peer is behind
      */
     public void trigger(byte[] message) throws SisciException {
-        whileOpen(() -> functions.trigger(address(), message, () -> "for " + this));
+        whileOpen(() -> functions().interrupts().trigger(address(), message, this));
     }
 
     /**
@@ -86,7 +62,7 @@ public final class RemoteDataInterrupt extends SisciObject {
             if (deadline.hasPassed()) {
                 throw deadline.missed("No room for a message to " + this);
             }
-            Node.pause(Math.min(pause, deadline.remainingNanos()), toString());
+            pause(Math.min(pause, deadline.remainingNanos()), this);
         }
     }
 }

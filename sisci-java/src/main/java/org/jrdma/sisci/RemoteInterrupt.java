@@ -1,9 +1,8 @@
 package org.jrdma.sisci;
 
-import java.lang.foreign.MemorySegment;
-import java.util.List;
-import org.jrdma.ffi.Lifetime;
-import org.jrdma.sisci.internal.InterruptFunctions;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * An interrupt of a node, this one or another, that this side can trigger.
@@ -13,42 +12,28 @@ import org.jrdma.sisci.internal.InterruptFunctions;
  */
 public final class RemoteInterrupt extends SisciObject {
 
-    private final InterruptFunctions functions;
-
-    private RemoteInterrupt(
-            MemorySegment handle,
-            Lifetime lifetime,
-            Patience patience,
-            InterruptFunctions functions) {
-        super(handle, lifetime, patience);
-        this.functions = functions;
+    private RemoteInterrupt(ObjectHandle handle) {
+        super(handle);
     }
 
-    /** The node must be held. */
-    static RemoteInterrupt connect(Node node, int peer, int number) throws SisciException {
+    /** Connects to an interrupt. The node must be held. */
+    static RemoteInterrupt connect(NodeHandle node, int peer, int number) throws SisciException {
+        return new RemoteInterrupt(connect(node, false, peer, number));
+    }
+
+    /** Connects to an interrupt with or without data. The node must be held. */
+    static ObjectHandle connect(NodeHandle node, boolean withData, int peer, int number)
+            throws SisciException {
         var functions = node.functions().interrupts();
-        var name = "interrupt %d of node %d from %s".formatted(number, peer, node);
+        var kind = withData ? "data interrupt" : "interrupt";
+        var name = "%s %d of node %d from %s".formatted(kind, number, peer, node);
         var handle =
-                functions.connect(
-                        false,
-                        node.address(),
-                        peer,
-                        node.adapterNumber(),
-                        number,
-                        () -> "for " + name);
-        var patience = new Patience(node.leftovers());
-        var lifetime =
-                new Lifetime(
-                        name,
-                        List.of(node.ownLifetime()),
-                        () ->
-                                patience.undo(() ->
-                                        functions.disconnect(false, handle, () -> "for " + name)));
-        return new RemoteInterrupt(handle, lifetime, patience, functions);
+                functions.connect(withData, node.address(), peer, node.adapter(), number, name);
+        return node.own(name, handle, () -> functions.disconnect(withData, handle, name));
     }
 
     /** Interrupts the peer. In C: {@code SCITriggerInterrupt}. */
     public void trigger() throws SisciException {
-        whileOpen(() -> functions.trigger(address(), () -> "for " + this));
+        whileOpen(() -> functions().interrupts().trigger(address(), this));
     }
 }

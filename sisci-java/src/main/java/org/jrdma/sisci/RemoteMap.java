@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * A map of a segment of another node: what is stored here appears there.
@@ -23,26 +24,8 @@ public final class RemoteMap extends SegmentMap {
     /** By one call: half a millisecond on hardware. */
     private static final long MOST_READ = 4 << 10;
 
-    private RemoteMap(Mapping mapping) {
+    RemoteMap(Mapping mapping) {
         super(mapping);
-    }
-
-    /** The segment must be held. */
-    static RemoteMap create(RemoteSegment segment, MapOptions options) throws SisciException {
-        var functions = segment.node().functions();
-        var bytes = options.bytesOf(segment.byteSize());
-        var mapped =
-                functions
-                        .segments()
-                        .mapRemote(
-                                segment.address(),
-                                options.offset(),
-                                bytes,
-                                functions.library().bits(options.constants()),
-                                () -> "for " + segment);
-        return new RemoteMap(
-                new Mapping(
-                        functions, mapped, bytes, options, segment, segment.node().leftovers()));
     }
 
     /**
@@ -168,7 +151,7 @@ public final class RemoteMap extends SegmentMap {
             guard.exit();
         }
         if (code != 0) {
-            throw functions().library().failure("SCIMemCpy", subject().get(), code, 0);
+            throw functions().library().failure("SCIMemCpy", this, code, 0);
         }
     }
 

@@ -3,18 +3,20 @@ package org.jrdma.sisci;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
-import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
 import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.EventQueue;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
+import org.jrdma.sisci.model.SegmentEvent;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * A segment of a node, this one or another, that this side is connected to.
@@ -24,22 +26,13 @@ import org.jrdma.sisci.internal.QueryStructure;
  */
 public final class RemoteSegment extends SisciObject {
 
-    private final Node node;
     private final int peer;
     private final int id;
     private final long bytes;
     private final State state;
 
-    private RemoteSegment(
-            Node node,
-            MemorySegment handle,
-            int peer,
-            int id,
-            long bytes,
-            Lifetime lifetime,
-            State state) {
-        super(handle, lifetime, state.patience);
-        this.node = node;
+    private RemoteSegment(ObjectHandle handle, int peer, int id, long bytes, State state) {
+        super(handle);
         this.peer = peer;
         this.id = id;
         this.bytes = bytes;
@@ -56,22 +49,19 @@ public final class RemoteSegment extends SisciObject {
         LOST
     }
 
-    /** What its callbacks need. Apart from it, so that a forgotten one is found. */
+    /** What callbacks need. Separate from the segment, so that a leaked one can be detected. */
     private static final class State {
 
-        final Patience patience;
-        final Events<SegmentEvent> events;
+        final EventQueue<SegmentEvent> events;
         volatile Link link = Link.OPERATIONAL;
         volatile boolean failed;
 
-        State(String name, Leftovers leftovers) {
-            this.patience = new Patience(leftovers);
-            this.events = new Events<>(name);
+        State(String name) {
+            this.events = new EventQueue<>(name);
         }
 
-        void event(int reason, int status) {
-            var type = SegmentEvent.Type.of(reason);
-            switch (type) {
+        void event(SegmentEvent event) {
+            switch (event.type()) {
                 case OPERATIONAL -> link = Link.OPERATIONAL;
                 case NOT_OPERATIONAL -> {
                     failed = true;
@@ -83,59 +73,39 @@ public final class RemoteSegment extends SisciObject {
                 }
                 case CONNECTED, DISCONNECTED, UNKNOWN -> {} // say nothing of the link
             }
-            events.put(new SegmentEvent(type, OptionalInt.empty(), OptionalInt.empty(), status));
+            events.put(event);
         }
     }
 
-    /** The node must be held. */
-    static RemoteSegment connect(Node node, int peer, int id, boolean isGroup)
+    /** Connects to a segment or a group. The node must be held. */
+    static RemoteSegment connect(NodeHandle node, int peer, int id, boolean isGroup)
             throws SisciException {
         var name =
                 isGroup
                         ? "group %d from %s".formatted(id, node)
                         : "segment %d of node %d from %s".formatted(id, peer, node);
-        var functions = node.functions();
-        var flags = isGroup ? functions.library().number(Constant.SCI_FLAG_BROADCAST) : 0;
-        var state = new State(name, node.leftovers());
-        var listener = Callbacks.register((Callbacks.RemoteSegmentListener) state::event);
-        MemorySegment handle;
-        try {
-            handle =
-                    functions
-                            .segments()
-                            .connect(
+        var functions = node.functions().segments();
+        var flags = isGroup ? node.functions().library().number(Constant.SCI_FLAG_BROADCAST) : 0;
+        var state = new State(name);
+        return Callbacks.create(
+                state::event,
+                listener -> {
+                    var handle =
+                            functions.connect(
                                     node.address(),
                                     peer,
                                     id,
-                                    node.adapterNumber(),
+                                    node.adapter(),
                                     listener,
                                     flags,
-                                    () -> "for " + name);
-        } catch (SisciException | RuntimeException e) {
-            Callbacks.forget(listener);
-            throw e;
-        }
-        var lifetime =
-                new Lifetime(
-                        name,
-                        List.of(node.ownLifetime()),
-                        () -> {
-                            try {
-                                state.patience.undo(() ->
-                                        functions
-                                                .segments()
-                                                .disconnect(handle, () -> "for " + name));
-                            } finally {
-                                Callbacks.forget(listener);
-                            }
-                        });
-        lifetime.onClose(state.events::close);
-        return new RemoteSegment(
-                node, handle, peer, id, functions.segments().remoteSize(handle), lifetime, state);
+                                    name);
+                    return of(
+                            node, handle, listener, peer, id, functions.remoteSize(handle), state);
+                });
     }
 
-    /** The node must be held. */
-    static RemoteSegment connectSpace(Node node, int peer, long physical, long bytes)
+    /** Connects to memory by its address. The node must be held. */
+    static RemoteSegment connectSpace(NodeHandle node, int peer, long physical, long bytes)
             throws SisciException {
         var name =
                 String.format(
@@ -145,25 +115,35 @@ public final class RemoteSegment extends SisciObject {
                         physical,
                         peer,
                         node);
-        var functions = node.functions().segments();
         var handle =
-                functions.connectSpace(
-                        node.address(),
-                        peer,
-                        node.adapterNumber(),
-                        physical,
-                        bytes,
-                        () -> "for " + name);
-        var state = new State(name, node.leftovers()); // hears nothing: there is no callback
-        var lifetime =
-                new Lifetime(
+                node.functions()
+                        .segments()
+                        .connectSpace(node.address(), peer, node.adapter(), physical, bytes, name);
+        return of(node, handle, 0, peer, 0, bytes, new State(name)); // there is no callback
+    }
+
+    private static RemoteSegment of(
+            NodeHandle node,
+            MemorySegment handle,
+            long listener,
+            int peer,
+            int id,
+            long bytes,
+            State state) {
+        var segments = node.functions().segments();
+        var name = state.events.toString();
+        return new RemoteSegment(
+                node.own(
                         name,
-                        List.of(node.ownLifetime()),
-                        () ->
-                                state.patience.undo(
-                                        () -> functions.disconnect(handle, () -> "for " + name)));
-        lifetime.onClose(state.events::close);
-        return new RemoteSegment(node, handle, peer, 0, bytes, lifetime, state);
+                        handle,
+                        node.lifetime(),
+                        listener,
+                        state.events,
+                        () -> segments.disconnect(handle, name)),
+                peer,
+                id,
+                bytes,
+                state);
     }
 
     /** The node that it belongs to. In C: {@code SCIGetRemoteSegmentNodeId}. */
@@ -209,20 +189,20 @@ public final class RemoteSegment extends SisciObject {
      * @throws SisciException if the adapter's window is full, or the driver wants another alignment
      */
     public RemoteMap map(MapOptions options) throws SisciException {
-        return inCall(() -> RemoteMap.create(this, options));
+        return inCall(() -> new RemoteMap(SegmentMap.Mapping.of(true, handle(), bytes, options)));
     }
 
     /** Its address on the I/O bus of this side. In C: {@code SCI_Q_REMOTE_SEGMENT_IOADDR}. */
     public long ioAddress() throws SisciException {
         return inCall(() ->
-                node.functions()
+                functions()
                         .nodes()
                         .query(
                                 sisci_query.SCI_Q_REMOTE_SEGMENT,
                                 sisci_query.SCI_Q_REMOTE_SEGMENT_IOADDR,
                                 address(),
                                 QueryStructure.REMOTE_SEGMENT,
-                                this::toString));
+                                this));
     }
 
     /**
@@ -245,9 +225,5 @@ public final class RemoteSegment extends SisciObject {
      */
     public void onEvent(Consumer<SegmentEvent> listener) {
         state.events.listen(listener);
-    }
-
-    Node node() {
-        return node;
     }
 }

@@ -6,15 +6,15 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.SharedMemory;
 import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
-import org.jrdma.sisci.internal.SegmentFunctions;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.RemovalRetry;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * A segment, or a part of one, as memory of this process.
@@ -35,58 +35,56 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
-    private final SisciFunctions functions;
     private final MemorySegment segment;
     private final boolean registers;
-    private final Leftovers leftovers;
 
     SegmentMap(Mapping mapping) {
-        super(mapping.handle, mapping.lifetime, mapping.patience);
-        this.functions = mapping.functions;
+        super(mapping.handle);
         this.segment = mapping.memory;
         this.registers = mapping.registers;
-        this.leftovers = mapping.leftovers;
     }
 
-    /** A map that has just been made. */
-    static final class Mapping {
+    /**
+     * A map that was just created.
+     *
+     * @param handle the object of the library
+     * @param memory the mapped memory
+     * @param registers whether stores are done as they stand
+     */
+    record Mapping(ObjectHandle handle, MemorySegment memory, boolean registers) {
 
-        private final SisciFunctions functions;
-        private final MemorySegment handle;
-        private final MemorySegment memory;
-        private final boolean registers;
-        private final Leftovers leftovers;
-        private final Patience patience;
-        private final Lifetime lifetime;
-
-        Mapping(
-                SisciFunctions functions,
-                SegmentFunctions.Mapped mapped,
-                long bytes,
-                MapOptions options,
-                SisciObject owner,
-                Leftovers leftovers) {
-            var name = String.format(Locale.ROOT, "map of %,d bytes of %s", bytes, owner);
+        /** Maps a segment, which must be held. */
+        static Mapping of(
+                boolean remote, ObjectHandle segment, long segmentBytes, MapOptions options)
+                throws SisciException {
+            var library = segment.node().functions().library();
+            var segments = segment.node().functions().segments();
+            var bytes = options.bytesOf(segmentBytes);
+            var mapped =
+                    segments.map(
+                            remote,
+                            segment.address(),
+                            options.offset(),
+                            bytes,
+                            library.bits(options.constants()),
+                            segment.lifetime());
+            var name =
+                    String.format(Locale.ROOT, "map of %,d bytes of %s", bytes, segment.lifetime());
             var arena = Arena.ofShared();
             var all = Downcalls.memoryAt(mapped.memory(), bytes, arena);
-            var unmapping = new Patience(leftovers);
-            this.leftovers = leftovers;
-            this.patience = unmapping;
-            this.functions = functions;
-            this.handle = mapped.handle();
-            this.memory = options.has(MapOptions.Flag.READ_ONLY) ? all.asReadOnly() : all;
-            this.registers = options.has(MapOptions.Flag.UNCACHED);
-            this.lifetime =
+            var retry = new RemovalRetry(segment.node().deferred());
+            var lifetime =
                     new Lifetime(
                             name,
-                            List.of(owner.ownLifetime()),
+                            List.of(segment.lifetime()),
                             () -> {
                                 SharedMemory.close(arena);
-                                unmapping.undo(() ->
-                                        functions
-                                                .segments()
-                                                .unmap(mapped.handle(), () -> "for " + name));
+                                retry.remove(() -> segments.unmap(mapped.handle(), name));
                             });
+            return new Mapping(
+                    new ObjectHandle(segment.node(), mapped.handle(), lifetime, retry),
+                    options.has(MapOptions.Flag.READ_ONLY) ? all.asReadOnly() : all,
+                    options.has(MapOptions.Flag.UNCACHED));
         }
     }
 
@@ -191,7 +189,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
 
     /** Its address in this machine's physical memory. In C: {@code SCIGetMapPhysAddr}. */
     public final long physicalAddress() {
-        return inCall(() -> functions.segments().physicalAddress(address()));
+        return inCall(() -> functions().segments().physicalAddress(address()));
     }
 
     /**
@@ -203,7 +201,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
     }
 
     /**
-     * Forgets what the CPU's cache holds of a part, so that memory is loaded anew. As {@link
+     * Forgets what the CPU's cache holds of a part, so that memory is loaded again. As {@link
      * #flushCache}. In C: {@code SCICacheSync}.
      */
     public final void invalidateCache(long offset, long bytes) throws SisciException {
@@ -212,31 +210,14 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
 
     private void syncCache(long offset, long bytes, Constant what) throws SisciException {
         var part = segment.asSlice(offset, bytes);
-        var flags = functions.library().number(what);
-        whileOpen(() -> functions.segments().syncCache(address(), part, flags, subject()));
+        var flags = functions().library().number(what);
+        whileOpen(() -> functions().segments().syncCache(address(), part, flags, this));
     }
 
     private long query(sisci_query what) throws SisciException {
         return inCall(() ->
-                functions
+                functions()
                         .nodes()
-                        .query(
-                                sisci_query.SCI_Q_MAP,
-                                what,
-                                address(),
-                                QueryStructure.MAP,
-                                this::toString));
-    }
-
-    final Leftovers leftovers() {
-        return leftovers;
-    }
-
-    final SisciFunctions functions() {
-        return functions;
-    }
-
-    final Supplier<String> subject() {
-        return () -> "for " + this;
+                        .query(sisci_query.SCI_Q_MAP, what, address(), QueryStructure.MAP, this));
     }
 }

@@ -103,6 +103,11 @@ public final class SegmentOptions {
         return flags.stream();
     }
 
+    /** Whether the library chooses the id. */
+    boolean hasFreeId() {
+        return flags.contains(Constant.SCI_FLAG_AUTO_ID);
+    }
+
     /** The library refuses callbacks about what no peer can reach. */
     boolean hasPeers() {
         return !flags.contains(Constant.SCI_FLAG_PRIVATE);

@@ -3,16 +3,16 @@ package org.jrdma.sisci;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.StoreFunctions;
+import org.jrdma.sisci.model.SequenceStatus;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * Tells whether stores into a {@link RemoteMap} arrived.
@@ -29,44 +29,40 @@ public final class Sequence extends SisciObject {
     private final StoreFunctions stores;
     private final long handle;
 
-    /** For messages; made once, since nothing is to be allocated. */
-    private final Supplier<String> subject;
-
     /** Whether {@link #start()} must say OK before anything is stored. */
     private boolean mustStart = true;
 
-    private Sequence(RemoteMap map, MemorySegment handle, Lifetime lifetime, Patience patience) {
-        super(handle, lifetime, patience);
+    private Sequence(RemoteMap map, ObjectHandle handle) {
+        super(handle);
         this.map = map;
         this.stores = map.functions().stores();
-        this.handle = handle.address();
-        this.subject = () -> "for " + this;
+        this.handle = handle.address().address();
     }
 
-    /** The map must be held. */
+    /** Creates a sequence of a map, which must be held. */
     static Sequence create(RemoteMap map, boolean fast) throws SisciException {
         var functions = map.functions();
         var flags = fast ? functions.library().number(Constant.SCI_FLAG_FAST_BARRIER) : 0;
         var name = "sequence of " + map;
-        var handle = functions.segments().createSequence(map.address(), flags, () -> "for " + map);
-        var patience = new Patience(map.leftovers());
-        var lifetime =
-                new Lifetime(
-                        name,
-                        List.of(map.ownLifetime()),
-                        () ->
-                                patience.undo(() ->
-                                        functions
-                                                .segments()
-                                                .removeSequence(handle, () -> "for " + name)));
-        return new Sequence(map, handle, lifetime, patience);
+        var handle = functions.segments().createSequence(map.address(), flags, map);
+        return new Sequence(
+                map,
+                map.node()
+                        .own(
+                                name,
+                                handle,
+                                map.ownLifetime(),
+                                () -> functions.segments().removeSequence(handle, name)));
     }
 
-    /** Begins, or begins anew; OK says that stores may follow. In C: {@code SCIStartSequence}. */
+    /**
+     * Starts this sequence, or starts it again; OK says that stores may follow. In C: {@code
+     * SCIStartSequence}.
+     */
     public SequenceStatus start() throws SisciException {
         var guard = enter();
         try {
-            return SequenceStatus.of(stores.startSequence(handle, 0, subject));
+            return stores.startSequence(handle, 0, this);
         } finally {
             guard.exit();
         }
@@ -79,7 +75,7 @@ public final class Sequence extends SisciObject {
     public SequenceStatus check() throws SisciException {
         var guard = enter();
         try {
-            return SequenceStatus.of(stores.checkSequence(handle, 0, subject));
+            return stores.checkSequence(handle, 0, this);
         } finally {
             guard.exit();
         }
@@ -156,7 +152,7 @@ public final class Sequence extends SisciObject {
                                 status));
             }
             if (status != SequenceStatus.RETRIABLE) {
-                Node.pause(Math.min(pause, deadline.remainingNanos()), toString());
+                pause(Math.min(pause, deadline.remainingNanos()), this);
                 pause = Math.min(2 * pause, LONGEST_PAUSE);
             }
             status = tryWrite(offset, source);

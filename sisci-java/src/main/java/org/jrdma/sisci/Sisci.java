@@ -8,6 +8,7 @@ import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sisci.internal.SisciFunctions;
 import org.jrdma.sisci.internal.SisciLibrary;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,89 +1,110 @@
 package org.jrdma.sisci;
 
-import java.lang.foreign.MemorySegment;
+import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.sisci.internal.NodeHandle;
+import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.SisciFunctions;
 
 /**
- * Something of libsisci's that must be closed.
+ * An object of libsisci that must be closed.
  *
- * <p>The library refuses to remove what is in use, also by a peer. {@link #close()} therefore
- * closes what depends on the object first, and then tries for up to five seconds; {@link
- * #close(Duration)} says for how long. What is still in use then is logged, and tried once more
- * when the {@link Node} is closed: by force where SISCI knows one, which is with segments.
+ * <p>The library does not remove an object that is in use, also if a peer uses it. {@link #close()}
+ * therefore closes the objects that depend on this one first, and then tries for up to five
+ * seconds; {@link #close(Duration)} says for how long. An object that is still in use then is
+ * logged, and removed when the {@link Node} is closed: by force if SISCI can, which is the case for
+ * segments.
  */
-public abstract sealed class SisciObject extends NativeObject
-        permits Node,
-                LocalSegment,
-                RemoteSegment,
-                SegmentMap,
-                Sequence,
-                DmaQueue,
-                DmaChannel,
-                Interrupt,
-                InterruptFlag,
-                RemoteInterrupt,
-                DataInterrupt,
-                RemoteDataInterrupt,
-                PcieRequester {
+public abstract class SisciObject extends NativeObject {
 
-    private final Patience patience;
+    private final ObjectHandle handle;
 
-    SisciObject(MemorySegment address, Lifetime lifetime, Patience patience) {
-        super(address, lifetime);
-        this.patience = patience;
+    SisciObject(ObjectHandle handle) {
+        super(handle.address(), handle.lifetime());
+        this.handle = handle;
     }
 
     /**
-     * Closes this, and goes on trying for so long while the library answers that it is in use. What
-     * depends on it has a patience of its own.
+     * Closes this object, and tries again until the timeout while the library reports that it is in
+     * use. The objects that depend on it have timeouts of their own.
      */
-    public final void close(Duration busyPatience) {
-        patience.duration(busyPatience);
+    public final void close(Duration busyTimeout) {
+        handle.retry().timeout(busyTimeout);
         close();
     }
 
-    /** What {@link #inCall} runs. */
+    /** A call that returns a value. */
     @FunctionalInterface
     interface Call<T, E extends Exception> {
         T run() throws E;
     }
 
-    /** One without a result. */
+    /** A call without a result. */
     @FunctionalInterface
     interface VoidCall<E extends Exception> {
         void run() throws E;
     }
 
-    /** Runs a call that this must stay open for. */
+    /** Runs a call during which this object must stay open. */
     final <T, E extends Exception> T inCall(Call<T, E> call) throws E {
-        lifetime().hold();
+        return inCall(lifetime(), call);
+    }
+
+    /** Runs a call during which an object must stay open. */
+    static <T, E extends Exception> T inCall(Lifetime lifetime, Call<T, E> call) throws E {
+        lifetime.hold();
         try {
             return call.run();
         } finally {
-            lifetime().release();
+            lifetime.release();
         }
     }
 
-    /** Runs a call that this must stay open for. */
+    /** Runs a call during which this object must stay open. */
     final <E extends Exception> void whileOpen(VoidCall<E> call) throws E {
-        lifetime().hold();
+        whileOpen(lifetime(), call);
+    }
+
+    /** Runs a call during which an object must stay open. */
+    static <E extends Exception> void whileOpen(Lifetime lifetime, VoidCall<E> call) throws E {
+        lifetime.hold();
         try {
             call.run();
         } finally {
-            lifetime().release();
+            lifetime.release();
         }
     }
 
-    /** Refuses an object of one library for one of another, where its handle means nothing. */
-    final void checkLibrary(SisciFunctions own, SisciFunctions others, String other) {
-        if (own.library().identity() != others.library().identity()) {
+    /** Pauses between two attempts. */
+    static void pause(long nanos, Object awaited) throws InterruptedIOException {
+        LockSupport.parkNanos(nanos);
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException("interrupted while waiting for " + awaited);
+        }
+    }
+
+    /** Rejects this object if it is of another library, where its handle means nothing. */
+    final void checkLibrary(SisciFunctions others, Object other) {
+        if (functions().library().identity() != others.library().identity()) {
             throw new IllegalArgumentException(
                     "%s is of %s, and %s of %s"
-                            .formatted(this, own.library(), other, others.library()));
+                            .formatted(this, functions().library(), other, others.library()));
         }
+    }
+
+    final ObjectHandle handle() {
+        return handle;
+    }
+
+    final NodeHandle node() {
+        return handle.node();
+    }
+
+    final SisciFunctions functions() {
+        return handle.node().functions();
     }
 
     final Lifetime ownLifetime() {

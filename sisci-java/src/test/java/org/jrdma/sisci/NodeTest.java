@@ -10,6 +10,10 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.model.DmaCapabilities;
+import org.jrdma.sisci.model.NodeInfo;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -160,19 +164,6 @@ class NodeTest {
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> node.newSegment(7, 4096))
                 .withMessageEndingWith("SYSTEM (0x40000919), ENODEV (19).");
-    }
-
-    @Test
-    void shouldTakeTheMeaningOfASharedNumberFromTheCall() {
-        var code = sisci_h.SCI_ERR_NO_SUCH_SEGMENT();
-
-        assertThat(SisciError.of("SCIConnectSegment", code)).isEqualTo(SisciError.NO_SUCH_SEGMENT);
-        assertThat(SisciError.of("SCIConnectDataInterrupt", code))
-                .isEqualTo(SisciError.NO_SUCH_INTERRUPT);
-        code = sisci_h.SCI_ERR_SEGMENTID_USED();
-        assertThat(SisciError.of("SCICreateSegment", code)).isEqualTo(SisciError.SEGMENT_ID_USED);
-        assertThat(SisciError.of("SCICreateInterrupt", code))
-                .isEqualTo(SisciError.INTERRUPT_NUMBER_USED);
     }
 
     @Test

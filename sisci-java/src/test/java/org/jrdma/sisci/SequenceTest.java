@@ -12,6 +12,9 @@ import java.time.Duration;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TinyLibrary.Kind;
+import org.jrdma.sisci.model.SequenceStatus;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,18 +53,6 @@ class SequenceTest {
     void close() {
         node.close();
         arena.close();
-    }
-
-    @Test
-    void shouldNumberItsStatusesAsCDoes() {
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_OK())).isEqualTo(SequenceStatus.OK);
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_RETRIABLE()))
-                .isEqualTo(SequenceStatus.RETRIABLE);
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_NOT_RETRIABLE()))
-                .isEqualTo(SequenceStatus.NOT_RETRIABLE);
-        assertThat(SequenceStatus.of(sisci_h.SCI_SEQ_PENDING())).isEqualTo(SequenceStatus.PENDING);
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> SequenceStatus.of(4));
     }
 
     @Test

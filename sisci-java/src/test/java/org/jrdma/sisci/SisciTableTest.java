@@ -71,8 +71,11 @@ class SisciTableTest {
                         .map(line -> line.substring(line.indexOf(' ') + 1))
                         .toList();
         forms = new TreeMap<>();
-        try (var files = Files.list(SOURCES)) {
-            for (var file : files.filter(Files::isRegularFile).toList()) {
+        try (var files = Files.walk(SOURCES)) {
+            var exported =
+                    files.filter(Files::isRegularFile)
+                            .filter(file -> !file.startsWith(SOURCES.resolve("internal")));
+            for (var file : exported.toList()) {
                 var type = file.getFileName().toString().replace(".java", "");
                 var comments = COMMENTED.matcher(Files.readString(file));
                 while (comments.find()) {

@@ -29,9 +29,9 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Tasks.Kind;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.Trouble;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -359,8 +359,8 @@ class SisciTransportTest {
     /** Two nodes of one fabric: node 8 listens, and the other finds it by the table. */
     private record TwoNodes(SisciNodes client, SisciNodes server) {
 
-        static TwoNodes with(Trouble trouble) {
-            var options = SoftSisciOptions.in(SisciNodes.newFabric()).with(trouble);
+        static TwoNodes with(FaultOptions faults) {
+            var options = SoftSisciOptions.in(SisciNodes.newFabric()).withFaults(faults);
             return new TwoNodes(SisciNodes.of(options.asNode(4)), SisciNodes.of(options.asNode(8)));
         }
 
@@ -380,7 +380,7 @@ class SisciTransportTest {
     @ValueSource(booleans = {false, true})
     void shouldCarryMuchBetweenTwoNodesBothWays(boolean weak) throws Exception {
         var much = Bytes.many(weak ? 1_000_000 : 5_000_000);
-        try (var pair = TwoNodes.with(Trouble.NONE.withWeakMemory(weak)).connect()) {
+        try (var pair = TwoNodes.with(FaultOptions.NONE.withWeakMemory(weak)).connect()) {
             var readers = new ArrayList<Tasks.Task<byte[]>>();
             var writers = new ArrayList<Tasks.Task<Integer>>();
             for (var end : List.of(pair.client(), pair.server())) {
@@ -415,7 +415,7 @@ class SisciTransportTest {
             throws Exception {
         var folder = SisciNodes.newFabric();
         var segments = new HashSet<String>();
-        try (var link = Link.open(folder, Trouble.NONE.withWeakMemory(weak))) {
+        try (var link = Link.open(folder, FaultOptions.NONE.withWeakMemory(weak))) {
             for (var i = 0; i < STREAMS; i++) {
                 try (var pair = link.connect()) {
                     segments.addAll(segments(folder));
@@ -459,8 +459,8 @@ class SisciTransportTest {
     private record Link(TwoNodes nodes, FabricSelectorProvider client, ServerSocketChannel listener)
             implements AutoCloseable {
 
-        static Link open(Path folder, Trouble trouble) throws IOException {
-            var options = SoftSisciOptions.in(folder).with(trouble);
+        static Link open(Path folder, FaultOptions faults) throws IOException {
+            var options = SoftSisciOptions.in(folder).withFaults(faults);
             var nodes =
                     new TwoNodes(
                             SisciNodes.of(options.asNode(4)), SisciNodes.of(options.asNode(8)));
@@ -497,12 +497,12 @@ class SisciTransportTest {
 
     @Test
     void shouldConnectAnewWhereTheLinkWasCutAfterTheStreamBefore() throws Exception {
-        try (var link = Link.open(SisciNodes.newFabric(), Trouble.NONE)) {
+        try (var link = Link.open(SisciNodes.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
             link.nodes().server().software().cutLink(0);
-            link.nodes().server().software().mendLink(0);
+            link.nodes().server().software().restoreLink(0);
 
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 2, 0);
@@ -513,7 +513,7 @@ class SisciTransportTest {
     /** Its port is another's then, to whom the segments do not lead. */
     @Test
     void shouldConnectToWhoListensThereNow() throws Exception {
-        try (var link = Link.open(SisciNodes.newFabric(), Trouble.NONE)) {
+        try (var link = Link.open(SisciNodes.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
@@ -531,7 +531,7 @@ class SisciTransportTest {
 
     @Test
     void shouldGiveAPrefixAndThenAnErrorWhenTheLinkIsCut() throws Exception {
-        var nodes = TwoNodes.with(Trouble.NONE);
+        var nodes = TwoNodes.with(FaultOptions.NONE);
         var much = Bytes.many(1_000_000);
         try (var pair = nodes.connect()) {
             var writer =
@@ -545,7 +545,7 @@ class SisciTransportTest {
             var begin = Bytes.readBytes(pair.server(), 100_000);
 
             nodes.server().software().cutLink(0);
-            nodes.server().software().mendLink(0);
+            nodes.server().software().restoreLink(0);
 
             assertThat(writer.failure()).isInstanceOf(IOException.class);
             var received = ByteBuffer.allocate(much.length);
@@ -567,11 +567,11 @@ class SisciTransportTest {
     /** As one does who is in a try statement, before the peer has seen anything. */
     @Test
     void shouldNotPassForWholeWhatIsClosedAfterTheLinkWasCut() throws Exception {
-        var nodes = TwoNodes.with(Trouble.NONE);
+        var nodes = TwoNodes.with(FaultOptions.NONE);
         try (var pair = nodes.connect()) {
             pair.client().write(Bytes.of("a begin"));
             nodes.server().software().cutLink(0);
-            nodes.server().software().mendLink(0);
+            nodes.server().software().restoreLink(0);
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> pair.client().write(Bytes.of("the rest")));
             pair.client().close();
@@ -586,7 +586,7 @@ class SisciTransportTest {
 
     @Test
     void shouldGoByTcpWhereTheLinkIsCut() throws Exception {
-        var nodes = TwoNodes.with(Trouble.NONE);
+        var nodes = TwoNodes.with(FaultOptions.NONE);
         nodes.connect().close();
         nodes.server().software().cutLink(0);
         try (var listener = ChannelPair.listener(nodes.server().provider(""));
@@ -601,7 +601,7 @@ class SisciTransportTest {
 
     @Test
     void shouldLeaveTimeForTcpWhereAListenerIsSilent() throws Exception {
-        var nodes = TwoNodes.with(Trouble.NONE.withDelay(ofSeconds(5)));
+        var nodes = TwoNodes.with(FaultOptions.NONE.withDelay(ofSeconds(5)));
         try (var listener = ChannelPair.listener(nodes.server().provider(""));
                 var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
             client.socket().connect(listener.getLocalAddress(), 2_000);
@@ -752,7 +752,7 @@ class SisciTransportTest {
 
     @Test
     void shouldGiveUpConnectingWhenTheChannelIsClosed() throws Exception {
-        var slow = TwoNodes.with(Trouble.NONE.withDelay(ofMillis(300)));
+        var slow = TwoNodes.with(FaultOptions.NONE.withDelay(ofMillis(300)));
         try (var listener = ChannelPair.listener(slow.server().provider(""))) {
             var client = slow.client().provider(SERVER_IS_NODE_8).openSocketChannel();
             var address = listener.getLocalAddress();

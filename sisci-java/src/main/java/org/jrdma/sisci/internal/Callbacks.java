@@ -5,66 +5,73 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.Upcalls;
+import org.jrdma.sisci.model.SegmentEvent;
+import org.jrdma.sisci.model.SisciException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What libsisci calls, on a thread of its own. There is one function pointer of each kind, which
- * lasts as long as the JVM, and finds its listener by the argument that C hands back: a callback
- * that comes after its object has gone finds nobody, and does nothing.
+ * The functions that libsisci calls on a thread of its own to report events.
  *
- * <p>Listeners must neither wait nor run code of the user's, and must not refer to a {@link
- * org.jrdma.ffi.NativeObject}, so that a forgotten one is found.
+ * <p>There is one function pointer of each kind, which lasts as long as the JVM. It finds the
+ * listener by the argument that C passes back. A callback that arrives after its object was removed
+ * finds no listener and does nothing.
+ *
+ * <p>Listeners must neither wait nor run application code, and must not refer to a {@link
+ * org.jrdma.ffi.NativeObject}, so that a leaked one can be detected.
  */
 public final class Callbacks {
 
     private static final Logger LOG = LoggerFactory.getLogger(Callbacks.class);
-    private static final Map<Long, Object> LISTENERS = new ConcurrentHashMap<>();
+    private static final Map<Long, Consumer<Object>> LISTENERS = new ConcurrentHashMap<>();
     private static final AtomicLong LAST_KEY = new AtomicLong();
 
     private Callbacks() {}
 
-    /** Hears of a local segment's peers and links. */
+    /** Creates an object of the library that calls a listener. */
     @FunctionalInterface
-    public interface LocalSegmentListener {
-        /** Something happened. */
-        void event(int reason, int node, int adapter, int status);
+    public interface Creation<T> {
+        /**
+         * Creates the object.
+         *
+         * @param listener the key of the listener, which C passes back as an argument; 0 for none
+         */
+        T create(long listener) throws SisciException;
     }
 
-    /** Hears of a remote segment's owner and link. */
-    @FunctionalInterface
-    public interface RemoteSegmentListener {
-        /** Something happened. */
-        void event(int reason, int status);
-    }
-
-    /** Hears of an interrupt, or of the end of a DMA transfer. */
-    @FunctionalInterface
-    public interface StatusListener {
-        /** It happened. */
-        void event(int status);
-    }
-
-    /** Hears of an interrupt with data. */
-    @FunctionalInterface
-    public interface DataListener {
-        /** It happened; the data is a copy. */
-        void event(byte[] data, int status);
-    }
-
-    /** Makes a listener known; the key is the argument that C hands back. */
-    public static long register(Object listener) {
+    /**
+     * Registers a listener: of {@link SegmentEvent} for segments, of the message for interrupts
+     * with data, of the status otherwise.
+     */
+    @SuppressWarnings("unchecked") // what C calls with the key passes what the listener expects
+    public static <E> long register(Consumer<E> listener) {
         var key = LAST_KEY.incrementAndGet();
-        LISTENERS.put(key, listener);
+        LISTENERS.put(key, (Consumer<Object>) listener);
         return key;
     }
 
-    /** Ends that. A callback that is running goes on. */
+    /** Creates an object with a registered listener, unless it is null. */
+    public static <E, T> T create(@Nullable Consumer<E> listener, Creation<T> creation)
+            throws SisciException {
+        var key = listener == null ? 0 : register(listener);
+        try {
+            return creation.create(key);
+        } catch (SisciException | RuntimeException e) {
+            forget(key);
+            throw e;
+        }
+    }
+
+    /** Removes a listener. A callback that is running continues. */
     public static void forget(long key) {
         LISTENERS.remove(key);
     }
@@ -88,54 +95,71 @@ public final class Callbacks {
     @SuppressWarnings("unused") // called by C
     private static int onLocalSegment(
             long key, long segment, int reason, int node, int adapter, int status) {
-        return tell(
+        return dispatch(
                 key,
-                listener -> ((LocalSegmentListener) listener).event(reason, node, adapter, status));
+                () ->
+                        new SegmentEvent(
+                                type(reason),
+                                OptionalInt.of(node),
+                                OptionalInt.of(adapter),
+                                status));
     }
 
     @SuppressWarnings("unused") // called by C
     private static int onRemoteSegment(long key, long segment, int reason, int status) {
-        return tell(key, listener -> ((RemoteSegmentListener) listener).event(reason, status));
+        return dispatch(
+                key,
+                () ->
+                        new SegmentEvent(
+                                type(reason), OptionalInt.empty(), OptionalInt.empty(), status));
     }
 
     @SuppressWarnings("unused") // called by C
     private static int onStatus(long key, long object, int status) {
-        return tell(key, listener -> ((StatusListener) listener).event(status));
+        return dispatch(key, () -> status);
     }
 
     @SuppressWarnings("unused") // called by C
     private static int onData(long key, long interrupt, long data, int length, int status) {
-        return tell(
+        return dispatch(
                 key,
-                listener -> {
-                    var bytes =
-                            Downcalls.memoryAt(
-                                            MemorySegment.ofAddress(data),
-                                            Integer.toUnsignedLong(length))
-                                    .toArray(ValueLayout.JAVA_BYTE);
-                    ((DataListener) listener).event(bytes, status);
-                });
+                () ->
+                        Downcalls.memoryAt(
+                                        MemorySegment.ofAddress(data),
+                                        Integer.toUnsignedLong(length))
+                                .toArray(ValueLayout.JAVA_BYTE));
     }
 
-    private interface Telling {
-        void tell(Object listener);
+    private static SegmentEvent.Type type(int reason) {
+        if (reason == sisci_h.SCI_CB_CONNECT()) {
+            return SegmentEvent.Type.CONNECTED;
+        } else if (reason == sisci_h.SCI_CB_DISCONNECT()) {
+            return SegmentEvent.Type.DISCONNECTED;
+        } else if (reason == sisci_h.SCI_CB_NOT_OPERATIONAL()) {
+            return SegmentEvent.Type.NOT_OPERATIONAL;
+        } else if (reason == sisci_h.SCI_CB_OPERATIONAL()) {
+            return SegmentEvent.Type.OPERATIONAL;
+        } else if (reason == sisci_h.SCI_CB_LOST()) {
+            return SegmentEvent.Type.LOST;
+        }
+        return SegmentEvent.Type.UNKNOWN;
     }
 
-    /** Lets nothing escape: that would end the JVM. */
-    private static int tell(long key, Telling telling) {
+    /** Calls the listener. Nothing may be thrown: that would end the JVM. */
+    private static int dispatch(long key, Supplier<?> event) {
         try {
             var listener = LISTENERS.get(key);
             if (listener == null) {
                 return sisci_h.SCI_CALLBACK_CANCEL();
             }
-            telling.tell(listener);
+            listener.accept(event.get());
         } catch (Throwable e) {
             LOG.error("A callback of libsisci failed", e);
         }
         return sisci_h.SCI_CALLBACK_CONTINUE();
     }
 
-    /** Made when the first object wants to hear of something. */
+    /** Created when the first object registers a callback. */
     private static final class Stubs {
 
         static final MemorySegment LOCAL_SEGMENT =

@@ -7,22 +7,18 @@ import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
-import java.util.function.Supplier;
 import org.jrdma.abi.sisci.dis_dma_vec_t;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.sisci.DmaPiece;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.DmaPiece;
+import org.jrdma.sisci.model.DmaState;
+import org.jrdma.sisci.model.SisciException;
 
 /** DMA queues and channels. */
 public final class DmaFunctions {
 
     private static final MethodHandle CREATE_QUEUE =
             capturingErrno(sisci_h.SCICreateDMAQueue$descriptor());
-    private static final MethodHandle REMOVE_QUEUE =
-            capturingErrno(sisci_h.SCIRemoveDMAQueue$descriptor());
-    private static final MethodHandle ABORT_QUEUE =
-            capturingErrno(sisci_h.SCIAbortDMAQueue$descriptor());
     private static final MethodHandle QUEUE_STATE =
             Downcalls.plain(sisci_h.SCIDMAQueueState$descriptor());
     private static final MethodHandle START =
@@ -47,8 +43,7 @@ public final class DmaFunctions {
 
     /** Makes a queue. */
     public MemorySegment createQueue(
-            MemorySegment node, int adapter, int maxEntries, Supplier<String> subject)
-            throws SisciException {
+            MemorySegment node, int adapter, int maxEntries, Object subject) throws SisciException {
         return library.call(
                 "SCICreateDMAQueue",
                 subject,
@@ -61,36 +56,37 @@ public final class DmaFunctions {
     }
 
     /** Refused while a transfer is under way. */
-    public void removeQueue(MemorySegment queue, Supplier<String> subject) throws SisciException {
-        library.run(
-                "SCIRemoveDMAQueue",
-                subject,
-                (function, _, error) -> {
-                    REMOVE_QUEUE.invokeExact(function, segment(), queue, 0, error);
-                });
+    public void removeQueue(MemorySegment queue, Object subject) throws SisciException {
+        library.run("SCIRemoveDMAQueue", queue, 0, subject);
     }
 
     /** Ends the transfer under way. */
-    public void abortQueue(MemorySegment queue, Supplier<String> subject) throws SisciException {
-        library.run(
-                "SCIAbortDMAQueue",
-                subject,
-                (function, _, error) -> {
-                    ABORT_QUEUE.invokeExact(function, segment(), queue, 0, error);
-                });
+    public void abortQueue(MemorySegment queue, Object subject) throws SisciException {
+        library.run("SCIAbortDMAQueue", queue, 0, subject);
     }
 
-    /** Never waits. */
-    public int state(MemorySegment queue) {
+    /** The state of the last transfer. Never waits. */
+    public DmaState state(MemorySegment queue) {
         var function = library.require("SCIDMAQueueState");
-        return Downcalls.call(() -> (int) QUEUE_STATE.invokeExact(function, queue));
+        int code = Downcalls.call(() -> (int) QUEUE_STATE.invokeExact(function, queue));
+        if (code == sisci_h.SCI_DMAQUEUE_IDLE()) {
+            return DmaState.IDLE;
+        } else if (code == sisci_h.SCI_DMAQUEUE_POSTED()) {
+            return DmaState.POSTED;
+        } else if (code == sisci_h.SCI_DMAQUEUE_DONE()) {
+            return DmaState.DONE;
+        } else if (code == sisci_h.SCI_DMAQUEUE_ABORTED()) {
+            return DmaState.ABORTED;
+        } else if (code == sisci_h.SCI_DMAQUEUE_ERROR()) {
+            return DmaState.ERROR;
+        }
+        return DmaState.UNKNOWN;
     }
 
     /**
      * Starts a transfer between segments.
      *
-     * @param listener the key of a {@link Callbacks.StatusListener}, or 0 for a queue that is
-     *     polled
+     * @param listener the key of a listener in {@link Callbacks}, or 0 for a queue that is polled
      */
     public void start(
             MemorySegment queue,
@@ -101,7 +97,7 @@ public final class DmaFunctions {
             long bytes,
             long listener,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         library.run(
                 "SCIStartDmaTransfer",
@@ -131,7 +127,7 @@ public final class DmaFunctions {
             long remoteOffset,
             long listener,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         var allFlags =
                 flags | callbackFlag(listener) | library.number(Constant.SCI_FLAG_DMA_USER_MEM);
@@ -162,7 +158,7 @@ public final class DmaFunctions {
             List<DmaPiece> pieces,
             long listener,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         library.run(
                 "SCIStartDmaTransferVec",
@@ -193,7 +189,7 @@ public final class DmaFunctions {
 
     /** Takes a channel of an engine. */
     public MemorySegment requestChannel(
-            MemorySegment node, int adapter, int type, int id, int flags, Supplier<String> subject)
+            MemorySegment node, int adapter, int type, int id, int flags, Object subject)
             throws SisciException {
         return library.call(
                 "SCIRequestDMAChannel",
@@ -207,8 +203,7 @@ public final class DmaFunctions {
     }
 
     /** Gives it back. */
-    public void returnChannel(MemorySegment channel, Supplier<String> subject)
-            throws SisciException {
+    public void returnChannel(MemorySegment channel, Object subject) throws SisciException {
         library.run(
                 "SCIReturnDMAChannel",
                 subject,
@@ -238,8 +233,7 @@ public final class DmaFunctions {
     }
 
     /** Gives a channel a queue or a segment. All these functions have one shape. */
-    public void use(
-            MemorySegment channel, ChannelUse use, MemorySegment object, Supplier<String> subject)
+    public void use(MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
             throws SisciException {
         library.run(
                 use.function,

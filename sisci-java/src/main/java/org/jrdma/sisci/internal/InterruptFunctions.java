@@ -7,9 +7,8 @@ import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 
 /** Interrupts, with and without data. */
 public final class InterruptFunctions {
@@ -20,8 +19,6 @@ public final class InterruptFunctions {
 
     private static final MethodHandle CONNECT =
             capturingErrno(sisci_h.SCIConnectInterrupt$descriptor());
-    private static final MethodHandle OF_INTERRUPT =
-            capturingErrno(sisci_h.SCIRemoveInterrupt$descriptor());
     private static final MethodHandle REGISTER_FLAG =
             capturingErrno(sisci_h.SCIRegisterInterruptFlag$descriptor());
     private static final MethodHandle COUNT_OF_FLAG =
@@ -43,8 +40,7 @@ public final class InterruptFunctions {
      * Makes an interrupt.
      *
      * @param number the number wanted, where the flags say that one is
-     * @param listener the key of a {@link Callbacks.StatusListener}, or of a {@link
-     *     Callbacks.DataListener}
+     * @param listener the key of a listener in {@link Callbacks}
      */
     public Created create(
             boolean withData,
@@ -53,7 +49,7 @@ public final class InterruptFunctions {
             int number,
             long listener,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         var callback = withData ? Callbacks.data() : Callbacks.status();
         var allFlags = flags | library.number(Constant.SCI_FLAG_USE_CALLBACK);
@@ -80,19 +76,14 @@ public final class InterruptFunctions {
     }
 
     /** Removes it; a callback may be running. */
-    public void remove(boolean withData, MemorySegment interrupt, Supplier<String> subject)
+    public void remove(boolean withData, MemorySegment interrupt, Object subject)
             throws SisciException {
         ofInterrupt(withData ? "SCIRemoveDataInterrupt" : "SCIRemoveInterrupt", interrupt, subject);
     }
 
     /** Connects at once or not at all: no release implements the timeout. */
     public MemorySegment connect(
-            boolean withData,
-            MemorySegment node,
-            int peer,
-            int adapter,
-            int number,
-            Supplier<String> subject)
+            boolean withData, MemorySegment node, int peer, int adapter, int number, Object subject)
             throws SisciException {
         var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
         return library.call(
@@ -108,7 +99,7 @@ public final class InterruptFunctions {
     }
 
     /** Ends a connection. */
-    public void disconnect(boolean withData, MemorySegment interrupt, Supplier<String> subject)
+    public void disconnect(boolean withData, MemorySegment interrupt, Object subject)
             throws SisciException {
         ofInterrupt(
                 withData ? "SCIDisconnectDataInterrupt" : "SCIDisconnectInterrupt",
@@ -117,12 +108,12 @@ public final class InterruptFunctions {
     }
 
     /** Interrupts the peer. */
-    public void trigger(MemorySegment interrupt, Supplier<String> subject) throws SisciException {
+    public void trigger(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCITriggerInterrupt", interrupt, subject);
     }
 
     /** Interrupts the peer with a message. Answers NOSPC when the peer is behind. */
-    public void trigger(MemorySegment interrupt, byte[] message, Supplier<String> subject)
+    public void trigger(MemorySegment interrupt, byte[] message, Object subject)
             throws SisciException {
         library.run(
                 "SCITriggerDataInterrupt",
@@ -138,7 +129,7 @@ public final class InterruptFunctions {
     /**
      * Makes a place in a segment an interrupt; its handle.
      *
-     * @param listener the key of a {@link Callbacks.StatusListener}
+     * @param listener the key of a listener in {@link Callbacks}
      */
     public MemorySegment registerFlag(
             int adapter,
@@ -146,7 +137,7 @@ public final class InterruptFunctions {
             int offset,
             boolean conditional,
             long listener,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         var callback = Callbacks.status();
         var flags =
@@ -175,20 +166,17 @@ public final class InterruptFunctions {
     }
 
     /** Lets the next store interrupt. Answers COND_INT_RACE_PROBLEM if one came meanwhile. */
-    public void enableFlag(MemorySegment interrupt, Supplier<String> subject)
-            throws SisciException {
+    public void enableFlag(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCIEnableConditionalInterrupt", interrupt, subject);
     }
 
     /** Lets no store interrupt. */
-    public void disableFlag(MemorySegment interrupt, Supplier<String> subject)
-            throws SisciException {
+    public void disableFlag(MemorySegment interrupt, Object subject) throws SisciException {
         ofInterrupt("SCIDisableConditionalInterrupt", interrupt, subject);
     }
 
     /** How many stores there were. */
-    public int countOfFlag(MemorySegment interrupt, Supplier<String> subject)
-            throws SisciException {
+    public int countOfFlag(MemorySegment interrupt, Object subject) throws SisciException {
         return library.call(
                 "SCIGetConditionalInterruptTrigCounter",
                 subject,
@@ -199,13 +187,8 @@ public final class InterruptFunctions {
                 });
     }
 
-    private void ofInterrupt(String name, MemorySegment interrupt, Supplier<String> subject)
+    private void ofInterrupt(String name, MemorySegment interrupt, Object subject)
             throws SisciException {
-        library.run(
-                name,
-                subject,
-                (function, _, error) -> {
-                    OF_INTERRUPT.invokeExact(function, segment(), interrupt, 0, error);
-                });
+        library.run(name, interrupt, 0, subject);
     }
 }

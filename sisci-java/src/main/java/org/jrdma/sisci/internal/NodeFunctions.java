@@ -9,7 +9,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sci_dma_capabilities_t;
 import org.jrdma.abi.sisci.sci_query_adapter_t;
 import org.jrdma.abi.sisci.sci_query_dma_t;
@@ -18,9 +17,9 @@ import org.jrdma.abi.sisci.sci_query_system_t;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.sisci.DmaCapabilities;
-import org.jrdma.sisci.NodeInfo;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.DmaCapabilities;
+import org.jrdma.sisci.model.NodeInfo;
+import org.jrdma.sisci.model.SisciException;
 
 /** The library itself, descriptors, nodes, adapters, queries, requesters. */
 public final class NodeFunctions {
@@ -30,7 +29,6 @@ public final class NodeFunctions {
     private static final MethodHandle TERMINATE =
             Downcalls.plain(sisci_h.SCITerminate$descriptor());
     private static final MethodHandle OPEN = capturingErrno(sisci_h.SCIOpen$descriptor());
-    private static final MethodHandle CLOSE = capturingErrno(sisci_h.SCIClose$descriptor());
     private static final MethodHandle PROBE_NODE =
             capturingErrno(sisci_h.SCIProbeNode$descriptor());
     private static final MethodHandle GET_LOCAL_NODE_ID =
@@ -71,7 +69,7 @@ public final class NodeFunctions {
     public void initialize() throws SisciException {
         library.run(
                 "SCIInitialize",
-                () -> "",
+                "",
                 (function, _, error) -> {
                     INITIALIZE.invokeExact(function, segment(), 0, error);
                 });
@@ -90,7 +88,7 @@ public final class NodeFunctions {
     public MemorySegment open() throws SisciException {
         return library.call(
                 "SCIOpen",
-                () -> "",
+                "",
                 (function, arena, error) -> {
                     var handle = arena.allocate(ADDRESS);
                     OPEN.invokeExact(function, segment(), handle, 0, error);
@@ -99,17 +97,12 @@ public final class NodeFunctions {
     }
 
     /** Answers BUSY while something of it remains. */
-    public void close(MemorySegment node, Supplier<String> subject) throws SisciException {
-        library.run(
-                "SCIClose",
-                subject,
-                (function, _, error) -> {
-                    CLOSE.invokeExact(function, segment(), node, 0, error);
-                });
+    public void close(MemorySegment node, Object subject) throws SisciException {
+        library.run("SCIClose", node, 0, subject);
     }
 
     /** Whether a node answers. A node that does not may be reported as an error. */
-    public boolean probe(MemorySegment node, int adapter, int peer, Supplier<String> subject)
+    public boolean probe(MemorySegment node, int adapter, int peer, Object subject)
             throws SisciException {
         return library.call(
                 "SCIProbeNode",
@@ -122,7 +115,7 @@ public final class NodeFunctions {
     }
 
     /** The id that an adapter gives this node. */
-    public int localNodeId(int adapter, Supplier<String> subject) throws SisciException {
+    public int localNodeId(int adapter, Object subject) throws SisciException {
         return library.call(
                 "SCIGetLocalNodeId",
                 subject,
@@ -134,7 +127,7 @@ public final class NodeFunctions {
     }
 
     /** The ids of the node that the fabric's configuration calls so. */
-    public List<Integer> nodeIds(String name, Supplier<String> subject) throws SisciException {
+    public List<Integer> nodeIds(String name, Object subject) throws SisciException {
         return library.call(
                 "SCIGetNodeIdByAdapterName",
                 subject,
@@ -148,7 +141,7 @@ public final class NodeFunctions {
     }
 
     /** What the fabric's configuration says of the node that it calls so. */
-    public NodeInfo nodeInfo(String name, Supplier<String> subject) throws SisciException {
+    public NodeInfo nodeInfo(String name, Object subject) throws SisciException {
         return library.call(
                 "SCIGetNodeInfoByAdapterName",
                 subject,
@@ -204,7 +197,7 @@ public final class NodeFunctions {
         var number = library.number(command);
         return library.call(
                 "SCIQuery",
-                () -> "for " + command,
+                "" + command,
                 (function, arena, error) -> {
                     var text = arena.allocate(TEXT_BYTES);
                     var query = sci_query_string_t.allocate(arena);
@@ -221,7 +214,7 @@ public final class NodeFunctions {
         var subcommand = library.number(what);
         return library.call(
                 "SCIQuery",
-                () -> "for %s of adapter %d".formatted(what, adapter),
+                "%s of adapter %d".formatted(what, adapter),
                 (function, arena, error) -> {
                     var data = arena.allocate(JAVA_INT);
                     var query = sci_query_adapter_t.allocate(arena);
@@ -240,7 +233,7 @@ public final class NodeFunctions {
         var subcommand = library.number(sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE);
         return library.call(
                 "SCIQuery",
-                () -> "for the cache line",
+                "the cache line",
                 (function, arena, error) -> {
                     var data = arena.allocate(JAVA_INT);
                     var query = sci_query_system_t.allocate(arena);
@@ -257,7 +250,7 @@ public final class NodeFunctions {
         var subcommand = library.number(sisci_query.SCI_Q_DMA_AVAILABLE);
         return library.call(
                 "SCIQuery",
-                () -> "for a DMA engine of adapter " + adapter,
+                "a DMA engine of adapter " + adapter,
                 (function, arena, error) -> {
                     var data = arena.allocate(JAVA_INT);
                     var query = sci_query_dma_t.allocate(arena);
@@ -275,7 +268,7 @@ public final class NodeFunctions {
         var subcommand = library.number(sisci_query.SCI_Q_DMA_CAPABILITIES);
         return library.call(
                 "SCIQuery",
-                () -> "for the DMA capabilities of adapter " + adapter,
+                "the DMA capabilities of adapter " + adapter,
                 (function, arena, error) -> {
                     var data = sci_dma_capabilities_t.allocate(arena);
                     var query = sci_query_dma_t.allocate(arena);
@@ -301,13 +294,13 @@ public final class NodeFunctions {
             sisci_query what,
             MemorySegment handle,
             QueryStructure structure,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         var number = library.number(command);
         var subcommand = library.number(what);
         return library.call(
                 "SCIQuery",
-                () -> "for %s of %s".formatted(what, subject.get()),
+                "%s of %s".formatted(what, subject),
                 (function, arena, error) -> {
                     var query = structure.allocate(arena, handle, subcommand);
                     QUERY.invokeExact(function, segment(), number, query, 0, error);
@@ -316,7 +309,7 @@ public final class NodeFunctions {
     }
 
     /** Loads a control register of an adapter of this node. */
-    public int register(MemorySegment node, int adapter, int offset, Supplier<String> subject)
+    public int register(MemorySegment node, int adapter, int offset, Object subject)
             throws SisciException {
         return library.call(
                 "SCIGetLocalCSR",
@@ -328,8 +321,7 @@ public final class NodeFunctions {
     }
 
     /** Stores into a control register of an adapter of this node. */
-    public void setRegister(
-            MemorySegment node, int adapter, int offset, int value, Supplier<String> subject)
+    public void setRegister(MemorySegment node, int adapter, int offset, int value, Object subject)
             throws SisciException {
         library.run(
                 "SCISetLocalCSR",
@@ -341,8 +333,7 @@ public final class NodeFunctions {
     }
 
     /** Loads a control register of another node's adapter. */
-    public int remoteRegister(
-            MemorySegment node, int adapter, int peer, int offset, Supplier<String> subject)
+    public int remoteRegister(MemorySegment node, int adapter, int peer, int offset, Object subject)
             throws SisciException {
         return library.call(
                 "SCIGetCSRRegister",
@@ -356,12 +347,7 @@ public final class NodeFunctions {
 
     /** Stores into a control register of another node's adapter. */
     public void setRemoteRegister(
-            MemorySegment node,
-            int adapter,
-            int peer,
-            int offset,
-            int value,
-            Supplier<String> subject)
+            MemorySegment node, int adapter, int peer, int offset, int value, Object subject)
             throws SisciException {
         library.run(
                 "SCISetCSRRegister",
@@ -374,7 +360,7 @@ public final class NodeFunctions {
 
     /** Lets a device of this node's PCIe bus reach through the adapter. */
     public void registerRequester(
-            MemorySegment node, int adapter, int bus, int deviceFunction, Supplier<String> subject)
+            MemorySegment node, int adapter, int bus, int deviceFunction, Object subject)
             throws SisciException {
         var flags = library.number(Constant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
         library.run(
@@ -388,7 +374,7 @@ public final class NodeFunctions {
 
     /** Ends that. */
     public void unregisterRequester(
-            MemorySegment node, int adapter, int bus, int deviceFunction, Supplier<String> subject)
+            MemorySegment node, int adapter, int bus, int deviceFunction, Object subject)
             throws SisciException {
         var flags = library.number(Constant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
         library.run(

@@ -8,29 +8,20 @@ import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sci_address_t;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 
 /** Segments of this node and of others, and maps of both. */
 public final class SegmentFunctions {
 
     private static final MethodHandle CREATE_SEGMENT =
             capturingErrno(sisci_h.SCICreateSegment$descriptor());
-    private static final MethodHandle REMOVE_SEGMENT =
-            capturingErrno(sisci_h.SCIRemoveSegment$descriptor());
-    private static final MethodHandle PREPARE_SEGMENT =
+    private static final MethodHandle ON_ADAPTER =
             capturingErrno(sisci_h.SCIPrepareSegment$descriptor());
-    private static final MethodHandle SET_AVAILABLE =
-            capturingErrno(sisci_h.SCISetSegmentAvailable$descriptor());
-    private static final MethodHandle SET_UNAVAILABLE =
-            capturingErrno(sisci_h.SCISetSegmentUnavailable$descriptor());
     private static final MethodHandle LOCAL_SEGMENT_ID =
             Downcalls.plain(sisci_h.SCIGetLocalSegmentId$descriptor());
-    private static final MethodHandle SHARE_SEGMENT =
-            capturingErrno(sisci_h.SCIShareSegment$descriptor());
     private static final MethodHandle ATTACH_LOCAL_SEGMENT =
             capturingErrno(sisci_h.SCIAttachLocalSegment$descriptor());
     private static final MethodHandle REGISTER_MEMORY =
@@ -41,24 +32,19 @@ public final class SegmentFunctions {
             capturingErrno(sisci_h.SCIConnectSCISpace$descriptor());
     private static final MethodHandle CONNECT_SEGMENT =
             capturingErrno(sisci_h.SCIConnectSegment$descriptor());
-    private static final MethodHandle DISCONNECT_SEGMENT =
-            capturingErrno(sisci_h.SCIDisconnectSegment$descriptor());
     private static final MethodHandle REMOTE_SEGMENT_SIZE =
             Downcalls.plain(sisci_h.SCIGetRemoteSegmentSize$descriptor());
-    private static final MethodHandle MAP_LOCAL_SEGMENT =
+
+    /** Of both kinds of segments. */
+    private static final MethodHandle MAP_SEGMENT =
             capturingErrno(sisci_h.SCIMapLocalSegment$descriptor());
-    private static final MethodHandle MAP_REMOTE_SEGMENT =
-            capturingErrno(sisci_h.SCIMapRemoteSegment$descriptor());
+
     private static final MethodHandle MAP_PHYSICAL_ADDRESS =
             Downcalls.plain(sisci_h.SCIGetMapPhysAddr$descriptor());
     private static final MethodHandle CACHE_SYNC =
             capturingErrno(sisci_h.SCICacheSync$descriptor());
-    private static final MethodHandle UNMAP_SEGMENT =
-            capturingErrno(sisci_h.SCIUnmapSegment$descriptor());
     private static final MethodHandle CREATE_SEQUENCE =
             capturingErrno(sisci_h.SCICreateMapSequence$descriptor());
-    private static final MethodHandle REMOVE_SEQUENCE =
-            capturingErrno(sisci_h.SCIRemoveSequence$descriptor());
 
     private final SisciLibrary library;
 
@@ -70,15 +56,10 @@ public final class SegmentFunctions {
     /**
      * Makes a segment.
      *
-     * @param listener the key of a {@link Callbacks.LocalSegmentListener}, or 0
+     * @param listener the key of a listener in {@link Callbacks}, or 0
      */
     public MemorySegment create(
-            MemorySegment node,
-            int id,
-            long bytes,
-            long listener,
-            int flags,
-            Supplier<String> subject)
+            MemorySegment node, int id, long bytes, long listener, int flags, Object subject)
             throws SisciException {
         return library.call(
                 "SCICreateSegment",
@@ -104,7 +85,7 @@ public final class SegmentFunctions {
     public record Attached(MemorySegment handle, long bytes) {}
 
     /** Attaches to a shared segment; as {@link #create}. */
-    public Attached attach(MemorySegment node, int id, long listener, Supplier<String> subject)
+    public Attached attach(MemorySegment node, int id, long listener, Object subject)
             throws SisciException {
         return library.call(
                 "SCIAttachLocalSegment",
@@ -128,49 +109,36 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it is mapped or connected. */
-    public void remove(MemorySegment segment, int flags, Supplier<String> subject)
-            throws SisciException {
-        library.run(
-                "SCIRemoveSegment",
-                subject,
-                (function, _, error) -> {
-                    REMOVE_SEGMENT.invokeExact(function, segment(), segment, flags, error);
-                });
+    public void remove(MemorySegment segment, int flags, Object subject) throws SisciException {
+        library.run("SCIRemoveSegment", segment, flags, subject);
     }
 
     /** Makes it known to an adapter. */
-    public void prepare(MemorySegment segment, int adapter, int flags, Supplier<String> subject)
+    public void prepare(MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
-        library.run(
-                "SCIPrepareSegment",
-                subject,
-                (function, _, error) -> {
-                    PREPARE_SEGMENT.invokeExact(
-                            function, segment(), segment, adapter, flags, error);
-                });
+        onAdapter("SCIPrepareSegment", segment, adapter, flags, subject);
     }
 
     /** Lets peers connect. */
-    public void setAvailable(MemorySegment segment, int adapter, Supplier<String> subject)
+    public void setAvailable(MemorySegment segment, int adapter, Object subject)
             throws SisciException {
-        library.run(
-                "SCISetSegmentAvailable",
-                subject,
-                (function, _, error) -> {
-                    SET_AVAILABLE.invokeExact(function, segment(), segment, adapter, 0, error);
-                });
+        onAdapter("SCISetSegmentAvailable", segment, adapter, 0, subject);
     }
 
     /** Lets no more peers connect. May answer BUSY. */
-    public void setUnavailable(
-            MemorySegment segment, int adapter, int flags, Supplier<String> subject)
+    public void setUnavailable(MemorySegment segment, int adapter, int flags, Object subject)
+            throws SisciException {
+        onAdapter("SCISetSegmentUnavailable", segment, adapter, flags, subject);
+    }
+
+    private void onAdapter(
+            String name, MemorySegment segment, int adapter, int flags, Object subject)
             throws SisciException {
         library.run(
-                "SCISetSegmentUnavailable",
+                name,
                 subject,
                 (function, _, error) -> {
-                    SET_UNAVAILABLE.invokeExact(
-                            function, segment(), segment, adapter, flags, error);
+                    ON_ADAPTER.invokeExact(function, segment(), segment, adapter, flags, error);
                 });
     }
 
@@ -181,17 +149,12 @@ public final class SegmentFunctions {
     }
 
     /** Lets other processes of this node attach. */
-    public void share(MemorySegment segment, Supplier<String> subject) throws SisciException {
-        library.run(
-                "SCIShareSegment",
-                subject,
-                (function, _, error) -> {
-                    SHARE_SEGMENT.invokeExact(function, segment(), segment, 0, error);
-                });
+    public void share(MemorySegment segment, Object subject) throws SisciException {
+        library.run("SCIShareSegment", segment, 0, subject);
     }
 
     /** Gives an empty segment memory of this process, which gets locked. */
-    public void register(MemorySegment segment, MemorySegment memory, Supplier<String> subject)
+    public void register(MemorySegment segment, MemorySegment memory, Object subject)
             throws SisciException {
         var flags = library.number(Constant.SCI_FLAG_LOCK_USER_MEM);
         library.run(
@@ -210,7 +173,7 @@ public final class SegmentFunctions {
             long address,
             long bytes,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         library.run(
                 "SCIAttachPhysicalMemory",
@@ -232,7 +195,7 @@ public final class SegmentFunctions {
     /**
      * Connects to a segment of a node, at once or not at all: no release implements the timeout.
      *
-     * @param listener the key of a {@link Callbacks.RemoteSegmentListener}
+     * @param listener the key of a listener in {@link Callbacks}
      */
     public MemorySegment connect(
             MemorySegment node,
@@ -241,7 +204,7 @@ public final class SegmentFunctions {
             int adapter,
             long listener,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
         var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
         return library.call(
@@ -272,12 +235,7 @@ public final class SegmentFunctions {
      * @param physical of 48 bits
      */
     public MemorySegment connectSpace(
-            MemorySegment node,
-            int peer,
-            int adapter,
-            long physical,
-            long bytes,
-            Supplier<String> subject)
+            MemorySegment node, int peer, int adapter, long physical, long bytes, Object subject)
             throws SisciException {
         return library.call(
                 "SCIConnectSCISpace",
@@ -295,13 +253,8 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it is mapped. */
-    public void disconnect(MemorySegment segment, Supplier<String> subject) throws SisciException {
-        library.run(
-                "SCIDisconnectSegment",
-                subject,
-                (function, _, error) -> {
-                    DISCONNECT_SEGMENT.invokeExact(function, segment(), segment, 0, error);
-                });
+    public void disconnect(MemorySegment segment, Object subject) throws SisciException {
+        library.run("SCIDisconnectSegment", segment, 0, subject);
     }
 
     /** The size that the owner gave it. */
@@ -313,39 +266,25 @@ public final class SegmentFunctions {
     /** A map, and where its first byte is. */
     public record Mapped(MemorySegment handle, MemorySegment memory) {}
 
-    /** Maps a part of a segment of this node. */
-    public Mapped mapLocal(
-            MemorySegment segment, long offset, long bytes, int flags, Supplier<String> subject)
-            throws SisciException {
-        return map("SCIMapLocalSegment", MAP_LOCAL_SEGMENT, segment, offset, bytes, flags, subject);
-    }
-
-    /** Maps a part of a segment of another node. */
-    public Mapped mapRemote(
-            MemorySegment segment, long offset, long bytes, int flags, Supplier<String> subject)
-            throws SisciException {
-        return map(
-                "SCIMapRemoteSegment", MAP_REMOTE_SEGMENT, segment, offset, bytes, flags, subject);
-    }
-
-    private Mapped map(
-            String name,
-            MethodHandle function,
+    /** Maps a part of a segment of this node, or of a remote segment. */
+    public Mapped map(
+            boolean remote,
             MemorySegment segment,
             long offset,
             long bytes,
             int flags,
-            Supplier<String> subject)
+            Object subject)
             throws SisciException {
+        var name = remote ? "SCIMapRemoteSegment" : "SCIMapLocalSegment";
         return library.call(
                 name,
                 subject,
-                (address, arena, error) -> {
+                (function, arena, error) -> {
                     var handle = arena.allocate(ADDRESS);
                     var memory =
                             (MemorySegment)
-                                    function.invokeExact(
-                                            address,
+                                    MAP_SEGMENT.invokeExact(
+                                            function,
                                             segment(),
                                             segment,
                                             handle,
@@ -368,8 +307,7 @@ public final class SegmentFunctions {
     }
 
     /** Brings caches and memory together, where the machine does not by itself. */
-    public void syncCache(
-            MemorySegment map, MemorySegment memory, int flags, Supplier<String> subject)
+    public void syncCache(MemorySegment map, MemorySegment memory, int flags, Object subject)
             throws SisciException {
         library.run(
                 "SCICacheSync",
@@ -381,17 +319,12 @@ public final class SegmentFunctions {
     }
 
     /** Answers BUSY while it has a sequence. */
-    public void unmap(MemorySegment map, Supplier<String> subject) throws SisciException {
-        library.run(
-                "SCIUnmapSegment",
-                subject,
-                (function, _, error) -> {
-                    UNMAP_SEGMENT.invokeExact(function, segment(), map, 0, error);
-                });
+    public void unmap(MemorySegment map, Object subject) throws SisciException {
+        library.run("SCIUnmapSegment", map, 0, subject);
     }
 
     /** Makes a sequence of a map. */
-    public MemorySegment createSequence(MemorySegment map, int flags, Supplier<String> subject)
+    public MemorySegment createSequence(MemorySegment map, int flags, Object subject)
             throws SisciException {
         return library.call(
                 "SCICreateMapSequence",
@@ -404,14 +337,8 @@ public final class SegmentFunctions {
     }
 
     /** Removes it. */
-    public void removeSequence(MemorySegment sequence, Supplier<String> subject)
-            throws SisciException {
-        library.run(
-                "SCIRemoveSequence",
-                subject,
-                (function, _, error) -> {
-                    REMOVE_SEQUENCE.invokeExact(function, segment(), sequence, 0, error);
-                });
+    public void removeSequence(MemorySegment sequence, Object subject) throws SisciException {
+        library.run("SCIRemoveSequence", sequence, 0, subject);
     }
 
     private static MemorySegment callback(MemorySegment stub, long listener) {

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
@@ -22,7 +21,7 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 
 /** An open libsisci: its names, its numbers, and its one way to report an error. */
 public final class SisciLibrary {
@@ -40,6 +39,8 @@ public final class SisciLibrary {
 
     private static final String DATA_PREFIX = "_SISCI_PUBLIC_CONST_";
 
+    private static final MethodHandle ON_HANDLE =
+            Downcalls.capturingErrno(sisci_h.SCIClose$descriptor());
     private static final MethodHandle GET_ERROR_STRING =
             Downcalls.plain(sisci_h.SCIGetErrorString$descriptor());
 
@@ -109,11 +110,10 @@ public final class SisciLibrary {
      * reports an error. Never runs on a virtual thread: all these functions enter the driver.
      *
      * @param function its name in C, without prefix
-     * @param subject what it is asked for, as {@code for segment 7}; asked only on failure
+     * @param subject the object of the call, such as {@code segment 7}, for the exception
      * @throws UnsupportedOperationException if this library has no such function
      */
-    public <T> T call(String function, Supplier<String> subject, Call<T> call)
-            throws SisciException {
+    public <T> T call(String function, Object subject, Call<T> call) throws SisciException {
         var address = require(function);
         return PlatformCalls.call(() -> {
             try (var arena = Arena.ofConfined()) {
@@ -121,16 +121,15 @@ public final class SisciLibrary {
                 var result = Downcalls.call(() -> call.invoke(address, arena, error));
                 var code = error.get(JAVA_INT, 0);
                 if (code != sisci_h.SCI_ERR_OK()) {
-                    throw failure(function, subject.get(), code, CapturedErrno.value());
+                    throw failure(function, subject, code, CapturedErrno.value());
                 }
                 return result;
             }
         });
     }
 
-    /** The same for a function without a result. */
-    public void run(String function, Supplier<String> subject, VoidCall call)
-            throws SisciException {
+    /** Calls a function without a result; as {@link #call}. */
+    public void run(String function, Object subject, VoidCall call) throws SisciException {
         var _ =
                 call(
                         function,
@@ -141,11 +140,26 @@ public final class SisciLibrary {
                         });
     }
 
+    /** Calls a function that takes a handle and flags; as {@link #call}. */
+    public void run(String function, MemorySegment handle, int flags, Object subject)
+            throws SisciException {
+        run(
+                function,
+                subject,
+                (address, _, error) -> {
+                    ON_HANDLE.invokeExact(address, CapturedErrno.segment(), handle, flags, error);
+                });
+    }
+
     /** The exception for an error code. */
-    public SisciException failure(String function, String subject, int code, int errno) {
+    public SisciException failure(String function, Object subject, int code, int errno) {
         var explanation = library.explanation();
         return new SisciException(
-                function, subject, code, errno, explanation.isEmpty() ? text(code) : explanation);
+                function,
+                subject.toString(),
+                code,
+                errno,
+                explanation.isEmpty() ? text(code) : explanation);
     }
 
     /** What the library itself says of an error code; empty where it says nothing. */

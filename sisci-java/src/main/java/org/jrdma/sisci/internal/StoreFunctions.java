@@ -8,10 +8,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.StackRoom;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SequenceStatus;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * What is called between stores: nothing is allocated, and pointers are passed as numbers, since a
@@ -29,6 +29,8 @@ public final class StoreFunctions {
                     FunctionDescriptor.ofVoid(
                             JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT,
                             JAVA_LONG));
+
+    private static final SequenceStatus[] STATUSES = SequenceStatus.values();
 
     /** Where the current thread's calls leave their error code. */
     private static final ThreadLocal<MemorySegment> ERROR =
@@ -67,14 +69,14 @@ public final class StoreFunctions {
         invoke(storeBarrier, "SCIStoreBarrier", sequence, flags);
     }
 
-    /** The status; an error is thrown. */
-    public int startSequence(long sequence, int flags, Supplier<String> subject)
+    /** Starts a sequence, or starts it again. */
+    public SequenceStatus startSequence(long sequence, int flags, Object subject)
             throws SisciException {
         return status(startSequence, "SCIStartSequence", sequence, flags, subject);
     }
 
-    /** The status; an error is thrown. */
-    public int checkSequence(long sequence, int flags, Supplier<String> subject)
+    /** The status of the stores since the last check. */
+    public SequenceStatus checkSequence(long sequence, int flags, Object subject)
             throws SisciException {
         return status(checkSequence, "SCICheckSequence", sequence, flags, subject);
     }
@@ -115,8 +117,8 @@ public final class StoreFunctions {
         }
     }
 
-    private int status(
-            MemorySegment function, String name, long sequence, int flags, Supplier<String> subject)
+    private SequenceStatus status(
+            MemorySegment function, String name, long sequence, int flags, Object subject)
             throws SisciException {
         makeRoom(function, name);
         var error = ERROR.get();
@@ -132,9 +134,17 @@ public final class StoreFunctions {
         }
         var code = error.get(JAVA_INT, 0);
         if (code != 0) {
-            throw library.failure(name, subject.get(), code, 0);
+            throw library.failure(name, subject, code, 0);
         }
-        return status;
+        return statusOf(status);
+    }
+
+    /** The constants are in the order of C's numbers, 0 to 3; a test ensures it. */
+    static SequenceStatus statusOf(int code) {
+        if (code < 0 || code >= STATUSES.length) {
+            throw new IllegalStateException("No status of a sequence has the number " + code);
+        }
+        return STATUSES[code];
     }
 
     /**

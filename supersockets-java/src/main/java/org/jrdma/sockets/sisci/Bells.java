@@ -8,7 +8,7 @@ import java.util.Objects;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.RemoteInterrupt;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -11,11 +11,11 @@ import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment;
-import org.jrdma.sisci.SegmentEvent;
 import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.Sequence;
-import org.jrdma.sisci.SequenceStatus;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SegmentEvent;
+import org.jrdma.sisci.model.SequenceStatus;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -9,7 +9,7 @@ import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.sisci.DataInterrupt;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 import org.jrdma.sockets.internal.NetworkNamespace;
 import org.jrdma.sockets.internal.ShortCutDoor;
 import org.jrdma.sockets.internal.SocketCalls;

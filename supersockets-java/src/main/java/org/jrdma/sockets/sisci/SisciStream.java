@@ -12,7 +12,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.LocalMap;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 import org.jrdma.sockets.internal.ShortCutStream;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SourceWaiting;

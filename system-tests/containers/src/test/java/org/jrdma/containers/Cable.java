@@ -14,7 +14,7 @@ final class Cable {
             if (arguments[0].equals("cut")) {
                 fabric.cutLink(0);
             } else {
-                fabric.mendLink(0);
+                fabric.restoreLink(0);
             }
         }
     }

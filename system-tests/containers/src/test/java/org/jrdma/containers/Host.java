@@ -200,7 +200,7 @@ final class Host implements AutoCloseable {
     }
 
     /** Plugs its cable in again. */
-    void mendLink() throws IOException, InterruptedException {
+    void restoreLink() throws IOException, InterruptedException {
         execute("ip", "link", "set", "eth0", "up");
     }
 

@@ -1,7 +1,7 @@
 package org.jrdma.containers;
 
-import static org.jrdma.sisci.SegmentEvent.Type.LOST;
-import static org.jrdma.sisci.SegmentEvent.Type.OPERATIONAL;
+import static org.jrdma.sisci.model.SegmentEvent.Type.LOST;
+import static org.jrdma.sisci.model.SegmentEvent.Type.OPERATIONAL;
 
 import java.time.Duration;
 import org.jrdma.sisci.Sisci;

@@ -94,7 +94,7 @@ class SoftwareFabricHostsTest {
             client.awaitOutput("rdma-ping-20:");
             server.cutLink();
             Thread.sleep(Duration.ofMillis(300));
-            server.mendLink();
+            server.restoreLink();
             var pings = client.output().lines().filter(line -> line.contains("ping data")).count();
             client.awaitOutput("rdma-ping-%d:".formatted(pings + 100));
         }

@@ -4,7 +4,9 @@ import java.lang.foreign.SymbolLookup;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.soft.sisci.abi.Library;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.FaultInjector;
+import org.jrdma.soft.sisci.fabric.Member;
+import org.jrdma.soft.sisci.fabric.SciException;
 
 /**
  * SISCI in Java, as a libsisci whose nodes need neither an adapter nor a driver nor a privilege.
@@ -31,7 +33,18 @@ public final class SoftSisci implements SoftwareLibrary {
 
     /** One that joins a fabric. */
     public SoftSisci(SoftSisciOptions options) {
-        this.library = new Library(options);
+        this.library = new Library(() -> join(options));
+    }
+
+    private static Member join(SoftSisciOptions options) {
+        var faults = options.faults();
+        return Member.join(
+                options.fabric(),
+                options.isOfThisUser(),
+                options.node(),
+                options.adapters(),
+                new FaultInjector(
+                        faults.weakMemory(), faults.delay(), faults.refusals(), faults.mapBytes()));
     }
 
     /**
@@ -40,7 +53,11 @@ public final class SoftSisci implements SoftwareLibrary {
      * @throws FabricException if it is not initialised
      */
     public int node() throws FabricException {
-        return inFabric(() -> library.member().node());
+        try {
+            return library.member().node();
+        } catch (SciException e) {
+            throw failure(e);
+        }
     }
 
     /**
@@ -52,37 +69,29 @@ public final class SoftSisci implements SoftwareLibrary {
      *     the fabric does not answer within 5 s, whose stores may pass until it does
      */
     public void cutLink(int adapter) throws FabricException {
-        inFabric(() -> {
-            library.member().setLink(adapter, false);
-            return true;
-        });
+        setLink(adapter, false);
     }
 
     /**
-     * Mends a link that was cut.
+     * Restores a link that was cut.
      *
      * @throws FabricException if it is not initialised, or has no such adapter
      */
-    public void mendLink(int adapter) throws FabricException {
-        inFabric(() -> {
-            library.member().setLink(adapter, true);
-            return true;
-        });
+    public void restoreLink(int adapter) throws FabricException {
+        setLink(adapter, true);
     }
 
-    @FunctionalInterface
-    private interface Action<T> {
-        T take();
-    }
-
-    private static <T> T inFabric(Action<T> action) throws FabricException {
+    private void setLink(int adapter, boolean operational) throws FabricException {
         try {
-            return action.take();
-        } catch (Refusal e) {
-            throw new FabricException(
-                    "The software fabric refuses with 0x%X. %s"
-                            .formatted(e.code(), e.getMessage()));
+            library.member().setLink(adapter, operational);
+        } catch (SciException e) {
+            throw failure(e);
         }
+    }
+
+    private static FabricException failure(SciException e) {
+        return new FabricException(
+                "The software fabric refuses with 0x%X. %s".formatted(e.code(), e.getMessage()));
     }
 
     @Override

@@ -6,15 +6,15 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Which fabric to join, and as what.
+ * The fabric to join, and the node to be.
  *
  * @param fabric the directory that makes processes one fabric: of a file system in memory, whose
  *     size limits what segments there can be
  * @param node the id of the node to be, or to join: 4, 8, ... 248; 0 for the first that is free
  * @param adapters how many adapters the node has, 1 to 4; the same for all processes of a node
- * @param trouble how bad the fabric is to be for this process
+ * @param faults the faults to inject into this process
  */
-public record SoftSisciOptions(Path fabric, int node, int adapters, Trouble trouble) {
+public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions faults) {
 
     /** The node that takes the first id that is free. */
     public static final int ANY_NODE = 0;
@@ -38,30 +38,30 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, Trouble trou
         }
     }
 
-    /** Any node of a fabric, with one adapter and no trouble. */
+    /** Any node of a fabric, with one adapter and no faults. */
     public static SoftSisciOptions in(Path fabric) {
-        return new SoftSisciOptions(fabric, ANY_NODE, 1, Trouble.NONE);
+        return new SoftSisciOptions(fabric, ANY_NODE, 1, FaultOptions.NONE);
     }
 
-    /** The same as another node. */
+    /** These options as another node. */
     public SoftSisciOptions asNode(int id) {
-        return new SoftSisciOptions(fabric, id, adapters, trouble);
+        return new SoftSisciOptions(fabric, id, adapters, faults);
     }
 
-    /** The same with another number of adapters. */
+    /** These options with another number of adapters. */
     public SoftSisciOptions withAdapters(int number) {
-        return new SoftSisciOptions(fabric, node, number, trouble);
+        return new SoftSisciOptions(fabric, node, number, faults);
     }
 
-    /** The same with other trouble. */
-    public SoftSisciOptions with(Trouble newTrouble) {
-        return new SoftSisciOptions(fabric, node, adapters, newTrouble);
+    /** These options with other faults. */
+    public SoftSisciOptions withFaults(FaultOptions newFaults) {
+        return new SoftSisciOptions(fabric, node, adapters, newFaults);
     }
 
     /**
      * What system properties say: {@code jrdma.sisci.fabric}, {@code node}, {@code adapters}, and
-     * of {@link Trouble} {@code weak}, {@code delay} in milliseconds, {@code refusals} and {@code
-     * mapbytes}. By default any node of the fabric of this user in {@code /dev/shm}.
+     * of {@link FaultOptions} {@code weak}, {@code delay} in milliseconds, {@code refusals} and
+     * {@code mapbytes}. By default any node of the fabric of this user in {@code /dev/shm}.
      *
      * @throws IllegalArgumentException if one makes no sense
      */
@@ -69,7 +69,7 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, Trouble trou
         for (var property : System.getProperties().stringPropertyNames()) {
             if (property.startsWith(PREFIX)
                     && !NAMES.contains(property.substring(PREFIX.length()))) {
-                // Whoever has misspelt one would believe in another fabric than the one there is.
+                // a misspelled property would silently leave its default
                 throw new IllegalArgumentException(
                         "There is no property %s; there are %s%s"
                                 .formatted(property, PREFIX, String.join(", ", NAMES)));
@@ -79,7 +79,7 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, Trouble trou
                 Path.of(System.getProperty(PREFIX + "fabric", fabricOfThisUser())),
                 Math.toIntExact(number("node", ANY_NODE)),
                 Math.toIntExact(number("adapters", 1)),
-                new Trouble(
+                new FaultOptions(
                         Boolean.getBoolean(PREFIX + "weak"),
                         Duration.ofMillis(number("delay", 0)),
                         Math.toIntExact(number("refusals", 0)),
@@ -90,7 +90,7 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, Trouble trou
         return "/dev/shm/jrdma-sisci-" + System.getProperty("user.name");
     }
 
-    /** Whether it is the directory that nobody named, which must be this user's alone. */
+    /** Returns true for the default directory, which must belong to this user alone. */
     public boolean isOfThisUser() {
         return fabric.equals(Path.of(fabricOfThisUser()));
     }

@@ -12,7 +12,7 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.LocalSegment.Parting;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.RemoteSegment.Link;
-import org.jrdma.sisci.SegmentEvent;
+import org.jrdma.sisci.model.SegmentEvent;
 import org.junit.jupiter.api.Test;
 
 /** What happens to segments. */

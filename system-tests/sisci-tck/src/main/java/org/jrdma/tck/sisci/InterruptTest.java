@@ -21,8 +21,8 @@ import org.jrdma.sisci.Interrupt;
 import org.jrdma.sisci.InterruptOptions;
 import org.jrdma.sisci.RemoteDataInterrupt;
 import org.jrdma.sisci.RemoteInterrupt;
-import org.jrdma.sisci.SisciError;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
 /** Interrupts from node to node, with data and without. */

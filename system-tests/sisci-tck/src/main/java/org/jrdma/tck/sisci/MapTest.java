@@ -8,7 +8,7 @@ import static org.jrdma.tck.sisci.Refusals.refuses;
 
 import org.jrdma.sisci.MapOptions;
 import org.jrdma.sisci.MapOptions.Flag;
-import org.jrdma.sisci.SisciError;
+import org.jrdma.sisci.model.SisciError;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

@@ -6,7 +6,7 @@ import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 
 /** A node, opened when first asked for, and what {@link Work} has left there for other work. */

@@ -12,7 +12,7 @@ import org.jrdma.sisci.DmaTransfer;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.SegmentOptions;
-import org.jrdma.sisci.SisciError;
+import org.jrdma.sisci.model.SisciError;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

@@ -3,8 +3,8 @@ package org.jrdma.tck.sisci;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.jrdma.sisci.SisciError;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 
 /** What the library says no to. */
 final class Refusals {

@@ -13,10 +13,10 @@ import java.time.Duration;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.LocalSegment.Parting;
 import org.jrdma.sisci.RemoteSegment;
-import org.jrdma.sisci.SegmentEvent;
 import org.jrdma.sisci.SegmentOptions;
-import org.jrdma.sisci.SisciError;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SegmentEvent;
+import org.jrdma.sisci.model.SisciError;
+import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
 
 /** What a segment can be, and become. */

@@ -9,7 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.RemoteMap;
-import org.jrdma.sisci.SequenceStatus;
+import org.jrdma.sisci.model.SequenceStatus;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

@@ -1,27 +1,25 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.ArrayList;
+import java.util.List;
 import org.jrdma.abi.sisci.dis_dma_vec_t;
-import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
+import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
-import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
 /** DMA queues and channels. */
-final class DmaExports {
+final class DmaExports extends Exports {
 
     /** How many channels an engine has. */
     static final int CHANNELS = DmaChannel.NUMBER;
 
-    private final Library library;
-    private final Handles handles;
-
     DmaExports(Library library) {
-        this.library = library;
-        this.handles = library.handles();
+        super(library);
     }
 
     private DmaQueue queue(long handle) {
@@ -34,23 +32,21 @@ final class DmaExports {
 
     @Exported("SCICreateDMAQueue")
     void create(long descriptor, long queue, int adapter, int maxEntries, int flags) {
-        LibraryExports.noFlags(flags);
-        library.member();
-        Memory.at(queue, Long.BYTES);
-        var owner = handles.object(descriptor, Descriptor.class);
-        Memory.setLong(queue, handles.add(DmaQueue.create(owner, adapter, maxEntries)));
+        Flags.checkNone(flags);
+        var owner = descriptor(descriptor);
+        var _ = handles.make(queue, _ -> DmaQueue.create(owner, adapter, maxEntries));
     }
 
     @Exported("SCIRemoveDMAQueue")
     void remove(long queue, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         queue(queue).remove();
         handles.release(queue);
     }
 
     @Exported("SCIAbortDMAQueue")
     void abort(long queue, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         queue(queue).abort();
     }
 
@@ -61,7 +57,7 @@ final class DmaExports {
 
     @Exported("SCIWaitForDMAQueue")
     int await(long queue, int timeout, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         return queue(queue).await(timeout);
     }
 
@@ -76,8 +72,18 @@ final class DmaExports {
             long callback,
             long argument,
             int flags) {
-        var pieces = new ArrayList<DmaQueue.Piece>();
-        pieces.add(new DmaQueue.Piece(localOffset, remoteOffset, bytes));
+        var pieces = List.of(new DmaQueue.Piece(localOffset, remoteOffset, bytes));
+        start(queue, local, remote, pieces, callback, argument, flags);
+    }
+
+    private void start(
+            long queue,
+            long local,
+            long remote,
+            List<DmaQueue.Piece> pieces,
+            long callback,
+            long argument,
+            int flags) {
         queue(queue)
                 .start(
                         handles.object(local, LocalSegment.class),
@@ -117,7 +123,7 @@ final class DmaExports {
             long callback,
             long argument,
             int flags) {
-        Refusal.when(length <= 0 || length > DmaQueue.MOST_PIECES, sisci_h.SCI_ERR_MAX_ENTRIES());
+        throwIf(length <= 0 || length > DmaQueue.MOST_PIECES, SCI_ERR_MAX_ENTRIES());
         var elements = Memory.at(vector, length * dis_dma_vec_t.layout().byteSize());
         var pieces = new ArrayList<DmaQueue.Piece>();
         for (var i = 0; i < length; i++) {
@@ -128,23 +134,14 @@ final class DmaExports {
                             Integer.toUnsignedLong(dis_dma_vec_t.remote_offset(element)),
                             Integer.toUnsignedLong(dis_dma_vec_t.size(element))));
         }
-        queue(queue)
-                .start(
-                        handles.object(local, LocalSegment.class),
-                        handles.object(remote, RemoteSegment.class),
-                        pieces,
-                        ProgramCallbacks.ofDma(callback, argument, queue, flags),
-                        flags);
+        start(queue, local, remote, pieces, callback, argument, flags);
     }
 
     @Exported("SCIRequestDMAChannel")
     void requestChannel(
             long descriptor, long channel, int adapter, int type, int number, int flags) {
-        library.member();
-        Memory.at(channel, Long.BYTES);
-        var owner = handles.object(descriptor, Descriptor.class);
-        Memory.setLong(
-                channel, handles.add(DmaChannel.request(owner, adapter, type, number, flags)));
+        var owner = descriptor(descriptor);
+        var _ = handles.make(channel, _ -> DmaChannel.request(owner, adapter, type, number, flags));
     }
 
     @Exported("SCIReturnDMAChannel")
@@ -155,31 +152,31 @@ final class DmaExports {
 
     @Exported("SCIAssignDMAChannel")
     void assign(long channel, long queue, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         channel(channel).assign(queue(queue));
     }
 
     @Exported("SCIPrepareLocalSegmentForDMA")
     void prepareLocal(long channel, long segment, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         channel(channel).prepare(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIPrepareRemoteSegmentForDMA")
     void prepareRemote(long channel, long segment, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         channel(channel).prepare(handles.object(segment, RemoteSegment.class));
     }
 
     @Exported("SCIUnprepareLocalSegmentForDMA")
     void unprepareLocal(long channel, long segment, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         channel(channel).unprepare(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIUnprepareRemoteSegmentForDMA")
     void unprepareRemote(long channel, long segment, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         channel(channel).unprepare(handles.object(segment, RemoteSegment.class));
     }
 }

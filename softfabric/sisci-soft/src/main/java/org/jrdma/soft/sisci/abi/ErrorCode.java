@@ -1,11 +1,12 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.AddressSpace;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.SciException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,7 +66,7 @@ final class ErrorCode {
     @SuppressWarnings("unused") // called by a handle
     private static void clear(long address) {
         if (address != 0) {
-            AddressSpace.setInt(address, sisci_h.SCI_ERR_OK());
+            AddressSpace.setInt(address, SCI_ERR_OK());
         }
     }
 
@@ -78,7 +79,7 @@ final class ErrorCode {
     }
 
     private static int note(Throwable thrown) {
-        if (thrown instanceof Refusal refusal) {
+        if (thrown instanceof SciException refusal) {
             EXPLANATION.set(String.valueOf(refusal.getMessage()));
             return refusal.code();
         }
@@ -88,9 +89,7 @@ final class ErrorCode {
         } catch (Throwable unloggable) {
             // nothing may leave a function that C called
         }
-        return thrown instanceof OutOfMemoryError
-                ? sisci_h.SCI_ERR_API_NOSPC()
-                : sisci_h.SCI_ERR_SYSTEM();
+        return thrown instanceof OutOfMemoryError ? SCI_ERR_API_NOSPC() : SCI_ERR_SYSTEM();
     }
 
     /** What is to be said of the current thread's last failure beside its number. */

@@ -1,15 +1,17 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.function.LongFunction;
-import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What C knows objects by. A handle is no address, and is never given out twice, so that a stale
- * one is refused. Safe for use by several threads.
+ * one is refused. Safe for use by multiple threads.
  */
 final class Handles {
 
@@ -28,7 +30,7 @@ final class Handles {
 
     /** A handle for an object to come. */
     private synchronized long reserve() {
-        Refusal.when(free.isEmpty() && used == MOST, sisci_h.SCI_ERR_API_NOSPC());
+        throwIf(free.isEmpty() && used == MOST, SCI_ERR_API_NOSPC());
         var index = free.isEmpty() ? used++ : free.removeFirst();
         if (index == slots.length) {
             slots = Arrays.copyOf(slots, 2 * index);
@@ -89,8 +91,7 @@ final class Handles {
     <T> T object(long handle, Class<T> type) {
         var object = find(handle);
         if (!type.isInstance(object)) {
-            throw new Refusal(
-                    sisci_h.SCI_ERR_ILLEGAL_PARAMETER(), "The handle is stale, or wrong.");
+            throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), "The handle is stale, or wrong.");
         }
         return type.cast(object);
     }

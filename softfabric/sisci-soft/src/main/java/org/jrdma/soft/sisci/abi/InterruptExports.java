@@ -1,33 +1,25 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.lang.foreign.ValueLayout;
-import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.fabric.Descriptor;
+import java.util.function.LongFunction;
+import org.jrdma.soft.sisci.fabric.EventQueue;
+import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.InterruptFlag;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
-import org.jrdma.soft.sisci.fabric.Outlet;
-import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
 import org.jspecify.annotations.Nullable;
 
 /** Interrupts, and those that carry data. */
-final class InterruptExports {
+final class InterruptExports extends Exports {
 
     private static final byte[] NO_DATA = {};
 
-    private final Library library;
-    private final Handles handles;
-
     InterruptExports(Library library) {
-        this.library = library;
-        this.handles = library.handles();
-    }
-
-    @FunctionalInterface
-    private interface CallbackOf {
-        Outlet.@Nullable Callback<LocalInterrupt.Triggered> of(
-                long function, long argument, long handle, int flags);
+        super(library);
     }
 
     @Exported("SCICreateInterrupt")
@@ -45,10 +37,8 @@ final class InterruptExports {
                 false,
                 adapter,
                 number,
-                callback,
-                argument,
                 flags,
-                ProgramCallbacks::ofInterrupt);
+                handle -> ProgramCallbacks.ofInterrupt(callback, argument, handle, flags));
     }
 
     @Exported("SCICreateDataInterrupt")
@@ -66,10 +56,8 @@ final class InterruptExports {
                 true,
                 adapter,
                 number,
-                callback,
-                argument,
                 flags,
-                ProgramCallbacks::ofDataInterrupt);
+                handle -> ProgramCallbacks.ofDataInterrupt(callback, argument, handle, flags));
     }
 
     private void create(
@@ -78,37 +66,34 @@ final class InterruptExports {
             boolean carriesData,
             int adapter,
             long number,
-            long callback,
-            long argument,
             int flags,
-            CallbackOf kind) {
-        var member = library.member();
-        var owner = handles.object(descriptor, Descriptor.class);
+            LongFunction<EventQueue.@Nullable Callback<LocalInterrupt.Triggered>> callback) {
+        var interrupts = library.member().interrupts();
+        var owner = descriptor(descriptor);
         var wanted = Memory.integer(number);
         var made =
                 handles.make(
                         interrupt,
                         handle ->
-                                member.interrupts()
-                                        .create(
-                                                owner,
-                                                carriesData,
-                                                adapter,
-                                                wanted,
-                                                kind.of(callback, argument, handle, flags),
-                                                flags));
+                                interrupts.create(
+                                        owner,
+                                        carriesData,
+                                        adapter,
+                                        wanted,
+                                        callback.apply(handle),
+                                        flags));
         Memory.setInteger(number, made.number());
     }
 
     private LocalInterrupt local(long handle, boolean carriesData) {
         var found = handles.object(handle, LocalInterrupt.class);
-        Refusal.when(found.carriesData() != carriesData, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(found.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
         return found;
     }
 
     private RemoteInterrupt remote(long handle, boolean carriesData) {
         var found = handles.object(handle, RemoteInterrupt.class);
-        Refusal.when(found.carriesData() != carriesData, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(found.carriesData() != carriesData, SCI_ERR_ILLEGAL_PARAMETER());
         return found;
     }
 
@@ -142,25 +127,25 @@ final class InterruptExports {
 
     @Exported("SCIEnableConditionalInterrupt")
     void enable(long interrupt, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         flag(interrupt).enable();
     }
 
     @Exported("SCIDisableConditionalInterrupt")
     void disable(long interrupt, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         flag(interrupt).disable();
     }
 
     @Exported("SCIGetConditionalInterruptTrigCounter")
     void count(long interrupt, long count, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         Memory.setInteger(count, flag(interrupt).count());
     }
 
     @Exported("SCIRemoveInterrupt")
     void remove(long interrupt, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
             flag.remove();
         } else {
@@ -171,14 +156,14 @@ final class InterruptExports {
 
     @Exported("SCIRemoveDataInterrupt")
     void removeWithData(long interrupt, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         local(interrupt, true).remove();
         handles.release(interrupt);
     }
 
     @Exported("SCIWaitForInterrupt")
     void await(long interrupt, int timeout, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
             flag.await(timeout);
         } else {
@@ -189,7 +174,7 @@ final class InterruptExports {
     /** The length is of the room first, then of the data. */
     @Exported("SCIWaitForDataInterrupt")
     void awaitData(long interrupt, long data, long length, int timeout, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         var room = Integer.toUnsignedLong(Memory.integer(length));
         var bytes = local(interrupt, true).awaitData(timeout, room);
         if (bytes.length > 0) {
@@ -232,41 +217,40 @@ final class InterruptExports {
             int adapter,
             int number,
             int flags) {
-        LibraryExports.noFlags(flags);
-        library.member();
-        Memory.at(interrupt, Long.BYTES);
-        var owner = handles.object(descriptor, Descriptor.class);
-        Memory.setLong(
-                interrupt,
-                handles.add(RemoteInterrupt.connect(owner, carriesData, node, adapter, number)));
+        Flags.checkNone(flags);
+        var owner = descriptor(descriptor);
+        var _ =
+                handles.make(
+                        interrupt,
+                        _ -> RemoteInterrupt.connect(owner, carriesData, node, adapter, number));
     }
 
     @Exported("SCIDisconnectInterrupt")
     void disconnect(long interrupt, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         remote(interrupt, false).disconnect();
         handles.release(interrupt);
     }
 
     @Exported("SCIDisconnectDataInterrupt")
     void disconnectWithData(long interrupt, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         remote(interrupt, true).disconnect();
         handles.release(interrupt);
     }
 
     @Exported("SCITriggerInterrupt")
     void trigger(long interrupt, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         remote(interrupt, false).trigger();
     }
 
     @Exported("SCITriggerDataInterrupt")
     void triggerWithData(long interrupt, long data, int length, int flags) {
-        LibraryExports.noFlags(flags);
-        Refusal.when(
+        Flags.checkNone(flags);
+        throwIf(
                 Integer.compareUnsigned(length, RemoteInterrupt.MOST_DATA) > 0,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
+                SCI_ERR_OUT_OF_RANGE());
         remote(interrupt, true)
                 .trigger(
                         length == 0

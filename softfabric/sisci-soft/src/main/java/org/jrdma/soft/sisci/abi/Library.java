@@ -1,5 +1,7 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
@@ -9,16 +11,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.FunctionStubs;
-import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.fabric.Member;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The symbols of a libsisci in software. It is in the fabric from its initialisation on until its
- * termination, as a process of its own, even where several are in one JVM. Safe for use by several
+ * termination, as a process of its own, even where several are in one JVM. Safe for use by multiple
  * threads.
  */
 public final class Library implements SymbolLookup {
@@ -27,16 +27,20 @@ public final class Library implements SymbolLookup {
             List.of("_SISCI_PUBLIC_FUNC_MT_", "_SISCI_PUBLIC_FUNC_ST_", "");
     private static final String CONSTANT_PREFIX = "_SISCI_PUBLIC_CONST_";
 
-    private final SoftSisciOptions options;
+    private final Supplier<Member> fabric;
     private final Handles handles = new Handles();
     private final FunctionStubs functions;
     private volatile @Nullable Member member;
     private @Nullable Thread hook;
     private int initialisations;
 
-    /** A library that joins a fabric when it is initialised. */
-    public Library(SoftSisciOptions options) {
-        this.options = options;
+    /**
+     * A library that joins a fabric when it is initialised.
+     *
+     * @param fabric joins the fabric
+     */
+    public Library(Supplier<Member> fabric) {
+        this.fabric = fabric;
         var methods = new HashMap<String, Supplier<MethodHandle>>();
         for (var exports : exports()) {
             for (var method : exports.getClass().getDeclaredMethods()) {
@@ -94,7 +98,7 @@ public final class Library implements SymbolLookup {
     /** Joins the fabric, the first time. */
     synchronized void initialise() {
         if (member == null) {
-            member = Member.join(options);
+            member = fabric.get();
             // So that nothing stays behind of a program that ends without saying so.
             hook = new Thread(member::leave, "sisci-soft-leave");
             Runtime.getRuntime().addShutdownHook(hook);
@@ -120,13 +124,13 @@ public final class Library implements SymbolLookup {
     /**
      * This process in the fabric.
      *
-     * @throws Refusal if the library is not initialised
+     * @throws SciException if the library is not initialised
      */
     public Member member() {
         var found = member;
         if (found == null) {
-            throw new Refusal(
-                    sisci_h.SCI_ERR_NOT_INITIALIZED(),
+            throw new SciException(
+                    SCI_ERR_NOT_INITIALIZED(),
                     "This library is in no fabric: initialise it first, by opening a node.");
         }
         return found;

@@ -1,22 +1,20 @@
 package org.jrdma.soft.sisci.abi;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+
+import org.jrdma.soft.sisci.fabric.AttachedSegment;
+import org.jrdma.soft.sisci.fabric.CreatedSegment;
 import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
-import org.jrdma.soft.sisci.fabric.LocalSegment.Step;
-import org.jrdma.soft.sisci.fabric.OwnSegment;
-import org.jrdma.soft.sisci.fabric.Refusal;
-import org.jrdma.soft.sisci.fabric.SharedSegment;
+import org.jrdma.soft.sisci.fabric.LocalSegment.Operation;
+import org.jrdma.soft.sisci.fabric.SciException;
 
 /** Segments of this node. */
-final class LocalSegmentExports {
-
-    private final Library library;
-    private final Handles handles;
+final class LocalSegmentExports extends Exports {
 
     LocalSegmentExports(Library library) {
-        this.library = library;
-        this.handles = library.handles();
+        super(library);
     }
 
     private LocalSegment segment(long handle) {
@@ -32,13 +30,13 @@ final class LocalSegmentExports {
             long callback,
             long argument,
             int flags) {
-        library.member();
+        var segments = library.member().segments();
         var owner = handles.object(descriptor, Descriptor.class);
         var _ =
                 handles.make(
                         segment,
                         handle ->
-                                OwnSegment.create(
+                                segments.create(
                                         owner,
                                         id,
                                         bytes,
@@ -56,13 +54,12 @@ final class LocalSegmentExports {
             long callback,
             long argument,
             int flags) {
-        library.member();
-        var owner = handles.object(descriptor, Descriptor.class);
+        var owner = descriptor(descriptor);
         var attached =
                 handles.make(
                         segment,
                         handle ->
-                                SharedSegment.attach(
+                                AttachedSegment.attach(
                                         owner,
                                         id,
                                         ProgramCallbacks.ofLocalSegment(
@@ -81,22 +78,22 @@ final class LocalSegmentExports {
 
     @Exported("SCIPrepareSegment")
     void prepare(long segment, int adapter, int flags) {
-        segment(segment).step(Step.PREPARE, adapter, flags);
+        segment(segment).apply(Operation.PREPARE, adapter, flags);
     }
 
     @Exported("SCISetSegmentAvailable")
     void makeAvailable(long segment, int adapter, int flags) {
-        segment(segment).step(Step.MAKE_AVAILABLE, adapter, flags);
+        segment(segment).apply(Operation.MAKE_AVAILABLE, adapter, flags);
     }
 
     @Exported("SCISetSegmentUnavailable")
     void makeUnavailable(long segment, int adapter, int flags) {
-        segment(segment).step(Step.MAKE_UNAVAILABLE, adapter, flags);
+        segment(segment).apply(Operation.MAKE_UNAVAILABLE, adapter, flags);
     }
 
     @Exported("SCIShareSegment")
     void share(long segment, int flags) {
-        segment(segment).step(Step.SHARE, 0, flags);
+        segment(segment).apply(Operation.SHARE, 0, flags);
     }
 
     @Exported(value = "SCIGetLocalSegmentSize", reports = false)
@@ -111,7 +108,7 @@ final class LocalSegmentExports {
 
     @Exported("SCIWaitForLocalSegmentEvent")
     int await(long segment, long node, long adapter, int timeout, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
         Memory.setIfWanted(node, event.node());
         Memory.setIfWanted(adapter, event.adapter());
@@ -120,10 +117,10 @@ final class LocalSegmentExports {
 
     @Exported("SCIRegisterSegmentMemory")
     void register(long address, long bytes, long segment, int flags) {
-        if (segment(segment) instanceof OwnSegment own) {
+        if (segment(segment) instanceof CreatedSegment own) {
             own.register(address, bytes, flags);
         } else {
-            throw new Refusal(sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+            throw new SciException(SCI_ERR_ILLEGAL_OPERATION());
         }
     }
 }

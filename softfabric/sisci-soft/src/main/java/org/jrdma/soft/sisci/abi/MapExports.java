@@ -1,23 +1,21 @@
 package org.jrdma.soft.sisci.abi;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import org.jrdma.ffi.linkage.AddressSpace;
+import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
-import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
 import org.jrdma.soft.sisci.fabric.Sequence;
-import org.jrdma.soft.sisci.fabric.Unpublished;
+import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
 /** Maps, and what sees to it that stores arrive. Nothing on the hot path allocates. */
-final class MapExports {
-
-    private final Library library;
-    private final Handles handles;
+final class MapExports extends Exports {
 
     MapExports(Library library) {
-        this.library = library;
-        this.handles = library.handles();
+        super(library);
     }
 
     private SegmentMap map(long handle) {
@@ -60,7 +58,7 @@ final class MapExports {
 
     @Exported("SCIUnmapSegment")
     void unmap(long map, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         map(map).unmap();
         handles.release(map);
     }
@@ -77,28 +75,25 @@ final class MapExports {
 
     @Exported("SCICreateMapSequence")
     void createSequence(long map, long sequence, int flags) {
-        Memory.at(sequence, Long.BYTES);
-        Memory.setLong(sequence, handles.add(Sequence.create(map(map), flags)));
+        var _ = handles.make(sequence, _ -> Sequence.create(map(map), flags));
     }
 
     @Exported("SCIRemoveSequence")
     void removeSequence(long sequence, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         sequence(sequence).remove();
         handles.release(sequence);
     }
 
     @Exported("SCIStartSequence")
     int start(long sequence, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         return sequence(sequence).start();
     }
 
     @Exported("SCICheckSequence")
     int check(long sequence, int flags) {
-        Refusal.when(
-                (flags & ~(Unpublished.NO_FLUSH | Unpublished.NO_STORE_BARRIER)) != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER);
         return sequence(sequence).check(flags);
     }
 
@@ -115,58 +110,50 @@ final class MapExports {
     /** NULL is for whatever this processor holds. */
     private void drain(long sequence) {
         if (sequence == 0) {
-            library.member().drainAll();
+            library.member().flush();
         } else {
-            sequence(sequence).map().drain();
+            sequence(sequence).map().flush();
         }
     }
 
     @Exported("SCIMemCpy")
     void copy(long sequence, long memory, long map, long offset, long bytes, int flags) {
-        Refusal.when(
-                (flags & ~(Unpublished.BLOCK_READ | Unpublished.ERROR_CHECK)) != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, UnpublishedFlags.BLOCK_READ | UnpublishedFlags.ERROR_CHECK);
         var found = map(map);
-        var checked = (flags & Unpublished.ERROR_CHECK) == Unpublished.ERROR_CHECK;
-        Refusal.when(
-                memory == 0 || (checked && sequence == 0), sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(
+        var checked = (flags & UnpublishedFlags.ERROR_CHECK) == UnpublishedFlags.ERROR_CHECK;
+        throwIf(memory == 0 || (checked && sequence == 0), SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(
                 offset < 0 || bytes < 0 || bytes > found.bytes() || offset > found.bytes() - bytes,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
-        if ((flags & Unpublished.BLOCK_READ) == Unpublished.BLOCK_READ) {
+                SCI_ERR_OUT_OF_RANGE());
+        if ((flags & UnpublishedFlags.BLOCK_READ) == UnpublishedFlags.BLOCK_READ) {
             AddressSpace.copy(found.address() + offset, memory, bytes);
         } else {
             found.copyFrom(memory, offset, bytes);
-            found.drain();
+            found.flush();
         }
         if (checked) {
-            Refusal.when(
-                    sequence(sequence).check(0) != sisci_h.SCI_SEQ_OK(),
-                    sisci_h.SCI_ERR_TRANSFER_FAILED());
+            throwIf(sequence(sequence).check(0) != SCI_SEQ_OK(), SCI_ERR_TRANSFER_FAILED());
         }
     }
 
     @Exported("SCIMemWrite")
     void write(long memory, long remote, long bytes, int flags) {
-        LibraryExports.noFlags(flags);
-        Refusal.when(memory == 0 || remote == 0, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(bytes < 0, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        Flags.checkNone(flags);
+        throwIf(memory == 0 || remote == 0, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(bytes < 0, SCI_ERR_OUT_OF_RANGE());
         AddressSpace.copy(memory, remote, bytes);
-        library.member().drainAll();
+        library.member().flush();
     }
 
     /** For processors whose caches do not see the bus; this one's do. */
     @Exported("SCICacheSync")
     void syncCache(long map, long address, long bytes, int flags) {
-        Refusal.when(
-                (flags & ~(sisci_h.SCI_FLAG_CACHE_FLUSH() | sisci_h.SCI_FLAG_CACHE_INVALIDATE()))
-                        != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());
         var found = map(map);
-        Refusal.when(
+        throwIf(
                 address < found.address()
                         || bytes < 0
                         || address - found.address() > found.bytes() - bytes,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
+                SCI_ERR_OUT_OF_RANGE());
     }
 }

@@ -2,14 +2,14 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.abi.sisci.sisci_h.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.SciException;
 
 /** Memory that C passes by its address, and texts that it gets. */
 final class Memory {
@@ -20,7 +20,7 @@ final class Memory {
 
     static MemorySegment at(long address, long bytes) {
         if (address == 0) {
-            throw new Refusal(sisci_h.SCI_ERR_ILLEGAL_PARAMETER(), "A pointer is NULL.");
+            throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), "A pointer is NULL.");
         }
         return Downcalls.memoryAt(MemorySegment.ofAddress(address), bytes);
     }

@@ -2,6 +2,8 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,19 +17,19 @@ import org.jrdma.abi.sisci.sci_query_map_t;
 import org.jrdma.abi.sisci.sci_query_remote_segment_t;
 import org.jrdma.abi.sisci.sci_query_string_t;
 import org.jrdma.abi.sisci.sci_query_system_t;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
+import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.Member;
-import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
+import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
 
 /** Nodes, adapters, and whatever can be asked of anything. */
-final class NodeExports {
+final class NodeExports extends Exports {
 
     private static final String NODE_NAME = "node";
     private static final int ADAPTER_TYPE = 0x50F7;
@@ -36,30 +38,25 @@ final class NodeExports {
     private static final int LINK_SPEED = 4;
     private static final int DMA_ALIGNMENT = 1;
 
-    private final Library library;
     private final Set<Requester> requesters = ConcurrentHashMap.newKeySet();
     private final long started = System.nanoTime();
 
     private record Requester(long descriptor, int adapter, int bus, int deviceFunction) {}
 
     NodeExports(Library library) {
-        this.library = library;
+        super(library);
     }
 
     @Exported("SCIProbeNode")
     int probe(long descriptor, int adapter, int node, int flags) {
-        LibraryExports.noFlags(flags);
-        var member = library.handles().object(descriptor, Descriptor.class).member();
-        member.checkAdapter(adapter);
-        member.checkNode(node);
-        var error = member.linkError(node, adapter);
-        Refusal.when(error != 0, error);
-        return member.nodes().contains(node) ? 1 : 0;
+        Flags.checkNone(flags);
+        var _ = handles.object(descriptor, Descriptor.class);
+        return library.member().probe(node, adapter) ? 1 : 0;
     }
 
     @Exported("SCIGetLocalNodeId")
     void localNode(int adapter, long node, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         var member = library.member();
         member.checkAdapter(adapter);
         Memory.setInteger(node, member.node());
@@ -68,7 +65,7 @@ final class NodeExports {
     /** Nodes are called node4, node8, ... here, and this one localhost too. */
     @Exported("SCIGetNodeIdByAdapterName")
     void nodeByName(long name, long nodes, long type, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         var member = library.member();
         Memory.at(name, 1);
         var wanted = Downcalls.textAt(MemorySegment.ofAddress(name));
@@ -78,7 +75,7 @@ final class NodeExports {
                         : member.nodes().stream()
                                 .filter(node -> wanted.equals(NODE_NAME + node))
                                 .findFirst()
-                                .orElseThrow(() -> new Refusal(sisci_h.SCI_ERR_NO_SUCH_NODEID()));
+                                .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_NODEID()));
         var list = Memory.at(nodes, 2 * Integer.BYTES);
         list.setAtIndex(JAVA_INT, 0, found);
         list.setAtIndex(JAVA_INT, 1, 0);
@@ -94,20 +91,17 @@ final class NodeExports {
     /** There is no bus here, so this only sees to it that the calls match. */
     @Exported("SCIRegisterPCIeRequester")
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        Refusal.when(
-                (flags & ~sisci_h.SCI_FLAG_PCIE_REQUESTER_GLOBAL()) != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        library.handles().object(descriptor, Descriptor.class).member().checkAdapter(adapter);
+        Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
+        var _ = handles.object(descriptor, Descriptor.class);
+        library.member().checkAdapter(adapter);
         requesters.add(new Requester(descriptor, adapter, bus, deviceFunction));
     }
 
     @Exported("SCIUnregisterPCIeRequester")
     void unregister(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        Refusal.when(
-                (flags & ~sisci_h.SCI_FLAG_PCIE_REQUESTER_GLOBAL()) != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var requester = new Requester(descriptor, adapter, bus, deviceFunction);
-        Refusal.when(!requesters.remove(requester), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!requesters.remove(requester), SCI_ERR_ILLEGAL_OPERATION());
     }
 
     @Exported("SCIQuery")
@@ -131,15 +125,15 @@ final class NodeExports {
         }
     }
 
-    private static Refusal illegal() {
-        return new Refusal(sisci_h.SCI_ERR_ILLEGAL_QUERY());
+    private static SciException illegal() {
+        return new SciException(SCI_ERR_ILLEGAL_QUERY());
     }
 
     private static void answer(long data, String text) {
         var query = Memory.at(data, sci_query_string_t.layout().byteSize());
         var bytes = (text + "\0").getBytes(UTF_8);
         var room = Integer.toUnsignedLong(sci_query_string_t.length(query));
-        Refusal.when(room < bytes.length, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        throwIf(room < bytes.length, SCI_ERR_OUT_OF_RANGE());
         MemorySegment.copy(
                 bytes,
                 0,
@@ -152,7 +146,7 @@ final class NodeExports {
     private void queryAdapter(Member member, MemorySegment query) {
         var adapter = sci_query_adapter_t.localAdapterNo(query);
         member.checkAdapter(adapter);
-        var up = member.isCut(member.node(), adapter) ? 0 : 1;
+        var up = member.isLinkOperational(adapter) ? 1 : 0;
         var seconds = (int) ((System.nanoTime() - started) / 1_000_000_000);
         var value =
                 switch (Queries.of(sci_query_adapter_t.subcommand(query))) {
@@ -177,10 +171,10 @@ final class NodeExports {
     }
 
     private static void querySystem(MemorySegment query) {
-        Refusal.when(
+        throwIf(
                 Queries.of(sci_query_system_t.subcommand(query))
                         != sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
-                sisci_h.SCI_ERR_ILLEGAL_QUERY());
+                SCI_ERR_ILLEGAL_QUERY());
         Memory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
     }
 
@@ -207,10 +201,8 @@ final class NodeExports {
 
     private void queryLocal(MemorySegment query) {
         var segment =
-                library.handles()
-                        .object(
-                                sci_query_local_segment_t.segment(query).address(),
-                                LocalSegment.class);
+                handles.object(
+                        sci_query_local_segment_t.segment(query).address(), LocalSegment.class);
         switch (Queries.of(sci_query_local_segment_t.subcommand(query))) {
             case SCI_Q_LOCAL_SEGMENT_IOADDR,
                     SCI_Q_LOCAL_SEGMENT_PHYS_ADDR,
@@ -226,20 +218,18 @@ final class NodeExports {
 
     private void queryRemote(MemorySegment query) {
         var segment =
-                library.handles()
-                        .object(
-                                sci_query_remote_segment_t.segment(query).address(),
-                                RemoteSegment.class);
-        Refusal.when(
+                handles.object(
+                        sci_query_remote_segment_t.segment(query).address(), RemoteSegment.class);
+        throwIf(
                 Queries.of(sci_query_remote_segment_t.subcommand(query))
                         != sisci_query.SCI_Q_REMOTE_SEGMENT_IOADDR,
-                sisci_h.SCI_ERR_ILLEGAL_QUERY());
+                SCI_ERR_ILLEGAL_QUERY());
         sci_query_remote_segment_t.data.ioaddr(
                 sci_query_remote_segment_t.data(query), segment.address());
     }
 
     private void queryMap(MemorySegment query) {
-        var map = library.handles().object(sci_query_map_t.map(query).address(), SegmentMap.class);
+        var map = handles.object(sci_query_map_t.map(query).address(), SegmentMap.class);
         sci_query_map_t.data(
                 query,
                 switch (Queries.of(sci_query_map_t.subcommand(query))) {

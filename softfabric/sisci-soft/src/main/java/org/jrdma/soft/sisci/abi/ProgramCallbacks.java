@@ -2,17 +2,17 @@ package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.soft.sisci.fabric.EventQueue;
+import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
-import org.jrdma.soft.sisci.fabric.Outlet;
-import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jrdma.soft.sisci.fabric.SegmentEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -36,21 +36,29 @@ final class ProgramCallbacks {
 
     private ProgramCallbacks() {}
 
-    /** Whether there is one; the flag alone says so. */
-    private static boolean isWanted(long function, int flags) {
-        var wanted = (flags & sisci_h.SCI_FLAG_USE_CALLBACK()) != 0;
-        Refusal.when(wanted && function == 0, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        return wanted;
+    /** Calls a function of the program. */
+    @FunctionalInterface
+    private interface Invocation<E> {
+        int invoke(MemorySegment function, E event) throws Throwable;
     }
 
-    static Outlet.@Nullable Callback<SegmentEvent> ofLocalSegment(
-            long function, long argument, long handle, int flags) {
-        if (!isWanted(function, flags)) {
+    /** The callback; null unless the flags say that the program wants one. */
+    private static <E> EventQueue.@Nullable Callback<E> of(
+            long function, int flags, Invocation<E> invocation) {
+        if (!Flags.has(flags, SCI_FLAG_USE_CALLBACK())) {
             return null;
         }
+        throwIf(function == 0, SCI_ERR_ILLEGAL_PARAMETER());
         var address = MemorySegment.ofAddress(function);
-        return event ->
-                Downcalls.call(() ->
+        return event -> Downcalls.call(() -> invocation.invoke(address, event));
+    }
+
+    static EventQueue.@Nullable Callback<SegmentEvent> ofLocalSegment(
+            long function, long argument, long handle, int flags) {
+        return of(
+                function,
+                flags,
+                (address, event) ->
                         (int)
                                 LOCAL_SEGMENT.invokeExact(
                                         address,
@@ -59,76 +67,58 @@ final class ProgramCallbacks {
                                         event.reason(),
                                         event.node(),
                                         event.adapter(),
-                                        sisci_h.SCI_ERR_OK()));
+                                        SCI_ERR_OK()));
     }
 
-    static Outlet.@Nullable Callback<SegmentEvent> ofRemoteSegment(
+    static EventQueue.@Nullable Callback<SegmentEvent> ofRemoteSegment(
             long function, long argument, long handle, int flags) {
-        if (!isWanted(function, flags)) {
-            return null;
-        }
-        var address = MemorySegment.ofAddress(function);
-        return event ->
-                Downcalls.call(() ->
+        return of(
+                function,
+                flags,
+                (address, event) ->
                         (int)
                                 REMOTE_SEGMENT.invokeExact(
-                                        address,
-                                        argument,
-                                        handle,
-                                        event.reason(),
-                                        sisci_h.SCI_ERR_OK()));
+                                        address, argument, handle, event.reason(), SCI_ERR_OK()));
     }
 
-    static Outlet.@Nullable Callback<Integer> ofDma(
+    static EventQueue.@Nullable Callback<Integer> ofDma(
             long function, long argument, long handle, int flags) {
-        if (!isWanted(function, flags)) {
-            return null;
-        }
-        var address = MemorySegment.ofAddress(function);
-        return status ->
-                Downcalls.call(
-                        () -> (int) STATUS.invokeExact(address, argument, handle, (int) status));
+        return of(
+                function,
+                flags,
+                (address, status) ->
+                        (int) STATUS.invokeExact(address, argument, handle, (int) status));
     }
 
-    static Outlet.@Nullable Callback<LocalInterrupt.Triggered> ofInterrupt(
+    static EventQueue.@Nullable Callback<LocalInterrupt.Triggered> ofInterrupt(
             long function, long argument, long handle, int flags) {
-        if (!isWanted(function, flags)) {
-            return null;
-        }
-        var address = MemorySegment.ofAddress(function);
-        return _ ->
-                Downcalls.call(() ->
-                        (int) STATUS.invokeExact(address, argument, handle, sisci_h.SCI_ERR_OK()));
+        return of(
+                function,
+                flags,
+                (address, _) -> (int) STATUS.invokeExact(address, argument, handle, SCI_ERR_OK()));
     }
 
-    static Outlet.@Nullable Callback<LocalInterrupt.Triggered> ofDataInterrupt(
+    static EventQueue.@Nullable Callback<LocalInterrupt.Triggered> ofDataInterrupt(
             long function, long argument, long handle, int flags) {
-        if (!isWanted(function, flags)) {
-            return null;
-        }
-        var address = MemorySegment.ofAddress(function);
-        return triggered -> {
-            try (var arena = Arena.ofConfined()) {
-                var data = arena.allocate(Math.max(1, triggered.data().length), Long.BYTES);
-                MemorySegment.copy(
-                        triggered.data(),
-                        0,
-                        data,
-                        ValueLayout.JAVA_BYTE,
-                        0,
-                        triggered.data().length);
-                return Downcalls.call(() ->
-                        (int)
+        return of(
+                function,
+                flags,
+                (address, triggered) -> {
+                    try (var arena = Arena.ofConfined()) {
+                        var length = triggered.data().length;
+                        var data = arena.allocate(Math.max(1, length), Long.BYTES);
+                        data.copyFrom(MemorySegment.ofArray(triggered.data()));
+                        return (int)
                                 DATA.invokeExact(
                                         address,
                                         argument,
                                         handle,
                                         data.address(),
-                                        triggered.data().length,
-                                        sisci_h.SCI_ERR_OK()));
-            } finally {
-                triggered.taken().run();
-            }
-        };
+                                        length,
+                                        SCI_ERR_OK());
+                    } finally {
+                        triggered.taken().run();
+                    }
+                });
     }
 }

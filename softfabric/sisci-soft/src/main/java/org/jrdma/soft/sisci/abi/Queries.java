@@ -1,13 +1,14 @@
 package org.jrdma.soft.sisci.abi;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
-import org.jrdma.soft.sisci.fabric.Refusal;
 
 /**
  * The numbers of what can be asked, by commands and what is within them. They are not public; those
@@ -30,7 +31,7 @@ final class Queries {
 
     static sisci_query of(int number) {
         var query = BY_NUMBER.get(number);
-        Refusal.when(query == null, sisci_h.SCI_ERR_ILLEGAL_QUERY());
+        throwIf(query == null, SCI_ERR_ILLEGAL_QUERY());
         return query;
     }
 }

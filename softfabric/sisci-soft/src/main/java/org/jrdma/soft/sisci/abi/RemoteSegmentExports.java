@@ -1,18 +1,15 @@
 package org.jrdma.soft.sisci.abi;
 
-import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.fabric.Descriptor;
+import static org.jrdma.abi.sisci.sisci_h.*;
+
+import org.jrdma.soft.sisci.fabric.Flags;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
 /** Segments of other nodes. */
-final class RemoteSegmentExports {
-
-    private final Library library;
-    private final Handles handles;
+final class RemoteSegmentExports extends Exports {
 
     RemoteSegmentExports(Library library) {
-        this.library = library;
-        this.handles = library.handles();
+        super(library);
     }
 
     private RemoteSegment segment(long handle) {
@@ -31,8 +28,7 @@ final class RemoteSegmentExports {
             long argument,
             @SuppressWarnings("unused") int timeout,
             int flags) {
-        library.member();
-        var owner = handles.object(descriptor, Descriptor.class);
+        var owner = descriptor(descriptor);
         var _ =
                 handles.make(
                         segment,
@@ -54,8 +50,7 @@ final class RemoteSegmentExports {
     @Exported("SCIConnectSCISpace")
     void connectSpace(
             long descriptor, int adapter, long segment, long address, long bytes, int flags) {
-        library.member();
-        var owner = handles.object(descriptor, Descriptor.class);
+        var owner = descriptor(descriptor);
         var node = (int) (address & 0xFFFF);
         var place = (address >>> 16 & 0xFFFF) << Integer.SIZE | address >>> Integer.SIZE;
         var _ =
@@ -66,7 +61,7 @@ final class RemoteSegmentExports {
 
     @Exported("SCIDisconnectSegment")
     void disconnect(long segment, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         segment(segment).disconnect();
         handles.release(segment);
     }
@@ -88,9 +83,9 @@ final class RemoteSegmentExports {
 
     @Exported("SCIWaitForRemoteSegmentEvent")
     int await(long segment, long status, int timeout, int flags) {
-        LibraryExports.noFlags(flags);
+        Flags.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
-        Memory.setIfWanted(status, sisci_h.SCI_ERR_OK());
+        Memory.setIfWanted(status, SCI_ERR_OK());
         return event.reason();
     }
 }

@@ -14,7 +14,7 @@ import org.jrdma.soft.sisci.host.PacketSocket;
  */
 public final class Connection {
 
-    private final Switchboard switchboard;
+    private final ConnectionManager manager;
     private final int socket;
     private final MemorySegment buffer = Arena.ofAuto().allocate(Message.MOST_BYTES, 8);
     private final ArrayDeque<Message> waiting = new ArrayDeque<>();
@@ -26,8 +26,8 @@ public final class Connection {
     private volatile int node;
     private volatile int member = -1;
 
-    Connection(Switchboard switchboard, int socket) {
-        this.switchboard = switchboard;
+    Connection(ConnectionManager manager, int socket) {
+        this.manager = manager;
         this.socket = socket;
     }
 
@@ -75,13 +75,13 @@ public final class Connection {
     private void add(Message message) {
         waiting.addLast(message);
         if (waiting.size() == 1 && !sendWaiting()) {
-            switchboard.wake();
+            manager.wake();
         }
     }
 
-    /** Answers a question. */
-    public void answer(Message question, int error, long value) {
-        send(Message.of(Message.Kind.ANSWER, error, 0, 0, value).numbered(question.correlation()));
+    /** Answers a request. */
+    public void answer(Message request, int error, long value) {
+        send(Message.of(Message.Kind.ANSWER, error, 0, 0, value).numbered(request.correlation()));
     }
 
     /** Whether the other has gone. */

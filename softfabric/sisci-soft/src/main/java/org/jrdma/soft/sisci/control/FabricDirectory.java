@@ -29,13 +29,13 @@ import org.jrdma.soft.sisci.host.PacketSocket;
  * answers. Numbers of processes say nothing, since containers that share a directory do not share
  * those.
  *
- * <p>Safe for use by several threads.
+ * <p>Safe for use by multiple threads.
  */
 public final class FabricDirectory implements AutoCloseable {
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
             PosixFilePermissions.fromString("rwx------");
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(10);
     private static final long PAUSE_NANOS = 200_000;
 
     private final Path path;
@@ -118,7 +118,7 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     private void lockFile() throws FabricException {
-        var deadline = Deadline.after(PATIENCE);
+        var deadline = Deadline.after(LOCK_TIMEOUT);
         while (!Host.tryLock(descriptor)) {
             if (deadline.hasPassed()) {
                 throw deadline.missed("Another process did not let go of " + path);

@@ -12,7 +12,7 @@ import java.util.Optional;
  * What processes tell each other.
  *
  * @param kind what it is about, which says what the numbers are
- * @param correlation the number of the question that it is, or that it answers; 0 for neither
+ * @param correlation the number of the request that it is, or that it answers; 0 for neither
  * @param subject what it is about: a segment, a number, a connection
  * @param first a number
  * @param second a number
@@ -37,7 +37,7 @@ public record Message(
     public enum Kind {
         /** The first of a connection. subject: the sender's node. first: its member. */
         HELLO,
-        /** Answers a question. subject: an error code. value: what was asked for. */
+        /** Answers a request. subject: an error code. value: what was asked for. */
         ANSWER,
         /** Asks to be connected. subject: segment. first: adapter. second: connection. */
         CONNECT_SEGMENT,

@@ -5,7 +5,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one thread on which a program's callbacks run, in the order of what they tell. */
+/** The thread that runs the callbacks of a program, in the order of the events. */
 final class CallbackThread implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallbackThread.class);

@@ -1,35 +1,46 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
-/** What everything that a program makes belongs to. In C: {@code sci_desc_t}. */
+/** The owner of the objects that a program creates. In C: {@code sci_desc_t}. */
 public final class Descriptor {
 
-    private final Member member;
+    private final MemberContext context;
     private int objects;
     private boolean closed;
 
-    Descriptor(Member member) {
-        this.member = member;
+    Descriptor(MemberContext context) {
+        this.context = context;
     }
 
-    /** The process that it belongs to. */
-    public Member member() {
-        return member;
+    MemberContext context() {
+        return context;
     }
 
     synchronized void add() {
-        Refusal.when(closed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(closed, SCI_ERR_ILLEGAL_PARAMETER());
         objects++;
+    }
+
+    /** Adds an object, unless its creation fails. */
+    <T> T add(SciException.HostCall<T> creation) {
+        add();
+        try {
+            return SciException.translate(creation);
+        } catch (RuntimeException e) {
+            remove();
+            throw e;
+        }
     }
 
     synchronized void remove() {
         objects--;
     }
 
-    /** Ends it. */
+    /** Closes the descriptor, which must have no object. */
     public synchronized void close() {
-        Refusal.when(objects > 0, sisci_h.SCI_ERR_BUSY());
+        throwIf(objects > 0, SCI_ERR_BUSY());
         closed = true;
     }
 }

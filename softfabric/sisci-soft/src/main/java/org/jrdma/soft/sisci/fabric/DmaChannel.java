@@ -1,73 +1,68 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.HashSet;
 import java.util.Set;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a DMA engine that a program has for itself, or shares. Here a transfer takes no other
- * way for it; it is kept in order as hardware's would have to be. In C: {@code sci_dma_channel_t}.
+ * A channel of a DMA engine, exclusive or shared. It does not change how transfers are made; only
+ * its state is checked as on hardware. In C: {@code sci_dma_channel_t}.
  */
 public final class DmaChannel {
 
-    /** How many an engine has. */
-    public static final int NUMBER = 4;
+    /** The number of channels of an engine. */
+    public static final int NUMBER = DmaChannelAllocator.CHANNELS;
 
     private final Descriptor descriptor;
-    private final Channels.Taken taken;
+    private final DmaChannelAllocator.Taken taken;
     private final Set<Object> prepared = new HashSet<>();
     private @Nullable DmaQueue queue;
 
-    private DmaChannel(Descriptor descriptor, Channels.Taken taken) {
+    private DmaChannel(Descriptor descriptor, DmaChannelAllocator.Taken taken) {
         this.descriptor = descriptor;
         this.taken = taken;
     }
 
-    /** Takes one. In C: {@code SCIRequestDMAChannel}. */
+    /** Takes a channel. In C: {@code SCIRequestDMAChannel}. */
     public static DmaChannel request(
             Descriptor descriptor, int adapter, int type, int number, int flags) {
-        Refusal.when(
-                (flags & ~sisci_h.SCI_FLAG_DMA_CHANNEL_SHARED()) != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        descriptor.member().checkAdapter(adapter);
-        Refusal.when(
-                type < sisci_h.SCI_DMA_TYPE_DONTCARE() || type > sisci_h.SCI_DMA_TYPE_TRANSPARENT(),
-                sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(
-                number != sisci_h.SCI_DMA_CHANNEL_ID_DONTCARE()
+        Flags.checkAllowed(flags, SCI_FLAG_DMA_CHANNEL_SHARED());
+        descriptor.context().topology().checkAdapter(adapter);
+        throwIf(
+                type < SCI_DMA_TYPE_DONTCARE() || type > SCI_DMA_TYPE_TRANSPARENT(),
+                SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(
+                number != SCI_DMA_CHANNEL_ID_DONTCARE()
                         && Integer.compareUnsigned(number, NUMBER) >= 0,
-                sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        var taken = descriptor.member().channels().take(adapter, type, number, flags != 0);
-        try {
-            descriptor.add();
-        } catch (Refusal e) {
-            descriptor.member().channels().giveBack(taken);
-            throw e;
-        }
-        return new DmaChannel(descriptor, taken);
+                SCI_ERR_ILLEGAL_PARAMETER());
+        var channels = descriptor.context().channels();
+        return descriptor.add(
+                () -> new DmaChannel(descriptor, channels.take(adapter, type, number, flags != 0)));
     }
 
-    /** Lets a queue's transfers go this way. In C: {@code SCIAssignDMAChannel}. */
+    /** Assigns a queue. In C: {@code SCIAssignDMAChannel}. */
     public synchronized void assign(DmaQueue newQueue) {
-        Refusal.when(queue != null, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(queue != null, SCI_ERR_ILLEGAL_OPERATION());
         queue = newQueue;
     }
 
     /** Prepares a segment. In C: {@code SCIPrepareLocalSegmentForDMA}, and of remote ones. */
     public synchronized void prepare(Object segment) {
-        Refusal.when(!prepared.add(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!prepared.add(segment), SCI_ERR_ILLEGAL_OPERATION());
     }
 
-    /** Undoes that. */
+    /** Ends the preparation of a segment. */
     public synchronized void unprepare(Object segment) {
-        Refusal.when(!prepared.remove(segment), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!prepared.remove(segment), SCI_ERR_ILLEGAL_OPERATION());
     }
 
-    /** Gives it back. In C: {@code SCIReturnDMAChannel}. */
+    /** Returns the channel. In C: {@code SCIReturnDMAChannel}. */
     public synchronized void giveBack() {
-        Refusal.when(!prepared.isEmpty(), sisci_h.SCI_ERR_BUSY());
-        descriptor.member().channels().giveBack(taken);
+        throwIf(!prepared.isEmpty(), SCI_ERR_BUSY());
+        descriptor.context().channels().giveBack(taken);
         descriptor.remove();
     }
 }

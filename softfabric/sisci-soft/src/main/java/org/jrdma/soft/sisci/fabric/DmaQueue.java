@@ -1,43 +1,43 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.MappedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies memory while its program does something else, one transfer at a time. In C: {@code
- * sci_dma_queue_t}. Safe for use by several threads.
+ * A queue of a DMA engine, which makes one transfer at a time. In C: {@code sci_dma_queue_t}. Safe
+ * for use by multiple threads.
  */
 public final class DmaQueue {
 
-    /** The most pieces that any transfer can have. */
+    /** The maximum number of pieces of a transfer. */
     public static final int MOST_PIECES = 256;
 
     private static final int ENGINES =
-            sisci_h.SCI_FLAG_DMA_ADAPTER()
-                    | sisci_h.SCI_FLAG_DMA_SYSDMA()
-                    | sisci_h.SCI_FLAG_DMA_GLOBAL();
+            SCI_FLAG_DMA_ADAPTER() | SCI_FLAG_DMA_SYSDMA() | SCI_FLAG_DMA_GLOBAL();
     private static final int TRANSFER_FLAGS =
-            sisci_h.SCI_FLAG_USE_CALLBACK()
-                    | sisci_h.SCI_FLAG_DMA_WAIT()
-                    | sisci_h.SCI_FLAG_DMA_READ()
-                    | sisci_h.SCI_FLAG_DMA_USER_MEM()
-                    | sisci_h.SCI_FLAG_BROADCAST()
+            SCI_FLAG_USE_CALLBACK()
+                    | SCI_FLAG_DMA_WAIT()
+                    | SCI_FLAG_DMA_READ()
+                    | SCI_FLAG_DMA_USER_MEM()
+                    | SCI_FLAG_BROADCAST()
                     | ENGINES;
 
-    /** What is copied before the next look at whether to go on. */
+    /** The bytes that are copied between two checks for an abort. */
     private static final long CHUNK_BYTES = 256 << 10;
 
     private final Descriptor descriptor;
-    private final Member member;
+    private final MemberContext context;
     private final int adapter;
     private final int maxEntries;
-    private int state = sisci_h.SCI_DMAQUEUE_IDLE();
+    private int state = SCI_DMAQUEUE_IDLE();
     private boolean hasCallback;
     private boolean removed;
     private volatile boolean aborted;
@@ -47,23 +47,21 @@ public final class DmaQueue {
 
     private DmaQueue(Descriptor descriptor, int adapter, int maxEntries) {
         this.descriptor = descriptor;
-        this.member = descriptor.member();
+        this.context = descriptor.context();
         this.adapter = adapter;
         this.maxEntries = maxEntries;
     }
 
-    /** Refuses flags that are of no engine, or of several. */
+    /** Fails for flags of no engine or of several. */
     public static void checkEngine(int flags) {
-        Refusal.when(
-                (flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        throwIf((flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1, SCI_ERR_ILLEGAL_FLAG());
     }
 
-    /** Makes a queue. In C: {@code SCICreateDMAQueue}. */
+    /** Creates a queue. In C: {@code SCICreateDMAQueue}. */
     public static DmaQueue create(Descriptor descriptor, int adapter, int maxEntries) {
-        descriptor.member().checkAdapter(adapter);
-        Refusal.when(maxEntries <= 0, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(maxEntries > MOST_PIECES, sisci_h.SCI_ERR_MAX_ENTRIES());
+        descriptor.context().topology().checkAdapter(adapter);
+        throwIf(maxEntries <= 0, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(maxEntries > MOST_PIECES, SCI_ERR_MAX_ENTRIES());
         descriptor.add();
         return new DmaQueue(descriptor, adapter, maxEntries);
     }
@@ -73,16 +71,14 @@ public final class DmaQueue {
             LocalSegment local,
             RemoteSegment remote,
             List<Piece> pieces,
-            Outlet.@Nullable Callback<Integer> callback,
+            EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        Refusal.when(
-                OwnSegment.has(flags, sisci_h.SCI_FLAG_DMA_USER_MEM()),
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        var pulls = OwnSegment.has(flags, sisci_h.SCI_FLAG_DMA_READ());
-        local.step(
+        throwIf(Flags.has(flags, SCI_FLAG_DMA_USER_MEM()), SCI_ERR_ILLEGAL_FLAG());
+        var pulls = Flags.has(flags, SCI_FLAG_DMA_READ());
+        local.apply(
                 pulls
-                        ? LocalSegment.Step.REQUIRE_PREPARED_AS_TARGET
-                        : LocalSegment.Step.REQUIRE_PREPARED,
+                        ? LocalSegment.Operation.REQUIRE_PREPARED_AS_TARGET
+                        : LocalSegment.Operation.REQUIRE_PREPARED,
                 adapter,
                 0);
         for (var piece : pieces) {
@@ -90,7 +86,7 @@ public final class DmaQueue {
         }
         var address = local.hold();
         try {
-            start(new Transfer(address, remote, pieces, flags, local::release), callback);
+            start(new Transfer(address, remote.memory(), pieces, flags, local::release), callback);
         } catch (RuntimeException e) {
             local.release();
             throw e;
@@ -103,16 +99,16 @@ public final class DmaQueue {
             long bytes,
             RemoteSegment remote,
             long remoteOffset,
-            Outlet.@Nullable Callback<Integer> callback,
+            EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        var pulls = OwnSegment.has(flags, sisci_h.SCI_FLAG_DMA_READ());
-        Refusal.when(
+        var pulls = Flags.has(flags, SCI_FLAG_DMA_READ());
+        throwIf(
                 bytes < 0 || !MappedMemory.isThere(address, bytes, pulls),
-                sisci_h.SCI_ERR_ILLEGAL_ADDRESS());
+                SCI_ERR_ILLEGAL_ADDRESS());
         start(
                 new Transfer(
                         address,
-                        remote,
+                        remote.memory(),
                         List.of(new Piece(0, remoteOffset, bytes)),
                         flags,
                         () -> {}),
@@ -120,64 +116,60 @@ public final class DmaQueue {
     }
 
     private record Transfer(
-            long address, RemoteSegment remote, List<Piece> pieces, int flags, Runnable release) {
+            long address, RemoteMemory remote, List<Piece> pieces, int flags, Runnable release) {
 
         boolean pulls() {
-            return OwnSegment.has(flags, sisci_h.SCI_FLAG_DMA_READ());
+            return Flags.has(flags, SCI_FLAG_DMA_READ());
         }
     }
 
     private static void checkRange(long offset, long bytes, long available) {
-        Refusal.when(
+        throwIf(
                 offset < 0 || bytes < 0 || bytes > available || offset > available - bytes,
-                sisci_h.SCI_ERR_OUT_OF_RANGE());
+                SCI_ERR_OUT_OF_RANGE());
     }
 
-    private void start(Transfer transfer, Outlet.@Nullable Callback<Integer> callback) {
+    private void start(Transfer transfer, EventQueue.@Nullable Callback<Integer> callback) {
         var flags = transfer.flags();
         var remote = transfer.remote();
-        Refusal.when((flags & ~TRANSFER_FLAGS) != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, TRANSFER_FLAGS);
         checkEngine(flags & ENGINES);
-        var waits = OwnSegment.has(flags, sisci_h.SCI_FLAG_DMA_WAIT());
-        Refusal.when(waits && callback != null, sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        var toGroup = remote.node() == sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL();
-        Refusal.when(
-                toGroup
-                        && (transfer.pulls()
-                                || !OwnSegment.has(flags, sisci_h.SCI_FLAG_BROADCAST())),
-                sisci_h.SCI_ERR_ILLEGAL_OPERATION());
-        Refusal.when(
+        var waits = Flags.has(flags, SCI_FLAG_DMA_WAIT());
+        throwIf(waits && callback != null, SCI_ERR_ILLEGAL_FLAG());
+        var toGroup = remote.isGroup();
+        throwIf(
+                toGroup && (transfer.pulls() || !Flags.has(flags, SCI_FLAG_BROADCAST())),
+                SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(
                 transfer.pieces().size() > maxEntries || transfer.pieces().isEmpty(),
-                sisci_h.SCI_ERR_MAX_ENTRIES());
+                SCI_ERR_MAX_ENTRIES());
         for (var piece : transfer.pieces()) {
             checkRange(piece.remoteOffset(), piece.bytes(), remote.bytes());
         }
         remote.hold();
         synchronized (this) {
-            if (removed || remote.link() == RemoteSegment.Link.LOST || isPosted()) {
+            if (removed || remote.link() == RemoteMemory.Link.LOST || isPosted()) {
                 remote.release();
-                Refusal.when(isPosted(), sisci_h.SCI_ERR_BUSY());
-                throw new Refusal(
-                        removed
-                                ? sisci_h.SCI_ERR_ILLEGAL_PARAMETER()
-                                : sisci_h.SCI_ERR_SEGMENT_NOT_CONNECTED());
+                throwIf(isPosted(), SCI_ERR_BUSY());
+                throw new SciException(
+                        removed ? SCI_ERR_ILLEGAL_PARAMETER() : SCI_ERR_SEGMENT_NOT_CONNECTED());
             }
-            state = sisci_h.SCI_DMAQUEUE_POSTED();
+            state = SCI_DMAQUEUE_POSTED();
             aborted = false;
             hasCallback = callback != null;
         }
-        var outlet = callback == null ? null : member.newOutlet(callback);
-        member.workers().execute(() -> run(transfer, outlet));
+        var events = callback == null ? null : new EventQueue<>(context.callbacks(), callback);
+        context.workers().execute(() -> run(transfer, events));
         if (waits) {
             awaitEnd(Long.MAX_VALUE);
-            Refusal.when(state() != sisci_h.SCI_DMAQUEUE_DONE(), sisci_h.SCI_ERR_TRANSFER_FAILED());
+            throwIf(state() != SCI_DMAQUEUE_DONE(), SCI_ERR_TRANSFER_FAILED());
         }
     }
 
-    private void run(Transfer transfer, @Nullable Outlet<Integer> outlet) {
-        var end = sisci_h.SCI_DMAQUEUE_ERROR();
+    private void run(Transfer transfer, @Nullable EventQueue<Integer> events) {
+        var end = SCI_DMAQUEUE_ERROR();
         try {
-            delay(member.options().trouble().delay());
+            delay(context.faults().delay());
             end = copy(transfer);
         } finally {
             transfer.remote().release();
@@ -186,8 +178,8 @@ public final class DmaQueue {
                 state = end;
                 notifyAll();
             }
-            if (outlet != null) {
-                outlet.put(status(end));
+            if (events != null) {
+                events.put(status(end));
             }
         }
     }
@@ -206,12 +198,10 @@ public final class DmaQueue {
     }
 
     private static int status(int end) {
-        if (end == sisci_h.SCI_DMAQUEUE_DONE()) {
-            return sisci_h.SCI_ERR_OK();
+        if (end == SCI_DMAQUEUE_DONE()) {
+            return SCI_ERR_OK();
         }
-        return end == sisci_h.SCI_DMAQUEUE_ABORTED()
-                ? sisci_h.SCI_ERR_CANCELLED()
-                : sisci_h.SCI_ERR_TRANSFER_FAILED();
+        return end == SCI_DMAQUEUE_ABORTED() ? SCI_ERR_CANCELLED() : SCI_ERR_TRANSFER_FAILED();
     }
 
     private int copy(Transfer transfer) {
@@ -220,23 +210,23 @@ public final class DmaQueue {
         for (var piece : transfer.pieces()) {
             for (var done = 0L; done < piece.bytes(); done += CHUNK_BYTES) {
                 if (aborted) {
-                    return sisci_h.SCI_DMAQUEUE_ABORTED();
+                    return SCI_DMAQUEUE_ABORTED();
                 }
                 copy(transfer, piece, done, Math.min(CHUNK_BYTES, piece.bytes() - done));
             }
         }
-        return remote.link() == RemoteSegment.Link.UP && cuts == remote.cuts()
-                ? sisci_h.SCI_DMAQUEUE_DONE()
-                : sisci_h.SCI_DMAQUEUE_ERROR();
+        return remote.link() == RemoteMemory.Link.UP && cuts == remote.cuts()
+                ? SCI_DMAQUEUE_DONE()
+                : SCI_DMAQUEUE_ERROR();
     }
 
-    private static void copy(Transfer transfer, Piece piece, long done, long bytes) {
+    private void copy(Transfer transfer, Piece piece, long done, long bytes) {
         var local =
                 Downcalls.memoryAt(
                         MemorySegment.ofAddress(transfer.address() + piece.localOffset() + done),
                         bytes);
-        for (var target : transfer.remote().targets()) {
-            var there = target.window().memory().asSlice(piece.remoteOffset() + done, bytes);
+        for (var connection : transfer.remote().connections()) {
+            var there = connection.window().memory().asSlice(piece.remoteOffset() + done, bytes);
             if (transfer.pulls()) {
                 local.copyFrom(there);
             } else {
@@ -244,67 +234,44 @@ public final class DmaQueue {
             }
         }
         if (!transfer.pulls()) {
-            transfer.remote()
-                    .member()
-                    .pump()
-                    .sentPast(transfer.remote(), local, piece.remoteOffset() + done);
+            context.writeBuffers().bypassed(transfer.remote(), local, piece.remoteOffset() + done);
         }
     }
 
     private synchronized boolean isPosted() {
-        return state == sisci_h.SCI_DMAQUEUE_POSTED();
+        return state == SCI_DMAQUEUE_POSTED();
     }
 
-    /** How far it is. In C: {@code SCIDMAQueueState}. */
+    /** The state of the last transfer. In C: {@code SCIDMAQueueState}. */
     public synchronized int state() {
         return state;
     }
 
-    /** Waits for the end of what was started. In C: {@code SCIWaitForDMAQueue}. */
+    /** Waits for the end of the transfer. In C: {@code SCIWaitForDMAQueue}. */
     public int await(int milliseconds) {
         synchronized (this) {
-            Refusal.when(
-                    hasCallback || state == sisci_h.SCI_DMAQUEUE_IDLE(),
-                    sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+            throwIf(hasCallback || state == SCI_DMAQUEUE_IDLE(), SCI_ERR_ILLEGAL_OPERATION());
         }
-        awaitEnd(
-                milliseconds == sisci_h.SCI_INFINITE_TIMEOUT()
-                        ? Long.MAX_VALUE
-                        : TimeUnit.MILLISECONDS.toNanos(Integer.toUnsignedLong(milliseconds)));
-        Refusal.when(isPosted(), sisci_h.SCI_ERR_TIMEOUT());
+        awaitEnd(UninterruptibleWait.nanos(milliseconds));
+        throwIf(isPosted(), SCI_ERR_TIMEOUT());
         return state();
     }
 
     private synchronized void awaitEnd(long nanos) {
-        var start = System.nanoTime();
-        var interrupted = false;
-        while (isPosted()) {
-            var left = nanos - (System.nanoTime() - start);
-            if (left <= 0) {
-                break;
-            }
-            try {
-                TimeUnit.NANOSECONDS.timedWait(this, left);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        UninterruptibleWait.until(this, nanos, () -> !isPosted());
     }
 
     /** Ends a transfer early. In C: {@code SCIAbortDMAQueue}. */
     public synchronized void abort() {
-        Refusal.when(state == sisci_h.SCI_DMAQUEUE_IDLE(), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(state == SCI_DMAQUEUE_IDLE(), SCI_ERR_ILLEGAL_OPERATION());
         aborted = true;
         notifyAll();
     }
 
-    /** Ends it. In C: {@code SCIRemoveDMAQueue}. */
+    /** Removes the queue. In C: {@code SCIRemoveDMAQueue}. */
     public synchronized void remove() {
-        Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(isPosted(), sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(isPosted(), SCI_ERR_ILLEGAL_OPERATION());
         removed = true;
         descriptor.remove();
     }

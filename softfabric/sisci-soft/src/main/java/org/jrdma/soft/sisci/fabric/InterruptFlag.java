@@ -1,16 +1,17 @@
 package org.jrdma.soft.sisci.fabric;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a segment where stores of others interrupt this process. In C: a {@code
- * sci_local_interrupt_t} too. Safe for use by several threads.
+ * A word of a segment whose stores by other processes interrupt this process. In C: a {@code
+ * sci_local_interrupt_t} too. Safe for use by multiple threads.
  *
  * <p>A conditional one counts in its place what is stored there, from zero where it is enabled,
  * from {@link #DISABLED} where it is not: whoever adds one and finds no zero does not interrupt.
@@ -20,20 +21,20 @@ public final class InterruptFlag {
     private static final VarHandle WORD = JAVA_INT.varHandle();
     private static final int DISABLED = 1 << 30;
 
-    private final OwnSegment segment;
+    private final CreatedSegment segment;
     private final long offset;
     private final boolean conditional;
     private final MemorySegment memory;
-    private final Outlet<LocalInterrupt.Triggered> triggers;
+    private final EventQueue<LocalInterrupt.Triggered> triggers;
     private boolean enabled = true;
     private boolean removed;
 
     private InterruptFlag(
-            OwnSegment segment,
+            CreatedSegment segment,
             long offset,
             boolean conditional,
             MemorySegment memory,
-            Outlet<LocalInterrupt.Triggered> triggers) {
+            EventQueue<LocalInterrupt.Triggered> triggers) {
         this.segment = segment;
         this.offset = offset;
         this.conditional = conditional;
@@ -41,34 +42,30 @@ public final class InterruptFlag {
         this.triggers = triggers;
     }
 
-    /** Makes one. In C: {@code SCIRegisterInterruptFlag}. */
+    /** Registers a flag. In C: {@code SCIRegisterInterruptFlag}. */
     public static InterruptFlag register(
             LocalSegment segment,
             int adapter,
             int offset,
-            Outlet.@Nullable Callback<LocalInterrupt.Triggered> callback,
+            EventQueue.@Nullable Callback<LocalInterrupt.Triggered> callback,
             int flags) {
-        Refusal.when(
-                (flags
-                                & ~(sisci_h.SCI_FLAG_USE_CALLBACK()
-                                        | sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()))
-                        != 0,
-                sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        if (!(segment instanceof OwnSegment own)) {
-            throw new Refusal(sisci_h.SCI_ERR_ILLEGAL_OPERATION()); // stores are told its maker
+        Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK() | SCI_FLAG_CONDITIONAL_INTERRUPT());
+        if (!(segment instanceof CreatedSegment own)) {
+            throw new SciException(SCI_ERR_ILLEGAL_OPERATION()); // only the process that created it
+            // receives stores
         }
-        own.member().checkAdapter(adapter);
-        Refusal.when(offset % Integer.BYTES != 0, sisci_h.SCI_ERR_OFFSET_ALIGNMENT());
+        own.context().topology().checkAdapter(adapter);
+        throwIf(offset % Integer.BYTES != 0, SCI_ERR_OFFSET_ALIGNMENT());
         var place = Integer.toUnsignedLong(offset);
-        Refusal.when(place > own.bytes() - Integer.BYTES, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        throwIf(place > own.bytes() - Integer.BYTES, SCI_ERR_OUT_OF_RANGE());
         var address = own.hold() + place;
         var flag =
                 new InterruptFlag(
                         own,
                         place,
-                        OwnSegment.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()),
+                        Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()),
                         Downcalls.memoryAt(MemorySegment.ofAddress(address), Integer.BYTES),
-                        own.member().newTriggerOutlet(callback));
+                        EventQueue.unbounded(own.context().callbacks(), callback));
         try {
             own.add(flag);
             return flag;
@@ -82,7 +79,7 @@ public final class InterruptFlag {
         return offset;
     }
 
-    /** Somebody has stored there, and found that it is to interrupt. */
+    /** A process has stored, and found that the store is to interrupt. */
     void stored(boolean counted) {
         if (counted == conditional) {
             triggers.put(LocalInterrupt.Triggered.PLAIN, 1);
@@ -93,9 +90,7 @@ public final class InterruptFlag {
     public synchronized void enable() {
         check();
         var before = (int) WORD.getVolatile(memory, 0L);
-        Refusal.when(
-                !WORD.compareAndSet(memory, 0L, before, 0),
-                sisci_h.SCI_ERR_COND_INT_RACE_PROBLEM());
+        throwIf(!WORD.compareAndSet(memory, 0L, before, 0), SCI_ERR_COND_INT_RACE_PROBLEM());
         enabled = true;
     }
 
@@ -110,13 +105,13 @@ public final class InterruptFlag {
     public synchronized int count() {
         check();
         var count = (int) WORD.getVolatile(memory, 0L) - (enabled ? 0 : DISABLED);
-        Refusal.when(count < 0 || count >= DISABLED, sisci_h.SCI_ERR_OVERFLOW());
+        throwIf(count < 0 || count >= DISABLED, SCI_ERR_OVERFLOW());
         return count;
     }
 
     private void check() {
-        Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
-        Refusal.when(!conditional, sisci_h.SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(!conditional, SCI_ERR_ILLEGAL_OPERATION());
     }
 
     /** Waits for an interrupt. In C: {@code SCIWaitForInterrupt}. */
@@ -124,10 +119,10 @@ public final class InterruptFlag {
         var _ = triggers.await(milliseconds, true);
     }
 
-    /** Ends it. In C: {@code SCIRemoveInterrupt}. */
+    /** Removes the flag. In C: {@code SCIRemoveInterrupt}. */
     public void remove() {
         synchronized (this) {
-            Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
             removed = true;
         }
         segment.remove(this);

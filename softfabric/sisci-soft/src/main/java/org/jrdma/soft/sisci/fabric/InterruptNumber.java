@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.fabric;
 import org.jrdma.soft.sisci.control.Entry;
 
 /**
- * What identifies an interrupt of a node: those with data are numbered apart.
+ * The number of an interrupt of a node. Interrupts with data are numbered separately.
  *
  * @param carriesData whether it does
  * @param number its number

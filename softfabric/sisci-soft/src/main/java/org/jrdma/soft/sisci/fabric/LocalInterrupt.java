@@ -1,18 +1,19 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 /**
- * What others can trigger in this process. In C: {@code sci_local_interrupt_t} and {@code
- * sci_local_data_interrupt_t}. Safe for use by several threads.
+ * An interrupt of this process. In C: {@code sci_local_interrupt_t} and {@code
+ * sci_local_data_interrupt_t}. Safe for use by multiple threads.
  */
 public final class LocalInterrupt {
 
-    /** A trigger: its data, and whoever wants to know that it was taken. */
+    /** A trigger: its data, and an action to run when the program takes it. */
     @SuppressWarnings("ArrayRecordComponent") // the same data is meant, not the like
     public record Triggered(byte[] data, Runnable taken) {
 
-        /** One without data, which is like any other. */
+        /** A trigger without data. */
         static final Triggered PLAIN = new Triggered(new byte[0], () -> {});
     }
 
@@ -20,7 +21,7 @@ public final class LocalInterrupt {
     private final Descriptor descriptor;
     private final InterruptNumber number;
     private final boolean counts;
-    private final Outlet<Triggered> triggers;
+    private final EventQueue<Triggered> triggers;
     private boolean removed;
 
     LocalInterrupt(
@@ -28,7 +29,7 @@ public final class LocalInterrupt {
             Descriptor descriptor,
             InterruptNumber number,
             boolean counts,
-            Outlet<Triggered> triggers) {
+            EventQueue<Triggered> triggers) {
         this.all = all;
         this.descriptor = descriptor;
         this.number = number;
@@ -36,7 +37,7 @@ public final class LocalInterrupt {
         this.triggers = triggers;
     }
 
-    /** By which others know it. */
+    /** The number by which processes connect. */
     public int number() {
         return number.number();
     }
@@ -50,7 +51,7 @@ public final class LocalInterrupt {
         return number;
     }
 
-    /** So often, or once where it does not count. */
+    /** Triggers several times, or once if the interrupt does not count. */
     void trigger(int times) {
         if (counts) {
             triggers.put(Triggered.PLAIN, times);
@@ -59,33 +60,33 @@ public final class LocalInterrupt {
         }
     }
 
-    /** With data, which no one loses: senders are held back by what is not taken. */
+    /** Triggers with data. No trigger is lost, because the sender limits what is not taken. */
     void trigger(Triggered triggered) {
         triggers.put(triggered);
     }
 
-    /** Waits for a trigger, which is one less then. */
+    /** Waits for a trigger and takes it. */
     public void await(int milliseconds) {
         var _ = triggers.await(milliseconds, true);
     }
 
     /**
-     * Waits for a trigger's data, which stays where it is if it is too long.
+     * Waits for a trigger's data, and takes it unless it is too long.
      *
-     * @param room how many bytes there are for it
+     * @param room the number of bytes for the data
      */
     public byte[] awaitData(int milliseconds, long room) {
         var triggered = triggers.await(milliseconds, false);
-        Refusal.when(triggered.data().length > room, sisci_h.SCI_ERR_OVERFLOW());
+        throwIf(triggered.data().length > room, SCI_ERR_OVERFLOW());
         triggered = triggers.await(milliseconds, true);
         triggered.taken().run();
         return triggered.data();
     }
 
-    /** Ends it. */
+    /** Removes the interrupt. */
     public void remove() {
         synchronized (this) {
-            Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
             removed = true;
         }
         all.remove(this);

@@ -1,89 +1,87 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
 
-/** The interrupts of a process, and who is connected to them. Safe for use by several threads. */
+/**
+ * The interrupts of a process, and the processes that are connected to them. Safe for use by
+ * multiple threads.
+ */
 public final class LocalInterrupts {
 
     private static final int FLAGS =
-            sisci_h.SCI_FLAG_USE_CALLBACK()
-                    | sisci_h.SCI_FLAG_FIXED_INTNO()
-                    | sisci_h.SCI_FLAG_SHARED_INT()
-                    | sisci_h.SCI_FLAG_COUNTING_INT();
+            SCI_FLAG_USE_CALLBACK()
+                    | SCI_FLAG_FIXED_INTNO()
+                    | SCI_FLAG_SHARED_INT()
+                    | SCI_FLAG_COUNTING_INT();
 
-    private final Member member;
+    private final MemberContext context;
+    private final FabricClient fabric;
     private final Map<InterruptNumber, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
 
-    /** Who is connected: by a number of its own choice. */
+    /** A process that is connected, by a number that it has chosen. */
     private record Caller(Connection connection, int number) {}
 
-    /** All that have one number. */
+    /** The interrupts that share a number. */
     private record Shared(
             Entry entry, int adapter, boolean isShared, List<LocalInterrupt> interrupts) {}
 
-    LocalInterrupts(Member member) {
-        this.member = member;
+    LocalInterrupts(MemberContext context) {
+        this.context = context;
+        this.fabric = context.fabric();
     }
 
-    /** Makes one. In C: {@code SCICreateInterrupt}, {@code SCICreateDataInterrupt}. */
+    /** Creates an interrupt. In C: {@code SCICreateInterrupt}, {@code SCICreateDataInterrupt}. */
     public LocalInterrupt create(
             Descriptor descriptor,
             boolean carriesData,
             int adapter,
             int wantedNumber,
-            Outlet.@Nullable Callback<LocalInterrupt.Triggered> callback,
+            EventQueue.@Nullable Callback<LocalInterrupt.Triggered> callback,
             int flags) {
-        Refusal.when(
-                OwnSegment.has(flags, sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()),
-                sisci_h.SCI_ERR_FLAG_NOT_IMPLEMENTED());
-        Refusal.when((flags & ~FLAGS) != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
-        member.checkAdapter(adapter);
-        descriptor.add();
-        try {
-            return member.directory()
-                    .locked(() -> {
-                        var fixed = OwnSegment.has(flags, sisci_h.SCI_FLAG_FIXED_INTNO());
-                        var shared = OwnSegment.has(flags, sisci_h.SCI_FLAG_SHARED_INT());
-                        var number =
-                                new InterruptNumber(
-                                        carriesData,
-                                        fixed ? wantedNumber : freeNumber(carriesData));
-                        var interrupt =
-                                new LocalInterrupt(
-                                        this,
-                                        descriptor,
-                                        number,
-                                        OwnSegment.has(flags, sisci_h.SCI_FLAG_COUNTING_INT()),
-                                        member.newTriggerOutlet(callback));
-                        add(interrupt, adapter, shared);
-                        return interrupt;
-                    });
-        } catch (FabricException e) {
-            descriptor.remove();
-            throw Refusal.of(e);
-        } catch (RuntimeException e) {
-            descriptor.remove();
-            throw e;
-        }
+        throwIf(Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()), SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        Flags.checkAllowed(flags, FLAGS);
+        context.topology().checkAdapter(adapter);
+        return descriptor.add(() ->
+                fabric.directory()
+                        .locked(() -> {
+                            var fixed = Flags.has(flags, SCI_FLAG_FIXED_INTNO());
+                            var shared = Flags.has(flags, SCI_FLAG_SHARED_INT());
+                            var number =
+                                    new InterruptNumber(
+                                            carriesData,
+                                            fixed ? wantedNumber : freeNumber(carriesData));
+                            var interrupt =
+                                    new LocalInterrupt(
+                                            this,
+                                            descriptor,
+                                            number,
+                                            Flags.has(flags, SCI_FLAG_COUNTING_INT()),
+                                            EventQueue.unbounded(context.callbacks(), callback));
+                            add(interrupt, adapter, shared);
+                            return interrupt;
+                        }));
     }
 
     private int freeNumber(boolean carriesData) {
         var kind = new InterruptNumber(carriesData, 0).kind();
         var used =
-                member.entries().stream()
-                        .filter(entry -> entry.node() == member.node() && entry.kind() == kind)
+                fabric.entries().stream()
+                        .filter(entry -> entry.node() == fabric.node() && entry.kind() == kind)
                         .map(Entry::number)
                         .collect(Collectors.toSet());
         var free = 0;
@@ -98,20 +96,20 @@ public final class LocalInterrupts {
         var number = interrupt.identity();
         var there = byNumber.get(number);
         if (there != null) {
-            Refusal.when(
+            throwIf(
                     !isShared || !there.isShared() || there.adapter() != adapter,
-                    sisci_h.SCI_ERR_SEGMENTID_USED()); // as INTNO_USED
+                    SCI_ERR_SEGMENTID_USED()); // as INTNO_USED
             there.interrupts().add(interrupt);
             return;
         }
-        if (member.find(member.node(), number.kind(), number.number()).isPresent()) {
-            member.directory().sweep(); // its owner may have been killed
-            Refusal.when(
-                    member.find(member.node(), number.kind(), number.number()).isPresent(),
-                    sisci_h.SCI_ERR_SEGMENTID_USED());
+        if (fabric.find(fabric.node(), number.kind(), number.number()).isPresent()) {
+            fabric.directory().sweep(); // its owner may have been killed
+            throwIf(
+                    fabric.find(fabric.node(), number.kind(), number.number()).isPresent(),
+                    SCI_ERR_SEGMENTID_USED());
         }
-        var entry = new Entry(member.node(), number.kind(), number.number(), member.number());
-        member.directory().mark(entry);
+        var entry = new Entry(fabric.node(), number.kind(), number.number(), fabric.number());
+        fabric.directory().mark(entry);
         byNumber.put(
                 number,
                 new Shared(
@@ -131,44 +129,45 @@ public final class LocalInterrupts {
         callers.forEach((caller, called) -> {
             if (called == shared) {
                 callers.remove(caller);
-                caller.connection()
-                        .send(Message.about(Message.Kind.INTERRUPT_GONE, caller.number()));
+                caller.connection().send(Message.about(Kind.INTERRUPT_GONE, caller.number()));
             }
         });
-        try {
-            member.directory().delete(shared.entry());
-        } catch (FabricException e) {
-            throw Refusal.of(e);
+        fabric.delete(shared.entry());
+    }
+
+    /** A message about an interrupt. */
+    void received(Connection from, Message message) {
+        switch (message.kind()) {
+            case CONNECT_INTERRUPT ->
+                    FabricClient.answer(from, message, () -> connect(from, message));
+            case DISCONNECT_INTERRUPT -> callers.remove(new Caller(from, message.subject()));
+            case TRIGGER, TRIGGER_WITH_DATA -> trigger(from, message);
+            default -> throw new AssertionError(message);
         }
     }
 
-    synchronized long connect(Connection from, Message message) {
+    private synchronized long connect(Connection from, Message message) {
         var shared = byNumber.get(new InterruptNumber(message.value() != 0, message.subject()));
-        Refusal.when(
-                shared == null || shared.adapter() != message.first(),
-                sisci_h.SCI_ERR_NO_SUCH_INTNO());
+        throwIf(shared == null || shared.adapter() != message.first(), SCI_ERR_NO_SUCH_INTNO());
         callers.put(new Caller(from, message.second()), shared);
         return 0;
     }
 
-    void forget(Connection from, int number) {
-        callers.remove(new Caller(from, number));
-    }
-
+    /** A process has ended. */
     void lost(Connection connection) {
         callers.keySet().removeIf(caller -> caller.connection() == connection);
     }
 
-    void trigger(Connection from, Message message) {
+    private void trigger(Connection from, Message message) {
         var shared = callers.get(new Caller(from, message.subject()));
         if (shared == null) {
             return; // it has just been removed
         }
-        if (message.kind() == Message.Kind.TRIGGER) {
+        if (message.kind() == Kind.TRIGGER) {
             shared.interrupts().forEach(interrupt -> interrupt.trigger(message.first()));
             return;
         }
-        Runnable taken = () -> from.send(Message.about(Message.Kind.TAKEN, message.subject()));
+        Runnable taken = () -> from.send(Message.about(Kind.TAKEN, message.subject()));
         for (var interrupt : shared.interrupts()) {
             interrupt.trigger(new LocalInterrupt.Triggered(message.data(), taken));
             taken = () -> {}; // one answer is enough

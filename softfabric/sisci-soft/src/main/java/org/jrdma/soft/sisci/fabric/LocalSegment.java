@@ -2,53 +2,53 @@ package org.jrdma.soft.sisci.fabric;
 
 import java.util.List;
 
-/** Memory of this node. In C: {@code sci_local_segment_t}. Safe for use by several threads. */
-public sealed interface LocalSegment permits OwnSegment, SharedSegment {
+/** Memory of this node. In C: {@code sci_local_segment_t}. Safe for use by multiple threads. */
+public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
 
-    /** A change that any process that has the segment can ask for. */
-    enum Step {
+    /** An operation on the state that any process that has the segment can request. */
+    enum Operation {
         PREPARE,
         MAKE_AVAILABLE,
         MAKE_UNAVAILABLE,
         SHARE,
-        /** Changes nothing. */
+        /** Changes nothing, but fails for a segment that is not prepared. */
         REQUIRE_PREPARED,
-        /** The same, for DMA that writes to the segment. */
+        /** As {@link #REQUIRE_PREPARED}, for DMA that writes to the segment. */
         REQUIRE_PREPARED_AS_TARGET;
 
-        private static final List<Step> ALL = List.of(values());
+        private static final List<Operation> ALL = List.of(values());
 
-        /** What processes know it by. */
+        /** The number in messages. */
         int number() {
             return ALL.indexOf(this);
         }
 
-        static Step of(int number) {
+        static Operation of(int number) {
             return ALL.get(number);
         }
     }
 
-    /** By which peers know it. */
+    /** The id by which peers connect. */
     int id();
 
-    /** What its maker asked for; 0 while it has no memory. */
+    /** The size; 0 for a segment without memory. */
     long bytes();
 
-    /** Makes a step, or refuses. */
-    void step(Step step, int adapter, int flags);
+    /** Applies an operation, or fails. */
+    void apply(Operation operation, int adapter, int flags);
 
-    /** Maps a part of it. */
+    /** Maps a part. */
     SegmentMap map(long offset, long length, int flags);
 
-    /** What happens to it. */
-    Outlet<SegmentEvent> events();
+    /** The events of the segment. */
+    EventQueue<SegmentEvent> events();
 
-    /** Where its memory is, for DMA. Until {@link #release}, it cannot be removed. */
+    /** The address of the memory, for DMA. Prevents a removal until {@link #release}. */
     long hold();
 
-    /** Ends a hold. */
+    /** Ends a {@link #hold}. */
     void release();
 
-    /** Ends it, for this process. */
+    /** Removes the segment from this process. */
     void remove(int flags);
 }

@@ -1,24 +1,27 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 
 /**
  * An interrupt of another node, or of this one. In C: {@code sci_remote_interrupt_t} and {@code
- * sci_remote_data_interrupt_t}. Safe for use by several threads.
+ * sci_remote_data_interrupt_t}. Safe for use by multiple threads.
  */
-public final class RemoteInterrupt {
+public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
 
-    /** The longest data of a trigger. */
+    /** The maximum length of the data of a trigger. */
     public static final int MOST_DATA = Message.MOST_DATA;
 
-    /** How many triggers with data can be on the way, or wait to be taken. */
+    /** The maximum number of triggers with data that the receiver has not taken. */
     private static final int MOST_UNTAKEN = 64;
 
     private final Descriptor descriptor;
-    private final Member member;
+    private final MemberContext context;
     private final Connection connection;
     private final int number;
     private final int adapter;
@@ -34,41 +37,41 @@ public final class RemoteInterrupt {
             int adapter,
             boolean carriesData) {
         this.descriptor = descriptor;
-        this.member = descriptor.member();
+        this.context = descriptor.context();
         this.connection = connection;
         this.number = number;
         this.adapter = adapter;
         this.carriesData = carriesData;
     }
 
-    /** Connects, or refuses at once. In C: {@code SCIConnectInterrupt}. */
+    /** Connects, or fails at once. In C: {@code SCIConnectInterrupt}. */
     public static RemoteInterrupt connect(
             Descriptor descriptor, boolean carriesData, int node, int adapter, int interrupt) {
-        var member = descriptor.member();
-        member.checkAdapter(adapter);
-        member.checkNode(node);
-        var linkError = member.linkError(node, adapter);
-        Refusal.when(linkError != 0, linkError);
+        var context = descriptor.context();
+        context.topology().checkAdapter(adapter);
+        context.topology().checkNode(node);
+        context.topology().checkLink(node, adapter);
+        var fabric = context.fabric();
         var entry =
-                member.findOrRefuse(
-                        node, new InterruptNumber(carriesData, interrupt).kind(), interrupt);
-        var connection = member.connect(entry);
-        var number = member.newNumber();
+                fabric.require(node, new InterruptNumber(carriesData, interrupt).kind(), interrupt);
+        var connection = fabric.connect(entry);
+        var number = context.objects().newNumber();
         var remote = new RemoteInterrupt(descriptor, connection, number, adapter, carriesData);
         descriptor.add();
-        member.add(number, remote);
+        context.objects().add(number, remote);
         try {
-            member.ask(
-                    connection,
-                    Message.of(
-                            Message.Kind.CONNECT_INTERRUPT,
-                            interrupt,
-                            adapter,
-                            number,
-                            carriesData ? 1 : 0));
+            var _ =
+                    fabric.request(
+                            connection,
+                            Message.of(
+                                    Kind.CONNECT_INTERRUPT,
+                                    interrupt,
+                                    adapter,
+                                    number,
+                                    carriesData ? 1 : 0));
             return remote;
         } catch (RuntimeException e) {
-            member.removeInterrupt(number);
+            context.objects().remove(number);
             descriptor.remove();
             throw e;
         }
@@ -79,53 +82,56 @@ public final class RemoteInterrupt {
         return carriesData;
     }
 
-    Connection connection() {
-        return connection;
+    @Override
+    public void received(Message message) {
+        if (message.kind() == Kind.TAKEN) {
+            untaken.decrementAndGet();
+        } else if (message.kind() == Kind.INTERRUPT_GONE) {
+            lost = true;
+        }
     }
 
-    void lost() {
-        lost = true;
+    @Override
+    public void lost(Connection ended) {
+        if (ended == connection) {
+            lost = true;
+        }
     }
 
-    void taken() {
-        untaken.decrementAndGet();
-    }
-
-    /** Triggers it. Never waits: triggers that find no room on the way are counted. */
+    /** Triggers without blocking. Triggers that cannot be sent yet are counted. */
     public void trigger() {
-        checkWay();
+        checkLink();
         connection.trigger(number);
     }
 
     /**
-     * Triggers it with data. Never waits.
+     * Triggers with data without blocking.
      *
-     * @throws Refusal if the receiver has not taken enough of what came before
+     * @throws SciException if the receiver has not taken enough of what came before
      */
     public void trigger(byte[] data) {
-        checkWay();
-        Refusal.when(data.length > MOST_DATA, sisci_h.SCI_ERR_OUT_OF_RANGE());
+        checkLink();
+        throwIf(data.length > MOST_DATA, SCI_ERR_OUT_OF_RANGE());
         if (untaken.incrementAndGet() > MOST_UNTAKEN) {
             untaken.decrementAndGet();
-            throw new Refusal(sisci_h.SCI_ERR_NOSPC(), "The receiver is behind.");
+            throw new SciException(SCI_ERR_NOSPC(), "The receiver is behind.");
         }
-        connection.send(Message.carrying(Message.Kind.TRIGGER_WITH_DATA, number, data));
+        connection.send(Message.carrying(Kind.TRIGGER_WITH_DATA, number, data));
     }
 
-    private void checkWay() {
-        Refusal.when(lost, sisci_h.SCI_ERR_NOT_CONNECTED());
-        var linkError = member.linkError(connection.node(), adapter);
-        Refusal.when(linkError != 0, linkError);
+    private void checkLink() {
+        throwIf(lost, SCI_ERR_NOT_CONNECTED());
+        context.topology().checkLink(connection.node(), adapter);
     }
 
-    /** Ends it. */
+    /** Disconnects. */
     public void disconnect() {
         synchronized (this) {
-            Refusal.when(disconnected, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());
             disconnected = true;
         }
-        connection.send(Message.about(Message.Kind.DISCONNECT_INTERRUPT, number));
-        member.removeInterrupt(number);
+        connection.send(Message.about(Kind.DISCONNECT_INTERRUPT, number));
+        context.objects().remove(number);
         descriptor.remove();
     }
 }

@@ -1,77 +1,79 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.abi.sisci.sisci_h;
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether what was stored into a map has arrived. In C: {@code sci_sequence_t}. For one
- * thread at a time.
+ * A check of whether stores into a map have arrived. In C: {@code sci_sequence_t}. For one thread
+ * at a time.
  */
 public final class Sequence {
 
     private final SegmentMap map;
-    private final @Nullable RemoteSegment segment;
+    private final @Nullable RemoteMemory memory;
     private int cuts;
     private boolean needsStart;
     private boolean removed;
 
     private Sequence(SegmentMap map) {
         this.map = map;
-        this.segment = map.remote();
-        this.cuts = segment == null ? 0 : segment.cuts();
+        this.memory = map.remote();
+        this.cuts = memory == null ? 0 : memory.cuts();
     }
 
-    /** Makes a sequence of a map. In C: {@code SCICreateMapSequence}. */
+    /** Creates a sequence of a map. In C: {@code SCICreateMapSequence}. */
     public static Sequence create(SegmentMap map, int flags) {
-        Refusal.when((flags & ~Unpublished.FAST_BARRIER) != 0, sisci_h.SCI_ERR_ILLEGAL_FLAG());
+        Flags.checkAllowed(flags, UnpublishedFlags.FAST_BARRIER);
         map.addSequence();
         return new Sequence(map);
     }
 
-    /** What it is of. */
+    /** The map. */
     public SegmentMap map() {
         return map;
     }
 
-    /** Begins anew; whether stores would arrive. In C: {@code SCIStartSequence}. */
+    /** Starts again; returns whether stores would arrive. In C: {@code SCIStartSequence}. */
     public int start() {
-        if (segment == null) {
-            return sisci_h.SCI_SEQ_OK();
+        if (memory == null) {
+            return SCI_SEQ_OK();
         }
-        var now = segment.cuts(); // first: a cut that comes between shows at the check
-        if (segment.link() != RemoteSegment.Link.UP) {
+        var now = memory.cuts(); // first: a cut that comes between shows at the check
+        if (memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
-            return sisci_h.SCI_SEQ_NOT_RETRIABLE();
+            return SCI_SEQ_NOT_RETRIABLE();
         }
         cuts = now;
         needsStart = false;
-        return sisci_h.SCI_SEQ_OK();
+        return SCI_SEQ_OK();
     }
 
     /** Whether all stores since the last time have arrived. In C: {@code SCICheckSequence}. */
     public int check(int flags) {
-        if ((flags & (Unpublished.NO_FLUSH | Unpublished.NO_STORE_BARRIER))
-                != (Unpublished.NO_FLUSH | Unpublished.NO_STORE_BARRIER)) {
-            map.drain();
+        if ((flags & (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER))
+                != (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER)) {
+            map.flush();
         }
-        if (segment == null) {
-            return sisci_h.SCI_SEQ_OK();
+        if (memory == null) {
+            return SCI_SEQ_OK();
         }
-        var now = segment.cuts();
-        if (needsStart || segment.link() != RemoteSegment.Link.UP) {
+        var now = memory.cuts();
+        if (needsStart || memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
-            return sisci_h.SCI_SEQ_NOT_RETRIABLE();
+            return SCI_SEQ_NOT_RETRIABLE();
         }
         if (now != cuts) {
             cuts = now;
-            return sisci_h.SCI_SEQ_RETRIABLE();
+            return SCI_SEQ_RETRIABLE();
         }
-        return sisci_h.SCI_SEQ_OK();
+        return SCI_SEQ_OK();
     }
 
-    /** Ends it. In C: {@code SCIRemoveSequence}. */
+    /** Removes the sequence. In C: {@code SCIRemoveSequence}. */
     public void remove() {
-        Refusal.when(removed, sisci_h.SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
         removed = true;
         map.removeSequence();
     }

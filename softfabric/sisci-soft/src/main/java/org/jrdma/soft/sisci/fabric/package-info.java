@@ -1,4 +1,4 @@
-/** Nodes, segments, maps, sequences, interrupts, DMA: what they do, and when they refuse. */
+/** Nodes, segments, maps, sequences, interrupts and DMA: what they do, and when they fail. */
 @NullMarked
 package org.jrdma.soft.sisci.fabric;
 

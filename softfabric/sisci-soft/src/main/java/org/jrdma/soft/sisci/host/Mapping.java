@@ -9,7 +9,7 @@ import org.jrdma.ffi.linkage.Linux;
  * A part of a shared file in this process's memory, which can be cut from the file and mended,
  * while others load and store: cut, it reads as all ones, and what is stored goes nowhere.
  *
- * <p>Safe for use by several threads.
+ * <p>Safe for use by multiple threads.
  */
 public final class Mapping {
 
@@ -55,7 +55,7 @@ public final class Mapping {
         return position % PAGE_BYTES == 0;
     }
 
-    /** Where it is. */
+    /** The address. */
     public long address() {
         return address;
     }
@@ -75,8 +75,8 @@ public final class Mapping {
         Host.move(ones, address, bytes, writable);
     }
 
-    /** Mends a cut. */
-    public synchronized void mend(int file) throws FabricException {
+    /** Undoes {@link #cut()}. */
+    public synchronized void restore(int file) throws FabricException {
         if (!closed) {
             Host.mapAt(address, file, offset, bytes, writable);
         }

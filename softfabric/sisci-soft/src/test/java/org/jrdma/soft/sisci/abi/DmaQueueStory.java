@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.Trouble;
 
 /** A DMA queue of a process of the second node, which copies to a segment of the first. */
 final class DmaQueueStory implements Story {
@@ -44,7 +44,9 @@ final class DmaQueueStory implements Story {
                 C.in(
                         SoftSisciOptions.in(nodes.folder)
                                 .asNode(nodes.second.node())
-                                .with(Trouble.NONE.withDelay(Duration.ofMinutes(slow ? 1 : 0))));
+                                .withFaults(
+                                        FaultOptions.NONE.withDelay(
+                                                Duration.ofMinutes(slow ? 1 : 0))));
         descriptor = user.open();
         queueDescriptor = user.open();
         source = user.create(descriptor, ID, BYTES, 0);

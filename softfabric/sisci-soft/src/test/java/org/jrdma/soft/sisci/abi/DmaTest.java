@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.jrdma.abi.sisci.dis_dma_vec_t;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.Trouble;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,11 +26,11 @@ class DmaTest {
 
     @BeforeEach
     void connect() throws Exception {
-        connect(Trouble.NONE);
+        connect(FaultOptions.NONE);
     }
 
-    private void connect(Trouble trouble) throws Exception {
-        nodes = new ThreeNodes(trouble);
+    private void connect(FaultOptions faults) throws Exception {
+        nodes = new ThreeNodes(faults);
         there =
                 nodes.first
                         .mapLocal(nodes.first.offer(nodes.firstDescriptor, 7, BYTES), BYTES)
@@ -166,7 +166,7 @@ class DmaTest {
     @Test
     void shouldMoveOneThingAtATimeAndStopWhenItIsAborted() throws Exception {
         nodes.close();
-        connect(Trouble.NONE.withDelay(Duration.ofSeconds(20)));
+        connect(FaultOptions.NONE.withDelay(Duration.ofSeconds(20)));
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
         assertThat(start(0, BYTES, 0, 0)).isEqualTo("OK");
 

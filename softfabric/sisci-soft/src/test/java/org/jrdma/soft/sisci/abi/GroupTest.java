@@ -8,7 +8,7 @@ import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.soft.sisci.Trouble;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,7 +24,7 @@ class GroupTest {
 
     @BeforeEach
     void join() throws Exception {
-        nodes = new ThreeNodes(Trouble.NONE);
+        nodes = new ThreeNodes(FaultOptions.NONE);
     }
 
     @AfterEach
@@ -124,7 +124,7 @@ class GroupTest {
 
         assertThat(first.get(JAVA_LONG, 8)).isZero();
         assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
-        nodes.first.fabric().mendLink(0);
+        nodes.first.fabric().restoreLink(0);
         group.set(JAVA_LONG, 8, 7);
         nodes.third.plain("SCIFlush", 0, 0);
         assertThat(first.get(JAVA_LONG, 8)).isEqualTo(7);

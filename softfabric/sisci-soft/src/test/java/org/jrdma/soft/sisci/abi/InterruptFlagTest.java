@@ -6,8 +6,8 @@ import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.Trouble;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,7 +23,7 @@ class InterruptFlagTest {
 
     @BeforeEach
     void join() throws Exception {
-        nodes = new ThreeNodes(Trouble.NONE);
+        nodes = new ThreeNodes(FaultOptions.NONE);
         segment = nodes.first.offer(nodes.firstDescriptor, 7, BYTES);
         own = nodes.first.mapLocal(segment, BYTES).memory();
     }
@@ -94,7 +94,7 @@ class InterruptFlagTest {
         nodes.first.fabric().cutLink(0);
         map.set(JAVA_INT, PLACE, 5);
         nodes.second.plain("SCIFlush", 0, 0);
-        nodes.first.fabric().mendLink(0);
+        nodes.first.fabric().restoreLink(0);
 
         assertThat(awaitTrigger(flag)).isEqualTo("TIMEOUT");
         assertThat(own.get(JAVA_INT, PLACE)).isZero();

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.Upcalls;
-import org.jrdma.soft.sisci.Trouble;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,7 +29,7 @@ class InterruptTest {
 
     @BeforeEach
     void join() throws Exception {
-        nodes = new ThreeNodes(Trouble.NONE);
+        nodes = new ThreeNodes(FaultOptions.NONE);
         HEARD.clear();
         action = sisci_h.SCI_CALLBACK_CONTINUE();
     }

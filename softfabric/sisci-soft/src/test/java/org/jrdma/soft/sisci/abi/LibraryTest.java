@@ -25,7 +25,7 @@ import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.fabric.Refusal;
+import org.jrdma.soft.sisci.fabric.SciException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,7 +35,10 @@ class LibraryTest {
 
     private static final Path HEADER = Path.of("../../headers/sisci/sisci.h");
     private static final Path NOWHERE = Path.of("/dev/shm/sisci-test-never-joined");
-    private static final Library LIBRARY = new Library(SoftSisciOptions.in(NOWHERE));
+    private static final Library LIBRARY =
+            new Library(() -> {
+                throw new AssertionError("joins no fabric");
+            });
 
     static Stream<Method> functions() {
         return Stream.of(
@@ -154,8 +157,10 @@ class LibraryTest {
         var second = handles.add("second");
 
         assertThat(handles.object(second, String.class)).isEqualTo("second");
-        assertThatThrownBy(() -> handles.object(first, String.class)).isInstanceOf(Refusal.class);
-        assertThatThrownBy(() -> handles.object(second, Integer.class)).isInstanceOf(Refusal.class);
+        assertThatThrownBy(() -> handles.object(first, String.class))
+                .isInstanceOf(SciException.class);
+        assertThatThrownBy(() -> handles.object(second, Integer.class))
+                .isInstanceOf(SciException.class);
     }
 
     @Test

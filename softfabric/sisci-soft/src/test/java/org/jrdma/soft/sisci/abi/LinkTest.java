@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.Trouble;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +32,7 @@ class LinkTest {
 
     @BeforeEach
     void connect() throws Exception {
-        nodes = new ThreeNodes(Trouble.NONE);
+        nodes = new ThreeNodes(FaultOptions.NONE);
         segment = nodes.first.offer(nodes.firstDescriptor, 7, BYTES);
         own = nodes.first.mapLocal(segment, BYTES).memory();
         remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
@@ -63,7 +63,7 @@ class LinkTest {
 
         assertThat(own.get(JAVA_LONG, 0)).isEqualTo(1);
         assertThat(map.memory().get(JAVA_LONG, 8)).isEqualTo(-1);
-        nodes.first.fabric().mendLink(0);
+        nodes.first.fabric().restoreLink(0);
         assertThat(map.memory().get(JAVA_LONG, 0)).isEqualTo(1);
         map.memory().set(JAVA_LONG, 0, 3);
         assertThat(own.get(JAVA_LONG, 0)).isEqualTo(3);
@@ -84,7 +84,7 @@ class LinkTest {
 
         assertThat(nodes.second.remoteEvent(remote)).isEqualTo(sisci_h.SCI_CB_NOT_OPERATIONAL());
         assertThat(nodes.first.localEvent(segment)).isEqualTo(sisci_h.SCI_CB_NOT_OPERATIONAL());
-        nodes.second.fabric().mendLink(0);
+        nodes.second.fabric().restoreLink(0);
         assertThat(nodes.second.remoteEvent(remote)).isEqualTo(sisci_h.SCI_CB_OPERATIONAL());
         assertThat(nodes.first.localEvent(segment)).isEqualTo(sisci_h.SCI_CB_OPERATIONAL());
     }
@@ -97,7 +97,7 @@ class LinkTest {
         nodes.first.fabric().cutLink(0);
         assertThat(check()).isEqualTo(sisci_h.SCI_SEQ_NOT_RETRIABLE());
         assertThat(start()).isEqualTo(sisci_h.SCI_SEQ_NOT_RETRIABLE());
-        nodes.first.fabric().mendLink(0);
+        nodes.first.fabric().restoreLink(0);
 
         assertThat(check()).isEqualTo(sisci_h.SCI_SEQ_NOT_RETRIABLE());
         assertThat(start()).isEqualTo(sisci_h.SCI_SEQ_OK());
@@ -109,7 +109,7 @@ class LinkTest {
         assertThat(start()).isEqualTo(sisci_h.SCI_SEQ_OK());
 
         nodes.first.fabric().cutLink(0);
-        nodes.first.fabric().mendLink(0);
+        nodes.first.fabric().restoreLink(0);
 
         assertThat(check()).isEqualTo(sisci_h.SCI_SEQ_RETRIABLE());
         assertThat(check()).isEqualTo(sisci_h.SCI_SEQ_OK());
@@ -187,7 +187,7 @@ class LinkTest {
             Thread.onSpinWait();
             assertThat(own.get(JAVA_LONG, 0)).isEqualTo(before);
             assertThat((int) before).isEqualTo((int) (before >>> 32));
-            nodes.first.fabric().mendLink(0);
+            nodes.first.fabric().restoreLink(0);
         }
 
         running.set(false);

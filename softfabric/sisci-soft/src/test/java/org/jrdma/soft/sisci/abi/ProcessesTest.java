@@ -145,7 +145,7 @@ class ProcessesTest {
                     .withMessageContaining("node=" + peer.node());
 
             peer.signal("CONT");
-            self.fabric().mendLink(0);
+            self.fabric().restoreLink(0);
         }
     }
 

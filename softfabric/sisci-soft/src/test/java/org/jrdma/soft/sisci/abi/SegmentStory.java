@@ -295,7 +295,7 @@ final class SegmentStory implements Story {
     @Override
     public void close() throws IOException {
         if (isCut) {
-            owner.fabric().mendLink(0);
+            owner.fabric().restoreLink(0);
         }
         owner.attempt("SCISetSegmentUnavailable", segment, 0, force);
         localMaps.forEach(each -> owner.attempt("SCIUnmapSegment", each, 0));

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.jrdma.soft.sisci.Trouble;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -43,7 +43,7 @@ class StateTableTest {
 
     @BeforeAll
     static void join() throws IOException {
-        nodes = new ThreeNodes(Trouble.NONE);
+        nodes = new ThreeNodes(FaultOptions.NONE);
     }
 
     @AfterAll

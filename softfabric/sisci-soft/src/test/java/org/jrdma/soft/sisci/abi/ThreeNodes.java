@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.Trouble;
 
 /** A fabric of nodes in this JVM, which leaves nothing behind. */
 final class ThreeNodes implements AutoCloseable {
@@ -24,11 +24,11 @@ final class ThreeNodes implements AutoCloseable {
     final long secondDescriptor;
     final long thirdDescriptor;
 
-    /** With trouble for the second. */
-    ThreeNodes(Trouble trouble) throws IOException {
+    /** With faults in the second. */
+    ThreeNodes(FaultOptions faults) throws IOException {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
         first = C.in(SoftSisciOptions.in(folder));
-        second = C.in(SoftSisciOptions.in(folder).with(trouble));
+        second = C.in(SoftSisciOptions.in(folder).withFaults(faults));
         third = C.in(SoftSisciOptions.in(folder));
         firstDescriptor = first.open();
         secondDescriptor = second.open();

@@ -15,9 +15,9 @@ import org.jrdma.sisci.MessageReceiver;
 import org.jrdma.sisci.MessageSender;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.Trouble;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +37,9 @@ class RingTest {
 
     private static SoftSisci library(Path folder, int node, boolean weak) {
         return new SoftSisci(
-                SoftSisciOptions.in(folder).asNode(node).with(Trouble.NONE.withWeakMemory(weak)));
+                SoftSisciOptions.in(folder)
+                        .asNode(node)
+                        .withFaults(FaultOptions.NONE.withWeakMemory(weak)));
     }
 
     private static int words(long message) {

@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.Trouble;
 import org.jrdma.tck.sisci.Fabric;
 import org.jrdma.tck.sisci.Peer;
 import org.junit.platform.launcher.LauncherSession;
@@ -42,7 +42,9 @@ public final class SoftwareUnderTest implements LauncherSessionListener {
     }
 
     private static SoftSisciOptions options(Path folder, int node, boolean weak) {
-        return SoftSisciOptions.in(folder).asNode(node).with(Trouble.NONE.withWeakMemory(weak));
+        return SoftSisciOptions.in(folder)
+                .asNode(node)
+                .withFaults(FaultOptions.NONE.withWeakMemory(weak));
     }
 
     private static Peer peer(Path folder, int node, boolean weak) throws IOException {
@@ -60,7 +62,7 @@ public final class SoftwareUnderTest implements LauncherSessionListener {
 
             @Override
             public void mend() throws FabricException {
-                library.mendLink(0);
+                library.restoreLink(0);
             }
         };
     }

@@ -1,0 +1,56 @@
+package org.jrdma.sisci.internal;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.sisci.internal.RemovalRetry.Removal;
+import org.jrdma.sisci.model.SisciException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removals of objects of a node that failed because a peer still used the object. The library
+ * cannot close the node before, so closing the node tries again. Safe for use by multiple threads.
+ */
+public final class DeferredRemovals {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeferredRemovals.class);
+
+    private record Deferred(Removal removal, Removal forced) {}
+
+    private final Deque<Deferred> newestFirst = new ArrayDeque<>();
+
+    synchronized void add(Removal removal, Removal forced) {
+        newestFirst.addFirst(new Deferred(removal, forced));
+    }
+
+    /** Runs all removals, the newest first; by force if an object is still busy. */
+    public void run(Deadline deadline) {
+        for (var deferred : drain()) {
+            try {
+                deferred.removal.remove();
+            } catch (SisciException e) {
+                if (e.error().isBusy()) {
+                    force(deadline, deferred);
+                } else {
+                    LOG.debug("Deferred removal: {}", e.getMessage());
+                }
+            }
+        }
+    }
+
+    private static void force(Deadline deadline, Deferred deferred) {
+        try {
+            RemovalRetry.retry(deadline, deferred.forced);
+        } catch (SisciException e) {
+            LOG.warn("Deferred removal by force: {}", e.getMessage());
+        }
+    }
+
+    private synchronized List<Deferred> drain() {
+        var drained = List.copyOf(newestFirst);
+        newestFirst.clear();
+        return drained;
+    }
+}

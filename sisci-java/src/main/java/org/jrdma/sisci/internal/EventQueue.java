@@ -1,0 +1,224 @@
+package org.jrdma.sisci.internal;
+
+import java.io.InterruptedIOException;
+import java.util.ArrayDeque;
+import java.util.Locale;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The events that the library reported for one object, until they are taken or passed to a
+ * listener. The library's thread only adds events. Safe for use by multiple threads.
+ */
+public final class EventQueue<E> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EventQueue.class);
+
+    private static final int CAPACITY = 65_536;
+
+    private volatile String name;
+    private final ToIntFunction<? super E> weight;
+    private final long capacity;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    /** Equal events in a row are counted. */
+    private final ArrayDeque<Queued<E>> events = new ArrayDeque<>();
+
+    private long queuedWeight;
+    private long lost;
+    private boolean closed;
+    private boolean overflowed;
+
+    /** Events were lost before the next one. */
+    private static final class LossException extends FabricException {
+
+        private static final long serialVersionUID = 1L;
+
+        LossException(long number, String name) {
+            super(
+                    String.format(
+                            Locale.ROOT,
+                            "%,d events of %s are lost: nobody took them",
+                            number,
+                            name));
+        }
+    }
+
+    private static final class Queued<E> {
+
+        final E event;
+        long times = 1;
+
+        Queued(E event) {
+            this.event = event;
+        }
+    }
+
+    /**
+     * A queue of up to 65,536 different events.
+     *
+     * @param name the name of the object
+     */
+    public EventQueue(String name) {
+        this(name, _ -> 1, CAPACITY);
+    }
+
+    /**
+     * A queue of a given capacity.
+     *
+     * @param name the name of the object
+     * @param weight the weight of an event
+     * @param capacity the total weight of queued events; beyond it the oldest are lost
+     */
+    public EventQueue(String name, ToIntFunction<? super E> weight, long capacity) {
+        this.name = name;
+        this.weight = weight;
+        this.capacity = capacity;
+    }
+
+    /** Changes the name of the object. */
+    public void name(String newName) {
+        name = newName;
+    }
+
+    /** Adds an event without blocking. */
+    public void put(E event) {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            var last = events.peekLast();
+            if (last != null && last.event.equals(event)) {
+                last.times++;
+            } else {
+                queuedWeight += weight.applyAsInt(event);
+                while (queuedWeight > capacity && !events.isEmpty()) {
+                    lose(events.remove());
+                }
+                events.add(new Queued<>(event));
+            }
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lose(Queued<E> oldest) {
+        queuedWeight -= weight.applyAsInt(oldest.event);
+        lost += oldest.times;
+        if (!overflowed) {
+            LOG.warn("Nobody takes the events of {}: the oldest are lost", name);
+            overflowed = true;
+        }
+    }
+
+    /**
+     * Waits for an event and removes it.
+     *
+     * @param missed the start of the message if the deadline passes
+     * @throws FabricException once, in place of events that were lost because the queue was full
+     * @throws IllegalStateException if the object is closed, before or during the wait
+     */
+    public E take(Deadline deadline, String missed) throws FabricException, InterruptedIOException {
+        lock.lock();
+        try {
+            while (events.isEmpty()) {
+                if (closed) {
+                    throw new IllegalStateException(name + " is closed");
+                }
+                var remaining = deadline.remainingNanos();
+                if (remaining <= 0) {
+                    throw deadline.missed(missed);
+                }
+                changed.awaitNanos(remaining);
+            }
+            if (lost > 0) {
+                var number = lost;
+                lost = 0;
+                throw new LossException(number, name);
+            }
+            var first = events.element();
+            first.times--;
+            if (first.times == 0) {
+                events.remove();
+                queuedWeight -= weight.applyAsInt(first.event);
+            }
+            return first.event;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for " + name);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Passes each event from now until the close to the listener, one after the other, on a virtual
+     * thread of its own. Exceptions of the listener are logged.
+     */
+    public void listen(Consumer<? super E> listener) {
+        Thread.ofVirtual()
+                .name("jrdma-events-" + name)
+                .start(() -> {
+                    try {
+                        while (true) {
+                            try {
+                                notify(listener, take(Deadline.NEVER, name));
+                            } catch (LossException e) {
+                                LOG.warn("A listener is too slow: {}", e.getMessage());
+                            }
+                        }
+                    } catch (IllegalStateException e) {
+                        LOG.debug("No more events: {}", e.getMessage());
+                    } catch (FabricException | InterruptedIOException e) {
+                        LOG.warn("No more events of {}: {}", name, e.getMessage());
+                    }
+                });
+    }
+
+    private void notify(Consumer<? super E> listener, E event) {
+        if (isClosed()) {
+            return; // the event was taken just before the close
+        }
+        try {
+            listener.accept(event);
+        } catch (RuntimeException | Error e) {
+            LOG.warn("A listener for events of {} failed", name, e);
+        }
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends all waits and drops queued events. A running call of a listener continues. */
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            events.clear();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The name of the object. */
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,206 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.Mapping;
+import org.jspecify.annotations.Nullable;
+
+/** A segment that another process of this node has created and shared, and whose state is there. */
+public final class AttachedSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
+
+    private final Descriptor descriptor;
+    private final MemberContext context;
+    private final Connection owner;
+    private final int number;
+    private final int id;
+    private final EventQueue<SegmentEvent> events;
+    private final List<SegmentMap> maps = new ArrayList<>();
+    private int file;
+    private long bytes;
+    private @Nullable Mapping memory;
+    private int users;
+    private boolean lost;
+    private boolean removed;
+
+    private AttachedSegment(
+            Descriptor descriptor,
+            Connection owner,
+            int number,
+            int id,
+            EventQueue<SegmentEvent> events) {
+        this.descriptor = descriptor;
+        this.context = descriptor.context();
+        this.owner = owner;
+        this.number = number;
+        this.id = id;
+        this.events = events;
+    }
+
+    /** Attaches to a segment. In C: {@code SCIAttachLocalSegment}. */
+    public static AttachedSegment attach(
+            Descriptor descriptor,
+            int id,
+            EventQueue.@Nullable Callback<SegmentEvent> callback,
+            int flags) {
+        Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
+        var context = descriptor.context();
+        var fabric = context.fabric();
+        var entry =
+                fabric.find(fabric.node(), Entry.Kind.SEGMENT, id)
+                        .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
+        var owner = fabric.connect(entry);
+        var number = context.objects().newNumber();
+        descriptor.add();
+        var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
+        var segment = new AttachedSegment(descriptor, owner, number, id, events);
+        context.objects().add(number, segment); // the next message of the owner must find it
+        try {
+            var answer = fabric.request(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0));
+            segment.map(fabric.openMemory(entry, answer.value()), answer.value());
+            if (owner.isClosed()) { // perhaps before the segment was registered
+                segment.lost();
+            }
+            return segment;
+        } catch (RuntimeException e) {
+            owner.send(Message.about(Kind.DETACH_SEGMENT, number));
+            context.objects().remove(number);
+            descriptor.remove();
+            throw e;
+        }
+    }
+
+    @Override
+    public void received(Message message) {
+        if (message.kind() == Kind.SEGMENT_EVENT) {
+            events.put(new SegmentEvent(message.first(), message.second(), (int) message.value()));
+        } else if (message.kind() == Kind.SEGMENT_GONE) {
+            lost();
+        }
+    }
+
+    @Override
+    public void lost(Connection connection) {
+        if (connection == owner) {
+            lost();
+        }
+    }
+
+    /**
+     * Maps a file that was opened after the owner's answer: before, it could be another segment's.
+     */
+    private synchronized void map(int openFile, long length) {
+        try {
+            memory = Mapping.of(openFile, 0, length, true);
+            file = openFile;
+            bytes = length;
+            if (lost) {
+                memory.cut();
+            }
+        } catch (FabricException e) {
+            Host.close(openFile);
+            throw SciException.of(e);
+        }
+    }
+
+    @Override
+    public int id() {
+        return id;
+    }
+
+    @Override
+    public synchronized long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public void apply(Operation operation, int adapter, int flags) {
+        var _ =
+                context.fabric()
+                        .request(
+                                owner,
+                                Message.of(
+                                        Kind.SEGMENT_STEP, id, operation.number(), adapter, flags));
+    }
+
+    @Override
+    public synchronized SegmentMap map(long offset, long length, int flags) {
+        var map = SegmentMap.ofLocal(this, file, offset, length, flags);
+        maps.removeIf(SegmentMap::isUnmapped);
+        maps.add(map);
+        if (lost) {
+            try {
+                map.cut();
+            } catch (FabricException e) {
+                throw SciException.of(e);
+            }
+        }
+        return map;
+    }
+
+    @Override
+    public EventQueue<SegmentEvent> events() {
+        return events;
+    }
+
+    @Override
+    public synchronized long hold() {
+        throwIf(removed || memory == null, SCI_ERR_ILLEGAL_PARAMETER());
+        users++;
+        return memory.address();
+    }
+
+    @Override
+    public synchronized void release() {
+        users--;
+    }
+
+    /** The owner has removed the segment by force, or has ended. Maps read as all ones. */
+    private synchronized void lost() {
+        if (lost) {
+            return;
+        }
+        lost = true;
+        try {
+            if (memory != null) {
+                memory.cut();
+            }
+            for (var map : maps) {
+                map.cut();
+            }
+        } catch (FabricException e) {
+            throw SciException.of(e);
+        }
+        events.put(new SegmentEvent(SCI_CB_LOST(), context.fabric().node(), 0));
+    }
+
+    @Override
+    public void remove(int flags) {
+        Flags.checkAllowed(flags, SCI_FLAG_FORCE_REMOVE());
+        synchronized (this) {
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+            throwIf(users > 0, SCI_ERR_BUSY());
+            removed = true;
+        }
+        owner.send(Message.about(Kind.DETACH_SEGMENT, number));
+        closeFile();
+        context.objects().remove(number);
+        events.close();
+        descriptor.remove();
+    }
+
+    private synchronized void closeFile() {
+        if (memory != null) {
+            memory.close();
+            Host.close(file);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import org.jrdma.soft.sisci.host.Mapping;
+
+/**
+ * A write-combining buffer, whose changes are delivered to one segment or to all members of a
+ * group.
+ *
+ * <p>Changes are found by comparing the memory with its previous contents, so a store of an equal
+ * value is not delivered. Words of 8 bytes arrive whole. In the other direction, changes of the
+ * segment appear in the memory, except where the program has stored meanwhile.
+ */
+final class CombiningWriteBuffer extends WriteBuffer {
+
+    private static final int PAGE_BYTES = 4096;
+    private static final int LINE_BYTES = 64;
+    private static final int LINES = PAGE_BYTES / LINE_BYTES;
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    private final MemorySegment memory;
+    private final MemorySegment before;
+    private final long offset;
+    private final boolean reads;
+    private final boolean waitsForFlush;
+    private boolean closed;
+
+    /**
+     * A buffer in front of a part of a remote memory.
+     *
+     * @param offset the start of the part
+     * @param reads whether changes of the segment appear in the buffer
+     * @param waitsForFlush whether changes are delivered by a flush only
+     */
+    CombiningWriteBuffer(
+            Mapping mapping,
+            RemoteMemory target,
+            long offset,
+            boolean reads,
+            boolean waitsForFlush) {
+        super(target);
+        this.memory = mapping.memory();
+        this.before = Arena.ofAuto().allocate(memory.byteSize(), Long.BYTES);
+        this.offset = offset;
+        this.reads = reads;
+        this.waitsForFlush = waitsForFlush;
+        if (reads) {
+            refresh();
+        }
+    }
+
+    @Override
+    void poll() {
+        if (!waitsForFlush) {
+            flush();
+        } else if (reads) {
+            refresh();
+        }
+    }
+
+    /** Delivers changes: pages in random order, and the lines of each page in random order. */
+    @Override
+    synchronized void flush() {
+        if (closed) {
+            return;
+        }
+        RandomOrder.visit(
+                (int) (memory.byteSize() / PAGE_BYTES),
+                number -> {
+                    var page = (long) number * PAGE_BYTES;
+                    if (differs(memory, page)) {
+                        deliverPage(page);
+                    }
+                });
+        if (reads) {
+            refresh();
+        }
+    }
+
+    /**
+     * Delivers a copy of memory, also where it is equal to the buffer; stores of the program are
+     * delivered first.
+     */
+    @Override
+    synchronized void copyFrom(MemorySegment source, long position) {
+        if (closed) {
+            return;
+        }
+        flush();
+        for (var connection : target.connections()) {
+            var there = connection.window().memory();
+            var room = there.byteSize() - offset - position; // of a group, not all are as large
+            if (room > 0) {
+                var bytes = Math.min(room, source.byteSize());
+                MemorySegment.copy(source, 0, there, offset + position, bytes);
+            }
+        }
+        show(source, position);
+    }
+
+    /** Shows the copy in this memory, as far as it is mapped. */
+    @Override
+    synchronized void bypassed(MemorySegment source, long targetOffset) {
+        var from = Math.max(targetOffset, offset);
+        var to = Math.min(targetOffset + source.byteSize(), offset + memory.byteSize());
+        if (!closed && from < to) {
+            show(source.asSlice(from - targetOffset, to - from), from - offset);
+        }
+    }
+
+    private void show(MemorySegment source, long position) {
+        var end = position + source.byteSize();
+        for (var word = position & -Long.BYTES; word < end; word += Long.BYTES) {
+            var then = before.get(JAVA_LONG, word);
+            var from = Math.max(word, position);
+            MemorySegment.copy(
+                    source, from - position, before, from, Math.min(word + Long.BYTES, end) - from);
+            showWord(word, then, before.get(JAVA_LONG, word));
+        }
+    }
+
+    /** Except for bytes that the program has stored meanwhile, which are not delivered yet. */
+    private void showWord(long position, long then, long there) {
+        while (true) {
+            var now = (long) WORD.getVolatile(memory, position);
+            var mask = changedBytes(now ^ then);
+            if (WORD.compareAndSet(memory, position, now, (there & ~mask) | (now & mask))) {
+                return;
+            }
+        }
+    }
+
+    private boolean differs(MemorySegment other, long page) {
+        return MemorySegment.mismatch(
+                        other, page, page + PAGE_BYTES, before, page, page + PAGE_BYTES)
+                >= 0;
+    }
+
+    private void deliverPage(long page) {
+        RandomOrder.visit(
+                LINES,
+                line -> {
+                    for (var word = 0; word < LINE_BYTES; word += Long.BYTES) {
+                        deliverWord(page + (long) line * LINE_BYTES + word);
+                    }
+                });
+    }
+
+    private void deliverWord(long position) {
+        var now = (long) WORD.getVolatile(memory, position);
+        var then = before.get(JAVA_LONG, position);
+        if (now == then) {
+            return;
+        }
+        before.set(JAVA_LONG, position, now);
+        var mask = changedBytes(now ^ then);
+        for (var connection : target.connections()) {
+            var there = connection.window().memory();
+            if (offset + position + Long.BYTES <= there.byteSize()) {
+                merge(there, offset + position, now, mask);
+            }
+        }
+    }
+
+    /** Bytes of all ones where any bit is set. */
+    private static long changedBytes(long difference) {
+        var mask = 0L;
+        for (var shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
+            if ((difference >>> shift & 0xff) != 0) {
+                mask |= 0xffL << shift;
+            }
+        }
+        return mask;
+    }
+
+    private static void merge(MemorySegment memory, long position, long word, long mask) {
+        while (true) {
+            var there = (long) WORD.getVolatile(memory, position);
+            if (WORD.compareAndSet(memory, position, there, (there & ~mask) | (word & mask))) {
+                return;
+            }
+        }
+    }
+
+    private synchronized void refresh() {
+        if (closed || target.connections().isEmpty()) {
+            return;
+        }
+        var source = target.connections().getFirst().window().memory();
+        var readable = Math.min(memory.byteSize(), source.byteSize() - offset);
+        for (var page = 0L; page + PAGE_BYTES <= readable; page += PAGE_BYTES) {
+            if (differs(source.asSlice(offset), page)) {
+                refreshPage(source, page);
+            }
+        }
+    }
+
+    private void refreshPage(MemorySegment source, long page) {
+        for (var position = page; position < page + PAGE_BYTES; position += Long.BYTES) {
+            var there = (long) WORD.getVolatile(source, offset + position);
+            var then = before.get(JAVA_LONG, position);
+            if (there != then && WORD.compareAndSet(memory, position, then, there)) {
+                before.set(JAVA_LONG, position, there);
+            }
+        }
+    }
+
+    /** Drops stores that were not delivered; a store of an equal value is delivered from now on. */
+    @Override
+    synchronized void reset() {
+        if (closed) {
+            return;
+        }
+        for (var copy : List.of(before, memory)) { // in this order, for stores that come meanwhile
+            if (reads && !target.connections().isEmpty()) {
+                var source = target.connections().getFirst().window().memory();
+                var readable = Math.min(copy.byteSize(), source.byteSize() - offset);
+                MemorySegment.copy(source, offset, copy, 0, readable);
+            } else {
+                copy.fill((byte) -1);
+            }
+        }
+    }
+
+    @Override
+    synchronized void close() {
+        closed = true;
+    }
+}

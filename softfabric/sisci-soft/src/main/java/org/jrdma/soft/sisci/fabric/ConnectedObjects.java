@@ -1,0 +1,56 @@
+package org.jrdma.soft.sisci.fabric;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.Message;
+
+/**
+ * The objects of this process that other processes address by a number that this process has
+ * chosen. Safe for use by multiple threads.
+ */
+final class ConnectedObjects {
+
+    private final Map<Integer, ConnectedObject> byNumber = new ConcurrentHashMap<>();
+    private final AtomicInteger lastNumber = new AtomicInteger();
+
+    /** An object at this end of a connection. */
+    interface ConnectedObject {
+        /** A message to the object, whose subject is its number. */
+        void received(Message message);
+
+        /** A process has ended. */
+        void lost(Connection connection);
+
+        /** This process leaves the fabric. */
+        default void abandon() {}
+    }
+
+    int newNumber() {
+        return lastNumber.incrementAndGet();
+    }
+
+    void add(int number, ConnectedObject object) {
+        byNumber.put(number, object);
+    }
+
+    void remove(int number) {
+        byNumber.remove(number);
+    }
+
+    void received(Message message) {
+        var object = byNumber.get(message.subject());
+        if (object != null) {
+            object.received(message);
+        }
+    }
+
+    void lost(Connection connection) {
+        byNumber.values().forEach(object -> object.lost(connection));
+    }
+
+    void abandon() {
+        byNumber.values().forEach(ConnectedObject::abandon);
+    }
+}

@@ -1,0 +1,368 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.MappedMemory;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.Mapping;
+import org.jspecify.annotations.Nullable;
+
+/** A segment that this process has created: its state, and the processes that are connected. */
+public final class CreatedSegment implements LocalSegment, Topology.Listener {
+
+    private final Descriptor descriptor;
+    private final LocalSegments segments;
+    private final MemberContext context;
+    private final Entry entry;
+    private final int file;
+    private final int flags;
+    private final EventQueue<SegmentEvent> events;
+
+    /** The flags of the preparation, by adapter. */
+    private final Map<Integer, Integer> prepared = new HashMap<>();
+
+    private final Set<Integer> available = new HashSet<>();
+    private final List<Peer> peers = new ArrayList<>();
+    private final List<Peer> sharers = new ArrayList<>();
+    private final Map<Long, InterruptFlag> interruptFlags = new HashMap<>();
+    private @Nullable Mapping memory;
+    private long foreignMemory;
+    private long bytes;
+    private int users;
+    private boolean shared;
+    private boolean removed;
+
+    /** A process that is connected or attached, by a number that it has chosen. */
+    private static final class Peer {
+
+        final Connection connection;
+        final int number;
+        final int adapter;
+        final boolean toGroup;
+        boolean linked = true;
+
+        Peer(Connection connection, int number, int adapter, boolean toGroup) {
+            this.connection = connection;
+            this.number = number;
+            this.adapter = adapter;
+            this.toGroup = toGroup;
+        }
+
+        void send(Message.Kind kind, int first) {
+            connection.send(Message.of(kind, number, first, 0, 0));
+        }
+    }
+
+    CreatedSegment(
+            LocalSegments segments,
+            Descriptor descriptor,
+            Entry entry,
+            int file,
+            int flags,
+            EventQueue<SegmentEvent> events) {
+        this.segments = segments;
+        this.descriptor = descriptor;
+        this.context = descriptor.context();
+        this.entry = entry;
+        this.file = file;
+        this.flags = flags;
+        this.events = events;
+    }
+
+    /** Maps the memory of the file. */
+    synchronized void map(long length) throws FabricException {
+        try {
+            memory = Mapping.of(file, 0, length, true);
+            bytes = length;
+        } catch (FabricException e) {
+            Host.close(file);
+            context.fabric().directory().delete(entry);
+            throw e;
+        }
+    }
+
+    /** Registers memory of the program. In C: {@code SCIRegisterSegmentMemory}. */
+    public synchronized void register(long address, long length, int registerFlags) {
+        Flags.checkAllowed(registerFlags, SCI_FLAG_LOCK_USER_MEM());
+        throwIf(
+                !Flags.has(flags, SCI_FLAG_EMPTY()) || memory != null || removed,
+                SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(length <= 0 || !Mapping.isAtPage(length), SCI_ERR_SIZE_ALIGNMENT());
+        throwIf(
+                !Mapping.isAtPage(address) || !MappedMemory.isThere(address, length, true),
+                SCI_ERR_ILLEGAL_ADDRESS());
+        try {
+            Host.reserve(file, length);
+            memory = Mapping.of(file, 0, length, true);
+            Mapping.shareInPlace(file, address, length);
+            foreignMemory = address;
+            bytes = length;
+        } catch (FabricException e) {
+            throw SciException.of(e);
+        }
+    }
+
+    @Override
+    public int id() {
+        return entry.number();
+    }
+
+    @Override
+    public synchronized long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public EventQueue<SegmentEvent> events() {
+        return events;
+    }
+
+    @Override
+    public void apply(Operation operation, int adapter, int operationFlags) {
+        context.topology().checkAdapter(adapter);
+        var joinsGroup = false;
+        synchronized (this) {
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+            switch (operation) {
+                case PREPARE -> prepare(adapter, operationFlags);
+                case MAKE_AVAILABLE -> {
+                    makeAvailable(adapter, operationFlags);
+                    joinsGroup = Flags.has(flags, SCI_FLAG_BROADCAST());
+                }
+                case MAKE_UNAVAILABLE -> makeUnavailable(adapter, operationFlags);
+                case SHARE -> {
+                    Flags.checkAllowed(operationFlags, SCI_FLAG_SHARE_EXTERNAL());
+                    throwIf(memory == null, SCI_ERR_ILLEGAL_OPERATION());
+                    shared = true;
+                }
+                case REQUIRE_PREPARED, REQUIRE_PREPARED_AS_TARGET -> {
+                    var how = prepared.get(adapter);
+                    throwIf(how == null, SCI_ERR_SEGMENT_NOT_PREPARED());
+                    throwIf(
+                            operation == Operation.REQUIRE_PREPARED_AS_TARGET
+                                    && how == SCI_FLAG_DMA_SOURCE_ONLY(),
+                            SCI_ERR_ILLEGAL_OPERATION());
+                }
+            }
+        }
+        if (joinsGroup) {
+            context.topology().refreshEverywhere();
+        }
+    }
+
+    private void prepare(int adapter, int operationFlags) {
+        Flags.checkAllowed(operationFlags, SCI_FLAG_DMA_SOURCE_ONLY());
+        throwIf(memory == null || prepared.containsKey(adapter), SCI_ERR_ILLEGAL_OPERATION());
+        prepared.put(adapter, operationFlags);
+    }
+
+    private void makeAvailable(int adapter, int operationFlags) {
+        Flags.checkNone(operationFlags);
+        throwIf(Flags.has(flags, SCI_FLAG_PRIVATE()), SCI_ERR_ILLEGAL_OPERATION());
+        throwIf(!prepared.containsKey(adapter), SCI_ERR_SEGMENT_NOT_PREPARED());
+        throwIf(!available.add(adapter), SCI_ERR_ILLEGAL_OPERATION());
+    }
+
+    private void makeUnavailable(int adapter, int operationFlags) {
+        Flags.checkAllowed(
+                operationFlags, UnpublishedFlags.FORCE_DISCONNECT | UnpublishedFlags.NOTIFY);
+        throwIf(!available.remove(adapter), SCI_ERR_ILLEGAL_OPERATION());
+        if (Flags.has(operationFlags, UnpublishedFlags.FORCE_DISCONNECT)) {
+            disconnect(adapter);
+        } else if (Flags.has(operationFlags, UnpublishedFlags.NOTIFY)) {
+            sendGone(adapter, 0);
+        }
+    }
+
+    private void disconnect(int adapter) {
+        sendGone(adapter, 1);
+        removePeers(peer -> peer.adapter == adapter, SCI_CB_DISCONNECT());
+    }
+
+    private void sendGone(int adapter, int forGood) {
+        for (var peer : peers) {
+            if (peer.adapter == adapter) {
+                peer.send(Kind.SEGMENT_GONE, forGood);
+            }
+        }
+    }
+
+    private void removePeers(Predicate<Peer> which, int reason) {
+        for (var peer : List.copyOf(peers)) {
+            if (which.test(peer)) {
+                peers.remove(peer);
+                report(reason, peer);
+            }
+        }
+    }
+
+    /** Returns true for the segment's address in this process, which is its I/O address. */
+    synchronized boolean isAt(long address) {
+        return memory != null && memory.address() == address;
+    }
+
+    /** Connects a process; returns the size. */
+    synchronized long connect(Connection from, int number, int adapter, boolean toGroup) {
+        throwIf(
+                removed || !available.contains(adapter) || !offers(toGroup),
+                SCI_ERR_NO_SUCH_SEGMENT());
+        throwIf(context.faults().refusesConnect(), SCI_ERR_CONNECTION_REFUSED());
+        var peer = new Peer(from, number, adapter, toGroup);
+        peers.add(peer);
+        report(SCI_CB_CONNECT(), peer);
+        return bytes;
+    }
+
+    private boolean offers(boolean toGroup) {
+        return toGroup
+                ? Flags.has(flags, SCI_FLAG_BROADCAST())
+                : !Flags.has(flags, SCI_FLAG_BROADCAST())
+                        || Flags.has(flags, SCI_FLAG_ALLOW_UNICAST());
+    }
+
+    /** Attaches a process; returns the size. */
+    synchronized long attach(Connection from, int number) {
+        throwIf(removed, SCI_ERR_NO_SUCH_SEGMENT());
+        throwIf(!shared, SCI_ERR_ACCESS());
+        sharers.add(new Peer(from, number, 0, false));
+        return bytes;
+    }
+
+    /** Disconnects or detaches a process. */
+    synchronized void forget(Connection from, int number) {
+        forget(peer -> peer.connection == from && peer.number == number, SCI_CB_DISCONNECT());
+    }
+
+    /** A process has ended. */
+    synchronized void lost(Connection connection) {
+        forget(peer -> peer.connection == connection, SCI_CB_LOST());
+    }
+
+    private void forget(Predicate<Peer> which, int reason) {
+        sharers.removeIf(which);
+        removePeers(which, reason);
+    }
+
+    MemberContext context() {
+        return context;
+    }
+
+    synchronized void add(InterruptFlag flag) {
+        throwIf(
+                interruptFlags.putIfAbsent(flag.offset(), flag) != null,
+                SCI_ERR_ILLEGAL_OPERATION());
+        descriptor.add();
+    }
+
+    synchronized void remove(InterruptFlag flag) {
+        interruptFlags.remove(flag.offset());
+        descriptor.remove();
+    }
+
+    /** Triggers the flag at an offset, for a store of a connected process. */
+    synchronized void stored(Connection from, int number, long offset, boolean counted) {
+        var flag = interruptFlags.get(offset);
+        if (flag != null
+                && peers.stream()
+                        .anyMatch(peer -> peer.connection == from && peer.number == number)) {
+            flag.stored(counted);
+        }
+    }
+
+    @Override
+    public synchronized void topologyChanged() {
+        for (var peer : peers) {
+            var linked = context.topology().isLinked(peer.connection.node(), peer.adapter);
+            if (linked != peer.linked) {
+                peer.linked = linked;
+                report(linked ? SCI_CB_OPERATIONAL() : SCI_CB_NOT_OPERATIONAL(), peer);
+            }
+        }
+    }
+
+    private void report(int reason, Peer peer) {
+        var node = peer.connection.node();
+        events.put(new SegmentEvent(reason, node, peer.adapter));
+        for (var sharer : sharers) {
+            sharer.connection.send(
+                    Message.of(Kind.SEGMENT_EVENT, sharer.number, reason, node, peer.adapter));
+        }
+    }
+
+    @Override
+    public SegmentMap map(long offset, long length, int mapFlags) {
+        return SegmentMap.ofLocal(this, file, offset, length, mapFlags);
+    }
+
+    @Override
+    public synchronized long hold() {
+        throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+        throwIf(memory == null, SCI_ERR_ILLEGAL_OPERATION());
+        users++;
+        return memory.address();
+    }
+
+    @Override
+    public synchronized void release() {
+        users--;
+    }
+
+    @Override
+    public void remove(int removeFlags) {
+        Flags.checkAllowed(removeFlags, SCI_FLAG_FORCE_REMOVE());
+        synchronized (this) {
+            throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
+            if (!Flags.has(removeFlags, SCI_FLAG_FORCE_REMOVE())) {
+                throwIf(isInUse(), SCI_ERR_BUSY());
+            }
+            throwIf(users > 0, SCI_ERR_BUSY());
+            removed = true;
+            for (var adapter : prepared.keySet()) {
+                disconnect(adapter);
+            }
+            for (var sharer : sharers) {
+                sharer.send(Kind.SEGMENT_GONE, 1);
+            }
+            deleteFile();
+        }
+        segments.remove(this);
+        events.close();
+        descriptor.remove();
+    }
+
+    /** A process that stores to a group continues without a member that leaves. */
+    private boolean isInUse() {
+        return !sharers.isEmpty() || peers.stream().anyMatch(peer -> !peer.toGroup);
+    }
+
+    /** Deletes the file. */
+    private void deleteFile() {
+        try {
+            if (foreignMemory != 0) {
+                Mapping.unshareInPlace(foreignMemory, bytes);
+                foreignMemory = 0;
+            }
+            context.fabric().directory().delete(entry);
+        } catch (FabricException e) {
+            throw SciException.of(e);
+        } finally {
+            if (memory != null) {
+                memory.close();
+            }
+            Host.close(file);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToLongFunction;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.host.Mapping;
+import org.jspecify.annotations.Nullable;
+
+/** The segments that a process has created, by id. Safe for use by multiple threads. */
+public final class LocalSegments {
+
+    private static final int CREATE_FLAGS =
+            SCI_FLAG_USE_CALLBACK()
+                    | SCI_FLAG_EMPTY()
+                    | SCI_FLAG_PRIVATE()
+                    | SCI_FLAG_BROADCAST()
+                    | SCI_FLAG_ALLOW_UNICAST()
+                    | SCI_FLAG_AUTO_ID()
+                    | SCI_FLAG_DMA_GLOBAL();
+
+    private final MemberContext context;
+    private final FabricClient fabric;
+    private final Map<Integer, CreatedSegment> byId = new ConcurrentHashMap<>();
+
+    LocalSegments(MemberContext context) {
+        this.context = context;
+        this.fabric = context.fabric();
+    }
+
+    /** Creates a segment. In C: {@code SCICreateSegment}. */
+    public CreatedSegment create(
+            Descriptor descriptor,
+            int id,
+            long bytes,
+            EventQueue.@Nullable Callback<SegmentEvent> callback,
+            int flags) {
+        Flags.checkAllowed(flags, CREATE_FLAGS);
+        var empty = Flags.has(flags, SCI_FLAG_EMPTY());
+        var automatic = Flags.has(flags, SCI_FLAG_AUTO_ID());
+        var inGroup = Flags.has(flags, SCI_FLAG_BROADCAST());
+        throwIf(
+                inGroup && (automatic || Flags.has(flags, SCI_FLAG_PRIVATE())),
+                SCI_ERR_ILLEGAL_FLAG());
+        throwIf(Flags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup, SCI_ERR_ILLEGAL_FLAG());
+        throwIf(
+                inGroup && Integer.compareUnsigned(id, Topology.MOST_GROUPS) >= 0,
+                SCI_ERR_OUT_OF_RANGE());
+        throwIf(!empty && bytes <= 0, SCI_ERR_SIZE_ALIGNMENT());
+        var segment =
+                descriptor.add(() -> {
+                    var created =
+                            create(descriptor, id, automatic, empty ? 0 : bytes, callback, flags);
+                    if (!empty) {
+                        created.map(bytes);
+                    }
+                    return created;
+                });
+        byId.put(segment.id(), segment);
+        context.topology().add(segment);
+        return segment;
+    }
+
+    private CreatedSegment create(
+            Descriptor descriptor,
+            int id,
+            boolean automatic,
+            long bytes,
+            EventQueue.@Nullable Callback<SegmentEvent> callback,
+            int flags)
+            throws FabricException {
+        return fabric.directory()
+                .locked(() -> {
+                    var entry = freeEntry(id, automatic);
+                    var file = fabric.directory().create(entry, Mapping.wholePages(bytes));
+                    var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
+                    return new CreatedSegment(this, descriptor, entry, file, flags, events);
+                });
+    }
+
+    private Entry freeEntry(int id, boolean automatic) throws FabricException {
+        var free = id;
+        while (isUsed(free)) {
+            if (automatic) {
+                free++;
+            } else {
+                fabric.directory().sweep(); // its owner may have been killed
+                throwIf(isUsed(free), SCI_ERR_SEGMENTID_USED());
+            }
+        }
+        return new Entry(fabric.node(), Entry.Kind.SEGMENT, free, fabric.number());
+    }
+
+    private boolean isUsed(int id) throws FabricException {
+        return fabric.directory().find(fabric.node(), Entry.Kind.SEGMENT, id).isPresent();
+    }
+
+    void remove(CreatedSegment segment) {
+        context.topology().remove(segment);
+        byId.remove(segment.id(), segment);
+    }
+
+    /** A message about a segment. */
+    void received(Connection from, Message message) {
+        switch (message.kind()) {
+            case CONNECT_SEGMENT ->
+                    answer(
+                            from,
+                            message,
+                            segment ->
+                                    segment.connect(
+                                            from,
+                                            message.second(),
+                                            message.first(),
+                                            message.value() != 0));
+            case ATTACH_SEGMENT ->
+                    answer(from, message, segment -> segment.attach(from, message.first()));
+            case SEGMENT_STEP -> // may send requests to others and wait
+                    context.workers()
+                            .execute(() ->
+                                    answer(from, message, segment -> apply(segment, message)));
+            case FIND_SPACE -> FabricClient.answer(from, message, () -> segmentAt(message.value()));
+            case DISCONNECT_SEGMENT, DETACH_SEGMENT ->
+                    byId.values().forEach(segment -> segment.forget(from, message.subject()));
+            case FLAG_STORED ->
+                    byId.values()
+                            .forEach(segment ->
+                                    segment.stored(
+                                            from,
+                                            message.subject(),
+                                            message.value(),
+                                            message.first() != 0));
+            default -> throw new AssertionError(message);
+        }
+    }
+
+    private static long apply(CreatedSegment segment, Message message) {
+        var operation = LocalSegment.Operation.of(message.first());
+        segment.apply(operation, message.second(), (int) message.value());
+        return 0;
+    }
+
+    private void answer(Connection from, Message message, ToLongFunction<CreatedSegment> action) {
+        FabricClient.answer(
+                from,
+                message,
+                () -> {
+                    var segment = byId.get(message.subject());
+                    throwIf(segment == null, SCI_ERR_NO_SUCH_SEGMENT());
+                    return action.applyAsLong(segment);
+                });
+    }
+
+    private long segmentAt(long address) {
+        return byId.values().stream()
+                .filter(segment -> segment.isAt(address))
+                .findFirst()
+                .orElseThrow(() -> new SciException(SCI_ERR_CONNECTION_REFUSED()))
+                .id();
+    }
+
+    /** A process has ended. */
+    void lost(Connection connection) {
+        byId.values().forEach(segment -> segment.lost(connection));
+    }
+}

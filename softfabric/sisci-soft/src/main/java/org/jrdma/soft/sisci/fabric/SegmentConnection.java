@@ -1,0 +1,170 @@
+package org.jrdma.soft.sisci.fabric;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.Mapping;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A connection to one segment, and the maps of its memory. Safe for use by multiple threads. */
+final class SegmentConnection {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentConnection.class);
+
+    private final Entry entry;
+    private final Connection connection;
+    private final int number;
+    private final int file;
+    private final long bytes;
+
+    /** A map of the whole segment, for DMA and for write buffers. */
+    private final Mapping window;
+
+    private final List<Mapping> mappings = new CopyOnWriteArrayList<>();
+    private boolean cut;
+    private boolean closed;
+
+    private SegmentConnection(Entry entry, Connection connection, int number, int file, long bytes)
+            throws FabricException {
+        this.entry = entry;
+        this.connection = connection;
+        this.number = number;
+        this.file = file;
+        this.bytes = bytes;
+        this.window = Mapping.of(file, 0, bytes, true);
+        mappings.add(window);
+    }
+
+    /**
+     * Connects to a segment. Its file is opened only after the owner's answer, since the owner does
+     * not remove the segment without a message from then on: before, the file could be that of an
+     * earlier segment with the same id.
+     *
+     * @param object receives the messages of the owner
+     */
+    static SegmentConnection connect(
+            MemberContext context,
+            ConnectedObjects.ConnectedObject object,
+            Entry entry,
+            int adapter,
+            boolean toGroup) {
+        var fabric = context.fabric();
+        var connection = fabric.connect(entry);
+        var number = context.objects().newNumber();
+        context.objects().add(number, object); // the next message of the owner must find it
+        try {
+            var answer =
+                    fabric.request(
+                            connection,
+                            Message.of(
+                                    Kind.CONNECT_SEGMENT,
+                                    entry.number(),
+                                    adapter,
+                                    number,
+                                    toGroup ? 1 : 0));
+            var file = fabric.openMemory(entry, answer.value());
+            try {
+                return new SegmentConnection(entry, connection, number, file, answer.value());
+            } catch (FabricException e) {
+                Host.close(file);
+                throw SciException.of(e);
+            }
+        } catch (RuntimeException e) {
+            connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
+            context.objects().remove(number);
+            throw e;
+        }
+    }
+
+    Entry entry() {
+        return entry;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    int number() {
+        return number;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    Mapping window() {
+        return window;
+    }
+
+    /** Maps a part for the program. */
+    synchronized Mapping map(long offset, long length, boolean writable) throws FabricException {
+        var mapping = Mapping.of(file, offset, length, writable);
+        if (cut) {
+            mapping.cut();
+        }
+        mappings.add(mapping);
+        return mapping;
+    }
+
+    void unmap(Mapping mapping) {
+        mappings.remove(mapping);
+        mapping.close();
+    }
+
+    /** Makes loads return all ones, and stores have no effect. */
+    synchronized void cut() {
+        if (cut || closed) {
+            return;
+        }
+        cut = true;
+        for (var mapping : mappings) {
+            try {
+                mapping.cut();
+            } catch (FabricException e) {
+                LOG.error("{} stays reachable: {}", entry, e.getMessage());
+            }
+        }
+    }
+
+    /** Undoes {@link #cut()}. */
+    synchronized void restore() {
+        if (!cut || closed) {
+            return;
+        }
+        cut = false;
+        for (var mapping : mappings) {
+            try {
+                mapping.restore(file);
+            } catch (FabricException e) {
+                LOG.error("{} stays cut off: {}", entry, e.getMessage());
+            }
+        }
+    }
+
+    /** Closes the file for good; maps stay cut. */
+    synchronized void lose() {
+        cut();
+        if (!closed) {
+            closed = true;
+            Host.close(file);
+        }
+    }
+
+    /** Disconnects. The program has no map left. */
+    void close() {
+        connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
+        synchronized (this) {
+            window.close();
+            if (!closed) {
+                closed = true;
+                Host.close(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The nodes, adapters and links of the fabric, as this process knows them. A process that changes a
+ * link, or the members of a group, makes all processes read the directory again. Safe for use by
+ * multiple threads.
+ */
+final class Topology {
+
+    /** The number of multicast groups. */
+    static final int MOST_GROUPS = 16;
+
+    static final int FIRST_NODE = 4;
+    static final int NODE_STEP = 4;
+    static final int END_OF_NODES = 252;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Topology.class);
+    private static final int ADAPTER_NUMBERS = 4;
+
+    private final FabricClient fabric;
+    private final int adapters;
+    private final Collection<Listener> listeners = ConcurrentHashMap.newKeySet();
+    private final Object refreshing = new Object();
+    private volatile Collection<Entry> cuts = Set.of();
+
+    /** An object that depends on links, or on the members of a group. */
+    @FunctionalInterface
+    interface Listener {
+        /** Links may have been cut or restored, and groups may have new members. */
+        void topologyChanged();
+    }
+
+    Topology(FabricClient fabric, int adapters) {
+        this.fabric = fabric;
+        this.adapters = adapters;
+    }
+
+    void add(Listener listener) {
+        listeners.add(listener);
+    }
+
+    void remove(Listener listener) {
+        listeners.remove(listener);
+    }
+
+    /** Fails for the number of an adapter that does not exist. */
+    void checkAdapter(int adapter) {
+        throwIf(
+                Integer.compareUnsigned(adapter, ADAPTER_NUMBERS) >= 0,
+                SCI_ERR_ILLEGAL_ADAPTERNO());
+        throwIf(adapter >= adapters, SCI_ERR_NO_SUCH_ADAPTERNO());
+    }
+
+    /** Fails for an id that no node can have. */
+    void checkNode(int id) {
+        throwIf(id <= 0 || id >= END_OF_NODES || id % NODE_STEP != 0, SCI_ERR_ILLEGAL_NODEID());
+    }
+
+    /** Fails if the link to a node by an adapter is cut. */
+    void checkLink(int peer, int adapter) {
+        var error = linkError(peer, adapter);
+        throwIf(error != 0, error);
+    }
+
+    boolean isLinked(int peer, int adapter) {
+        return linkError(peer, adapter) == 0;
+    }
+
+    private int linkError(int peer, int adapter) {
+        if (peer == fabric.node()) {
+            return 0;
+        }
+        if (isCut(fabric.node(), adapter)) {
+            return SCI_ERR_NO_LINK_ACCESS();
+        }
+        return isCut(peer, adapter) ? SCI_ERR_NO_REMOTE_LINK_ACCESS() : 0;
+    }
+
+    boolean isCut(int node, int adapter) {
+        return cuts.contains(cut(node, adapter));
+    }
+
+    private static Entry cut(int node, int adapter) {
+        return new Entry(node, Entry.Kind.CUT, adapter, 0);
+    }
+
+    /**
+     * Cuts or restores a link of this node. All processes know when this returns.
+     *
+     * @throws SciException if a process does not answer; the others know
+     */
+    void setLink(int adapter, boolean operational) {
+        checkAdapter(adapter);
+        var directory = fabric.directory();
+        var entry = cut(fabric.node(), adapter);
+        var _ =
+                SciException.translate(() ->
+                        directory.locked(() -> {
+                            if (operational) {
+                                directory.delete(entry);
+                            } else if (!directory.entries().contains(entry)) {
+                                directory.mark(entry);
+                            }
+                            return true;
+                        }));
+        var silent = refreshEverywhere();
+        if (!silent.isEmpty()) {
+            throw new SciException(
+                    SCI_ERR_NODE_NOT_RESPONDING(),
+                    "The link is %s, but these processes do not answer and may not know of it: %s"
+                            .formatted(operational ? "restored" : "cut", silent));
+        }
+    }
+
+    /** Makes all processes read the directory; returns those that do not answer. */
+    List<Entry> refreshEverywhere() {
+        var silent = new ArrayList<Entry>();
+        for (var entry : fabric.entries()) {
+            if (entry.kind() != Entry.Kind.MEMBER) {
+                continue;
+            }
+            if (entry.node() == fabric.node() && entry.number() == fabric.number()) {
+                refresh();
+                continue;
+            }
+            var connection = fabric.find(entry);
+            if (connection.isPresent()
+                    && fabric.connections()
+                            .request(connection.get(), Message.about(Kind.LOOK, 0))
+                            .isEmpty()
+                    && !connection.get().isClosed()) {
+                LOG.warn("{} does not answer, and may not know of a link or a group", entry);
+                silent.add(entry);
+            }
+        }
+        return silent;
+    }
+
+    /** Reads the directory and notifies the listeners. */
+    void refresh() {
+        synchronized (refreshing) {
+            cuts =
+                    fabric.entries().stream()
+                            .filter(entry -> entry.kind() == Entry.Kind.CUT)
+                            .collect(Collectors.toSet());
+            listeners.forEach(Listener::topologyChanged);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** Waits on a monitor that an interrupt does not end: C has no interrupts. */
+final class UninterruptibleWait {
+
+    private UninterruptibleWait() {}
+
+    /** Waits until a condition holds or the time has passed. The caller holds the monitor. */
+    static void until(Object monitor, long nanos, BooleanSupplier condition) {
+        var start = System.nanoTime();
+        var interrupted = false;
+        while (!condition.getAsBoolean()) {
+            var left = nanos - (System.nanoTime() - start);
+            if (left <= 0) {
+                break;
+            }
+            try {
+                TimeUnit.NANOSECONDS.timedWait(monitor, left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A timeout of SISCI in nanoseconds. */
+    static long nanos(int milliseconds) {
+        return milliseconds == SCI_INFINITE_TIMEOUT()
+                ? Long.MAX_VALUE
+                : TimeUnit.MILLISECONDS.toNanos(Integer.toUnsignedLong(milliseconds));
+    }
+}

@@ -1,0 +1,34 @@
+package org.jrdma.soft.sisci.fabric;
+
+/**
+ * The flags whose numbers are not public. The values cannot be guessed, so that only a program that
+ * reads them from the library uses the right ones.
+ */
+public final class UnpublishedFlags {
+
+    /** For {@code SCISetSegmentUnavailable}: peers are disconnected. */
+    public static final int FORCE_DISCONNECT = 0x0055_0000;
+
+    /** For {@code SCISetSegmentUnavailable}: peers are notified. */
+    public static final int NOTIFY = 0x00AA_0000;
+
+    /** For {@code SCIMemCpy}: from the map. */
+    public static final int BLOCK_READ = 0x4105_0000;
+
+    /** For {@code SCIMemCpy}: the sequence is checked afterwards. */
+    public static final int ERROR_CHECK = 0x0A0A_0000;
+
+    /** For {@code SCICheckSequence}: nothing is flushed first. */
+    public static final int NO_FLUSH = 0x0490_0000;
+
+    /** For {@code SCICheckSequence}: no barrier first. */
+    public static final int NO_STORE_BARRIER = 0x0A40_0000;
+
+    /** For {@code SCICreateMapSequence}. */
+    public static final int FAST_BARRIER = 0x0330_0000;
+
+    /** For {@code SCIFlush}. */
+    public static final int FLUSH_CPU_BUFFERS_ONLY = 0x0CC0_0000;
+
+    private UnpublishedFlags() {}
+}

@@ -1,0 +1,68 @@
+package org.jrdma.soft.sisci.fabric;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+
+/** The write buffers of a process, and the thread that polls them while there are any. */
+final class WriteBufferFlusher {
+
+    private static final long PERIOD_NANOS = 200_000;
+
+    private final List<WriteBuffer> buffers = new CopyOnWriteArrayList<>();
+    private boolean running;
+
+    synchronized void add(WriteBuffer buffer) {
+        buffers.add(buffer);
+        if (!running) {
+            running = true;
+            Thread.ofPlatform().daemon().name("sisci-soft-write-buffers").start(this::run);
+        }
+    }
+
+    /** Removes a buffer, whose memory is not accessed after this call. */
+    void remove(WriteBuffer buffer) {
+        buffer.flush();
+        buffer.close();
+        buffers.remove(buffer);
+    }
+
+    /** Flushes all buffers in random order. */
+    void flush() {
+        if (!buffers.isEmpty()) { // otherwise this hot path would allocate
+            var all = buffers.toArray(WriteBuffer[]::new);
+            RandomOrder.visit(all.length, i -> all[i].flush());
+        }
+    }
+
+    /** Memory was copied to a remote memory without its buffers. */
+    void bypassed(RemoteMemory target, MemorySegment source, long offset) {
+        for (var buffer : buffers) {
+            if (buffer.target == target) {
+                buffer.bypassed(source, offset);
+            }
+        }
+    }
+
+    /** The link to a remote memory was cut or restored. */
+    void reset(RemoteMemory target) {
+        for (var buffer : buffers) {
+            if (buffer.target == target) {
+                buffer.reset();
+            }
+        }
+    }
+
+    private void run() {
+        while (hasBuffers()) {
+            buffers.forEach(WriteBuffer::poll);
+            LockSupport.parkNanos(PERIOD_NANOS);
+        }
+    }
+
+    private synchronized boolean hasBuffers() {
+        running = !buffers.isEmpty();
+        return running;
+    }
+}

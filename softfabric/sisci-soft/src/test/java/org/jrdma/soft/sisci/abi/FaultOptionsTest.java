@@ -1,0 +1,240 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
+import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.soft.sisci.FaultOptions;
+import org.junit.jupiter.api.Test;
+
+/** Injected faults. The first node owns a segment, faults are injected into the second. */
+class FaultOptionsTest {
+
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    @Test
+    void shouldKeepWeakStoresUntilTheyAreFlushed() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var map = map(nodes, 0);
+
+            map.memory().set(JAVA_LONG, 128, 5);
+            Thread.sleep(20);
+            assertThat(own.get(JAVA_LONG, 128)).isZero();
+            nodes.second.plain("SCIFlush", 0, 0);
+
+            assertThat(own.get(JAVA_LONG, 128)).isEqualTo(5);
+        }
+    }
+
+    private static MemorySegment own(ThreeNodes nodes) {
+        var segment = nodes.first.offer(nodes.firstDescriptor, 7, BYTES);
+        return nodes.first.mapLocal(segment, BYTES).memory();
+    }
+
+    private static C.Mapped map(ThreeNodes nodes, int flags) {
+        var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
+        return nodes.second.map("SCIMapRemoteSegment", remote, 0, BYTES, flags);
+    }
+
+    @Test
+    void shouldDrainWeakStoresAtEachBarrierCheckAndCopy() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var map = map(nodes, 0);
+            var sequence = nodes.second.sequence(map);
+
+            map.memory().set(JAVA_LONG, 0, 1);
+            nodes.second.plain("SCIStoreBarrier", sequence, 0);
+            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(1);
+            map.memory().set(JAVA_LONG, 0, 2);
+            nodes.second.ok("SCICheckSequence", sequence, 0);
+            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(2);
+            var three = nodes.second.place();
+            three.set(JAVA_LONG, 0, 3);
+            nodes.second.ok("SCIMemCpy", 0, three.address(), map.handle(), 0, 8, 0);
+            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(3);
+            map.memory().set(JAVA_LONG, 0, 4);
+            var neither =
+                    nodes.second.constant("SCI_FLAG_NO_FLUSH")
+                            | nodes.second.constant("SCI_FLAG_NO_STORE_BARRIER");
+            nodes.second.ok("SCICheckSequence", sequence, neither);
+            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldShowInAWeakMapWhatTheOwnerStores() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var map = map(nodes, 0).memory();
+
+            own.set(JAVA_LONG, 64, 6);
+
+            eventually(() -> (long) WORD.getVolatile(map, 64L) == 6);
+        }
+    }
+
+    @Test
+    void shouldLetUncachedStoresThroughAtOnce() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var map = map(nodes, sisci_h.SCI_FLAG_IO_MAP_IOSPACE());
+
+            map.memory().set(JAVA_LONG, 0, 5);
+
+            assertThat(own.get(JAVA_LONG, 0)).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void shouldMixUpTheOrderOfWeakLinesButNeverTearAWord() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var map = map(nodes, 0).memory();
+
+            assertThat(disorder(nodes, own, 1024, map, map.asSlice(1024))).isPositive();
+        }
+    }
+
+    @Test
+    void shouldMixUpTheOrderOfWeakPages() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var map = map(nodes, 0).memory();
+
+            assertThat(disorder(nodes, own, 4096, map, map.asSlice(4096))).isPositive();
+        }
+    }
+
+    @Test
+    void shouldMixUpTheOrderOfWeakMaps() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withWeakMemory(true))) {
+            var own = own(nodes);
+            var first = map(nodes, 0).memory();
+            var second = map(nodes, 0).memory();
+
+            assertThat(disorder(nodes, own, 4096, first, second.asSlice(4096))).isPositive();
+        }
+    }
+
+    /** How often a flag arrives before what was stored before it and not flushed. */
+    private static int disorder(
+            ThreeNodes nodes,
+            MemorySegment own,
+            long flagOffset,
+            MemorySegment payload,
+            MemorySegment flag)
+            throws InterruptedException {
+        var disorder = 0;
+        var patience = System.nanoTime() + 20_000_000_000L; // where both threads have one processor
+        for (var round = 1L;
+                round <= 200 || (disorder == 0 && System.nanoTime() < patience);
+                round++) {
+            var value = round << 32 | round;
+            payload.set(JAVA_LONG, 0, value);
+            flag.set(JAVA_LONG, 0, value);
+            var flusher = Thread.ofPlatform().start(() -> nodes.second.plain("SCIFlush", 0, 0));
+            while ((long) WORD.getVolatile(own, flagOffset) != value) {
+                Thread.onSpinWait();
+            }
+            var earlier = (long) WORD.getVolatile(own, 0L);
+            disorder += earlier == value ? 0 : 1;
+            assertThat((int) earlier).isEqualTo((int) (earlier >>> 32));
+            flusher.join();
+        }
+        return disorder;
+    }
+
+    @Test
+    void shouldRefuseAsOftenAsWanted() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withRefusals(2))) {
+            nodes.second.offer(nodes.secondDescriptor, 9, BYTES);
+
+            for (var i = 0; i < 2; i++) {
+                assertThat(
+                                nodes.first.attempt(
+                                        "SCIConnectSegment",
+                                        nodes.firstDescriptor,
+                                        nodes.first.place().address(),
+                                        nodes.second.node(),
+                                        9,
+                                        0,
+                                        0,
+                                        0,
+                                        -1,
+                                        0))
+                        .isEqualTo("CONNECTION_REFUSED");
+            }
+            nodes.first.connect(nodes.firstDescriptor, nodes.second.node(), 9);
+        }
+    }
+
+    @Test
+    void shouldRunOutOfRoomForMapsAndHaveItBackAfterAnUnmap() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withMapBytes(BYTES))) {
+            own(nodes);
+            var map = map(nodes, 0);
+            var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
+
+            assertThat(
+                            nodes.second.attempt(
+                                    "SCIMapRemoteSegment",
+                                    remote,
+                                    nodes.second.place().address(),
+                                    0,
+                                    4096,
+                                    0,
+                                    0))
+                    .isEqualTo("HW_NOSPC");
+            nodes.second.ok("SCIUnmapSegment", map.handle(), 0);
+            nodes.second.mapRemote(remote, BYTES);
+        }
+    }
+
+    @Test
+    void shouldHoldUpTransfers() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE.withDelay(Duration.ofMillis(200)))) {
+            own(nodes);
+            var local = nodes.second.offer(nodes.secondDescriptor, 8, BYTES);
+            var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
+            var queue = nodes.second.place();
+            nodes.second.ok("SCICreateDMAQueue", nodes.secondDescriptor, queue.address(), 0, 1, 0);
+
+            nodes.second.ok(
+                    "SCIStartDmaTransfer", C.handle(queue), local, remote, 0, BYTES, 0, 0, 0, 0);
+
+            assertThat(nodes.second.attempt("SCIWaitForDMAQueue", C.handle(queue), 20, 0))
+                    .isEqualTo("TIMEOUT");
+            assertThat(nodes.second.ok("SCIWaitForDMAQueue", C.handle(queue), 5_000, 0))
+                    .isEqualTo(sisci_h.SCI_DMAQUEUE_DONE());
+        }
+    }
+
+    @Test
+    void shouldHaveNoRoomForASegmentThatTheFileSystemHasNoMemoryFor() throws Exception {
+        try (var nodes = new ThreeNodes(FaultOptions.NONE)) {
+            var tooMuch = 2 * Files.getFileStore(Path.of("/dev/shm")).getTotalSpace();
+
+            assertThat(
+                            nodes.first.attempt(
+                                    "SCICreateSegment",
+                                    nodes.firstDescriptor,
+                                    nodes.first.place().address(),
+                                    1,
+                                    tooMuch,
+                                    0,
+                                    0,
+                                    0))
+                    .isEqualTo("NOSPC");
+            nodes.first.create(nodes.firstDescriptor, 1, BYTES, 0);
+        }
+    }
+}
