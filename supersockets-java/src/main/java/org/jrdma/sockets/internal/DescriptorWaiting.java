@@ -17,7 +17,7 @@ public final class DescriptorWaiting implements Waiting {
 
     private boolean ended;
     private boolean nudged;
-    private @Nullable Alarm alarm;
+    private @Nullable WakeablePoll alarm;
     private @Nullable DescriptorWaiter waiter;
 
     /** For {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
@@ -32,7 +32,7 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private boolean poll(Deadline deadline) throws IOException {
-        var mine = Alarm.take();
+        var mine = WakeablePoll.take();
         try {
             synchronized (this) {
                 if (ended || takeNudge()) {

@@ -19,10 +19,10 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.sockets.bypass.BypassConnector;
+import org.jrdma.sockets.bypass.BypassListener;
+import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.internal.InternetFamily;
-import org.jrdma.sockets.internal.OwnAddress;
-import org.jrdma.sockets.internal.ShortCutConnecting;
-import org.jrdma.sockets.internal.ShortCutDoor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,8 +67,8 @@ public final class RsocketFabric {
     private final RsocketPoller poller;
     private final Semaphore connections;
     private final Semaphore listeners;
-    private final AcceptingNumbers accepting = new AcceptingNumbers();
-    private final AwaitedListeners awaited = new AwaitedListeners(ShortCutConnecting.PATIENCE);
+    private final ActiveAccepts accepting = new ActiveAccepts();
+    private final AwaitedListeners awaited = new AwaitedListeners(BypassConnector.PATIENCE);
 
     /** For connecting, and for ends that nobody waits for; both block. */
     private final ExecutorService threads =
@@ -153,10 +153,13 @@ public final class RsocketFabric {
         return GROWTH * LISTENER_GROWTHS;
     }
 
-    /** Something that connects; see {@link ShortCutConnecting}. */
-    public ShortCutConnecting connecting(
-            InetSocketAddress target, int receiveBuffer, OwnAddress own, Consumer<String> refused) {
-        return new RsocketConnecting(this, target, receiveBuffer, own, refused);
+    /** Something that connects; see {@link BypassConnector}. */
+    public BypassConnector connecting(
+            InetSocketAddress target,
+            int receiveBuffer,
+            LocalAddress own,
+            Consumer<String> refused) {
+        return new RsocketConnector(this, target, receiveBuffer, own, refused);
     }
 
     /**
@@ -165,14 +168,14 @@ public final class RsocketFabric {
      *
      * @throws FabricException if no device has it; if an rsocket listens there, with EADDRINUSE
      */
-    public ShortCutDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
+    public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
         var numbers = new ArrayList<Integer>();
         try {
             for (var each : addressesOf(address)) {
                 numbers.add(listenAt(each, receiveBuffer));
             }
-            var door = new RsocketDoor(this, address, numbers, backlog);
+            var door = new RsocketListener(this, address, numbers, backlog);
             door.open();
             return door;
         } catch (FabricException e) {
@@ -251,7 +254,7 @@ public final class RsocketFabric {
 
     private void prepare(int number, int receiveBuffer) throws FabricException {
         calls.reuseAddress(number);
-        check("rsetsockopt", calls.shownPieces(number, Farewell.PIECES));
+        check("rsetsockopt", calls.shownPieces(number, DisconnectExchange.PIECES));
         if (receiveBuffer > 0) {
             calls.buffers(number, receiveBuffer);
         }

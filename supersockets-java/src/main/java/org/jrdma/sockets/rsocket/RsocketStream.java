@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.Scratch;
-import org.jrdma.sockets.internal.ShortCutStream;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
@@ -20,7 +20,7 @@ import org.jrdma.sockets.internal.SocketCalls;
  * <p>The library lets one thread send, one receive and others poll at a time. It does not let
  * anybody do so while an end is shut down, which waits for the peer: so nothing is ready meanwhile.
  */
-final class RsocketStream extends ShortCutStream implements RsocketPoller.Watched {
+final class RsocketStream extends BypassStream implements RsocketPoller.Watched {
 
     private static final int BOTH = SocketCalls.POLLIN | SocketCalls.POLLOUT;
     private static final int OVER = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
@@ -36,7 +36,7 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
     private final InetSocketAddress local;
 
     /** What this end tells the peer when it ends, and has been told. */
-    private final Farewell farewell;
+    private final DisconnectExchange farewell;
 
     /** Shared by who uses the rsocket, and held alone by who ends it. */
     private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
@@ -57,7 +57,7 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
         this.fabric = fabric;
         this.number = number;
         this.local = fabric.calls().localName(number);
-        this.farewell = new Farewell(fabric.calls(), number);
+        this.farewell = new DisconnectExchange(fabric.calls(), number);
     }
 
     @Override
@@ -135,7 +135,7 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
         var events = state(SocketCalls.POLLIN); // first: the last word comes before
         var word = farewell.heard();
         if (word != 0) {
-            return word == Farewell.ENDED;
+            return word == DisconnectExchange.ENDED;
         }
         return (events & (farewell.agreed() ? OVER : RsocketCalls.POLLERR)) == 0;
     }
@@ -156,7 +156,7 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
         }
         var hasLeft =
                 farewell.agreed()
-                        ? farewell.heard() == Farewell.ENDED
+                        ? farewell.heard() == DisconnectExchange.ENDED
                         : (events & RsocketCalls.POLLHUP) != 0;
         return hasLeft || failureTold ? -Errno.EPIPE : failed(-Errno.ECONNRESET);
     }
@@ -176,7 +176,9 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
     public void shutdownOutput() {
         outputEnded = true;
         changed();
-        end(() -> Farewell.ENDED, () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
+        end(
+                () -> DisconnectExchange.ENDED,
+                () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
     }
 
     /** Bytes that nobody here has received make it a reset, as with TCP. */
@@ -185,7 +187,7 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
         end(
                 () -> {
                     var unread = !inputEnded && available() != 0;
-                    return reset || unread ? Farewell.RESET : Farewell.ENDED;
+                    return reset || unread ? DisconnectExchange.RESET : DisconnectExchange.ENDED;
                 },
                 () -> {
                     closed = true;

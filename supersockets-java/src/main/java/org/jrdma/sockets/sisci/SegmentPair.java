@@ -57,7 +57,7 @@ final class SegmentPair {
     record Route(int node, InetSocketAddress target, int ringBytes) implements Use {}
 
     /** The end that is let in there. */
-    record LetIn(SisciDoor door) implements Use {}
+    record LetIn(SisciListener door) implements Use {}
 
     /** What is known of the other end while it can be stored into. */
     record Peer(
@@ -65,7 +65,7 @@ final class SegmentPair {
             RemoteMap map,
             Sequence sequence,
             int capacity,
-            Bells.Bell bell) {
+            WakeUps.WakeUp bell) {
 
         /** Whether all that was stored has come there. */
         boolean hasAll() {

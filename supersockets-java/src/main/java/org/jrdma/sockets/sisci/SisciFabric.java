@@ -40,8 +40,8 @@ public final class SisciFabric {
 
     private final Node node;
     private final Interrupt bell;
-    private final Bells bells;
-    private final Rounds rounds = new Rounds(this::look);
+    private final WakeUps bells;
+    private final StreamScanner rounds = new StreamScanner(this::look);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
     /** Their segments wait for another stream, or soon. */
@@ -66,7 +66,7 @@ public final class SisciFabric {
     private SisciFabric(Node node, Interrupt bell) {
         this.node = node;
         this.bell = bell;
-        this.bells = new Bells(node);
+        this.bells = new WakeUps(node);
     }
 
     /**
@@ -99,9 +99,9 @@ public final class SisciFabric {
      *
      * @param refused told of the reason, on a thread of the fabric's, before there is an outcome
      */
-    public SisciConnecting connecting(
-            SisciConnecting.Target target, int ringBytes, Consumer<String> refused) {
-        return new SisciConnecting(this, target, ringBytes, refused);
+    public SisciConnector connecting(
+            SisciConnector.Target target, int ringBytes, Consumer<String> refused) {
+        return new SisciConnector(this, target, ringBytes, refused);
     }
 
     /**
@@ -109,10 +109,10 @@ public final class SisciFabric {
      *
      * @throws FabricException with EADDRINUSE if someone else does already
      */
-    public SisciDoor listen(InetSocketAddress address, int backlog, int ringBytes)
+    public SisciListener listen(InetSocketAddress address, int backlog, int ringBytes)
             throws FabricException {
         try {
-            return SisciDoor.open(this, address, backlog, ringBytes);
+            return SisciListener.open(this, address, backlog, ringBytes);
         } catch (SisciException e) {
             throw e.error() == SisciError.SEGMENT_ID_USED
                     ? new FabricException(e.getMessage(), Errno.EADDRINUSE, e)
@@ -137,7 +137,7 @@ public final class SisciFabric {
         return bell.number();
     }
 
-    Bells bells() {
+    WakeUps bells() {
         return bells;
     }
 

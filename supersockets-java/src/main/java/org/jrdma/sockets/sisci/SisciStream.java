@@ -13,9 +13,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.SisciException;
-import org.jrdma.sockets.internal.ShortCutStream;
+import org.jrdma.sockets.bypass.BypassStream;
+import org.jrdma.sockets.internal.ReadinessWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
-import org.jrdma.sockets.internal.SourceWaiting;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * stream: each end has stored that it leaves as the last of all, and has seen the same of the
  * other.
  */
-public final class SisciStream extends ShortCutStream {
+public final class SisciStream extends BypassStream {
 
     /** How long an end that is closed keeps its memory for a peer that has not come yet. */
     private static final Duration LONGEST_ABSENCE = Duration.ofSeconds(10);
@@ -169,7 +169,7 @@ public final class SisciStream extends ShortCutStream {
     // Set-up
 
     /** Of who accepts: says where this end is. */
-    void answer(Answer answer) {
+    void answer(ConnectReply answer) {
         sending.lock();
         try {
             var other = peer;
@@ -195,8 +195,8 @@ public final class SisciStream extends ShortCutStream {
      *
      * @throws FabricException if there was none
      */
-    Answer awaitAnswer(Deadline deadline) throws FabricException, InterruptedIOException {
-        if (!new SourceWaiting(this, SocketCalls.POLLIN, 0).await(deadline)) {
+    ConnectReply awaitAnswer(Deadline deadline) throws FabricException, InterruptedIOException {
+        if (!new ReadinessWaiting(this, SocketCalls.POLLIN, 0).await(deadline)) {
             throw new FabricException("its listener does not answer");
         }
         var code = flag(StreamLayout.ANSWER);
@@ -204,9 +204,9 @@ public final class SisciStream extends ShortCutStream {
             throw new FabricException("its listener has gone");
         }
         var answer =
-                Answer.of(code)
+                ConnectReply.of(code)
                         .orElseThrow(() -> new FabricException("its listener answers " + code));
-        if (answer == Answer.ACCEPTED && peer == null) {
+        if (answer == ConnectReply.ACCEPTED && peer == null) {
             var place = mine.getLong(StreamLayout.SEGMENT);
             join(
                     StreamLayout.upper(place),
@@ -214,7 +214,7 @@ public final class SisciStream extends ShortCutStream {
                     (int) mine.getLong(StreamLayout.BELL),
                     Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
         }
-        if (answer == Answer.ACCEPTED) {
+        if (answer == ConnectReply.ACCEPTED) {
             joined = true;
         }
         return answer;
@@ -225,7 +225,7 @@ public final class SisciStream extends ShortCutStream {
      *
      * @throws FabricException if that does not arrive
      */
-    void call(Greeting greeting) throws FabricException {
+    void call(ConnectRequest greeting) throws FabricException {
         var message = greeting.encode();
         sending.lock();
         try {
@@ -391,7 +391,7 @@ public final class SisciStream extends ShortCutStream {
 
     /** The greeting, as it was sent. */
     private byte[] callOfPeer() {
-        var length = Math.min(flag(StreamLayout.CALL), Greeting.MOST_BYTES);
+        var length = Math.min(flag(StreamLayout.CALL), ConnectRequest.MOST_BYTES);
         return mine.segment().asSlice(StreamLayout.GREETING, length).toArray(JAVA_BYTE);
     }
 

@@ -43,7 +43,7 @@ final class StreamLayout {
     static final long LEFT = 384;
 
     /**
-     * A flag, by the peer that accepts: an {@link Answer}, when the two words that follow are
+     * A flag, by the peer that accepts: an {@link ConnectReply}, when the two words that follow are
      * there.
      */
     static final long ANSWER = 448;
@@ -56,12 +56,12 @@ final class StreamLayout {
 
     /**
      * A flag, by the peer that connects, when the stream before has ended at both ends: the length
-     * of the {@link Greeting} that is there for the next.
+     * of the {@link ConnectRequest} that is there for the next.
      */
     static final long CALL = 576;
 
     static final long GREETING = 640;
-    static final long RING = GREETING + Greeting.MOST_BYTES;
+    static final long RING = GREETING + ConnectRequest.MOST_BYTES;
 
     static final long THIS_KIND = 0x6a72646d_62000002L;
     static final long CLOSED = 1;

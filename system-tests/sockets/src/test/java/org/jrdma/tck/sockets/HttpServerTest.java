@@ -11,7 +11,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.concurrent.Executors;
-import org.jrdma.sockets.Connection;
+import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.Connections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -12,7 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import org.jrdma.sockets.Connection;
+import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.Connections;
 
 /**
