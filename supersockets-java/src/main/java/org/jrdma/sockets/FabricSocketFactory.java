@@ -6,11 +6,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.Socket;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.net.SocketFactory;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
@@ -64,24 +64,21 @@ public final class FabricSocketFactory extends SocketFactory {
     /** Connects over the first transport and to the first address of the host that work. */
     @Override
     public Socket createSocket(String host, int port) throws IOException {
-        return connected(
-                () -> FabricSockets.connect(host, port, preferences.get(), WITHOUT_END, ADAPTORS));
+        InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
+        return connect(host, addresses, port);
     }
 
     @Override
     public Socket createSocket(InetAddress host, int port) throws IOException {
-        return connected(
-                () -> FabricSockets.connect(host, port, preferences.get(), WITHOUT_END, ADAPTORS));
+        return connect(host.getHostAddress(), new InetAddress[] {host}, port);
     }
 
-    @FunctionalInterface
-    private interface Connect {
-        SocketChannel connect() throws IOException;
-    }
-
-    private static Socket connected(Connect call) throws IOException {
+    private Socket connect(String host, InetAddress[] addresses, int port) throws IOException {
         try {
-            return call.connect().socket();
+            var deadline = Deadline.after(WITHOUT_END);
+            return FabricSockets.connect(
+                            host, addresses, port, preferences.get(), deadline, ADAPTORS)
+                    .socket();
         } catch (FabricException e) {
             throw asOfSockets(e);
         }

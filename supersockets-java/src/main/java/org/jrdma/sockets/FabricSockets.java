@@ -80,24 +80,8 @@ public final class FabricSockets {
         return connect(host, addresses, port, preferences, deadline, adaptors);
     }
 
-    /** To one address, with the name that it carries, which the policy may have a rule for. */
+    /** Connects to one of these addresses of a host. */
     static StreamChannel connect(
-            InetAddress host,
-            int port,
-            Preferences preferences,
-            Duration timeout,
-            Adaptors adaptors)
-            throws IOException {
-        return connect(
-                host.getHostAddress(),
-                new InetAddress[] {host},
-                port,
-                preferences,
-                Deadline.after(timeout),
-                adaptors);
-    }
-
-    private static StreamChannel connect(
             String host,
             InetAddress[] addresses,
             int port,

@@ -5,37 +5,28 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * The numbers at which a thread accepts, or is about to. Whoever gets such a number anew waits
- * until that thread has left, which would take the clients of the new one. Safe for use by several
+ * The listening rsockets in which a thread is accepting. The library reuses the number of a closed
+ * rsocket, and a thread that still accepts at that number would take the clients of the new
+ * listener; so the new listener waits until the thread has returned. Safe for use by multiple
  * threads.
  */
 final class ActiveAccepts {
 
     private final Set<Integer> numbers = new HashSet<>();
 
-    /** Says that the calling thread is about to accept; false if it must not any more. */
+    /** The calling thread starts to accept; returns false if it must not. */
     synchronized boolean enter(int number, BooleanSupplier isOpen) {
         return isOpen.getAsBoolean() && numbers.add(number);
     }
 
-    /** Says that it has been told, of a client or of the end. */
+    /** The call to accept has returned. */
     synchronized void leave(int number) {
         numbers.remove(number);
         notifyAll();
     }
 
-    /** Waits until nobody accepts at a number, which is closed: so not for long. */
-    synchronized void awaitNone(int number) {
-        var interrupted = false;
-        while (numbers.contains(number)) {
-            try {
-                wait();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+    /** Waits until no thread accepts at a number, which is closed: so the wait is short. */
+    void awaitNone(int number) {
+        UninterruptibleWait.until(this, () -> !numbers.contains(number));
     }
 }

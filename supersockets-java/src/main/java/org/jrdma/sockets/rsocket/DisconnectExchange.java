@@ -9,22 +9,22 @@ import java.lang.ref.Reference;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * How the ends of a stream tell each other that it has ended as it should, which rsockets
- * themselves do not: their end looks the same whether the peer has closed or was killed with bytes
- * on their way. Each end shows the other a word of its memory, and gets its peer's last word there,
- * behind all bytes. A peer that is no end of ours shows none, and its end is taken for a good one.
+ * The messages by which the ends of a stream tell each other that they close it in order. rsockets
+ * have none: a close and the death of a peer with bytes in flight look the same. Each end exposes a
+ * word of its memory, in which the peer stores its last message behind all bytes. A peer that is
+ * not of this module exposes no word, and its end counts as a close in order.
  *
- * <p>Used by one thread at a time, but for {@link #heard()}.
+ * <p>Used by one thread at a time, except for {@link #received()}.
  */
 final class DisconnectExchange {
 
-    /** How many pieces of memory a peer may show. */
+    /** The number of words that a peer may expose. */
     static final int PIECES = 1;
 
-    /** Whatever was sent before, that was all. */
+    /** All bytes were sent. */
     static final long ENDED = 1;
 
-    /** It was not. */
+    /** Bytes may be missing. */
     static final long RESET = 2;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
@@ -33,13 +33,13 @@ final class DisconnectExchange {
     private final RsocketCalls calls;
     private final int number;
 
-    /** What the peer writes to, then what is written to the peer. */
+    /** The word for the peer, then the message for the peer. */
     private final MemorySegment words = Arena.ofAuto().allocate(2 * JAVA_LONG.byteSize(), 64);
 
     private final MemorySegment theirs = words.asSlice(0, JAVA_LONG.byteSize());
     private final MemorySegment ours = words.asSlice(JAVA_LONG.byteSize(), JAVA_LONG.byteSize());
     private final boolean agreed;
-    private long said;
+    private long sent;
 
     /** For an rsocket that is connected, or about to be. */
     DisconnectExchange(RsocketCalls calls, int number) {
@@ -51,25 +51,25 @@ final class DisconnectExchange {
         }
     }
 
-    /** Whether the peer says farewell. */
+    /** Whether both ends take part. */
     boolean agreed() {
         return agreed;
     }
 
-    /** The peer's last word; 0 if it has said none. */
-    long heard() {
+    /** The peer's message; 0 if there is none. */
+    long received() {
         return (long) WORD.getAcquire(theirs, 0L);
     }
 
-    /** Says this end's last word; false if there is no room for it now. */
-    boolean say(long word) {
-        if (!agreed || said >= word) {
+    /** Sends the message of this end; returns false if there is no room for it now. */
+    boolean send(long word) {
+        if (!agreed || sent >= word) {
             return true;
         }
         ours.set(JAVA_LONG, 0, word);
         var result = calls.writeShown(number, ours, ours.byteSize(), OFFSET);
         if (result > 0) {
-            said = word;
+            sent = word;
         }
         return result != 0 && result != SocketCalls.AGAIN;
     }

@@ -52,15 +52,15 @@ public final class RsocketFabric {
     /** For each growth: who is refused at once, as by a near device, makes nothing grow. */
     private static final int MOST_TRIES = 20;
 
-    private static final int ENDERS = 16;
-    private static final int NOWHERE = 1;
+    private static final int CLOSERS = 16;
+    private static final int UNUSED_PORT = 1;
 
     /**
      * How many may knock before the library's thread opens to them; the kernel allows no more.
      * Whoever comes beyond that is not answered, and knocks again four seconds later. How many wait
      * to be accepted is for the door to say.
      */
-    private static final int KNOCKING = 1024;
+    private static final int LISTEN_BACKLOG = 1024;
 
     private final RsocketCalls calls;
     private final RdmaAddresses addresses;
@@ -76,10 +76,10 @@ public final class RsocketFabric {
                     Thread.ofPlatform().daemon().name("jrdma-rsocket-connect-", 0).factory());
 
     /** For ends, which wait until the peer's device has what was sent. */
-    private final ThreadPoolExecutor enders =
+    private final ThreadPoolExecutor closers =
             new ThreadPoolExecutor(
-                    ENDERS,
-                    ENDERS,
+                    CLOSERS,
+                    CLOSERS,
                     10,
                     TimeUnit.SECONDS,
                     new LinkedBlockingQueue<>(),
@@ -88,7 +88,7 @@ public final class RsocketFabric {
     private RsocketFabric(RsocketCalls calls, RdmaAddresses addresses) throws FabricException {
         this.calls = calls;
         this.addresses = addresses;
-        enders.allowCoreThreadTimeOut(true);
+        closers.allowCoreThreadTimeOut(true);
         var first = addresses.all().stream().findFirst();
         var growsSafely = first.isEmpty() || growsSafely(calls.toString());
         connections = new Semaphore(growsSafely ? Integer.MAX_VALUE : growConnections(first.get()));
@@ -128,7 +128,7 @@ public final class RsocketFabric {
      * @return for how many there is room
      */
     private int growConnections(InetAddress address) throws FabricException {
-        var target = new InetSocketAddress(address, NOWHERE);
+        var target = new InetSocketAddress(address, UNUSED_PORT);
         var wanted = Math.ceilDiv(Integer.getInteger(ROOM_PROPERTY, ROOM), GROWTH);
         var grown = 0;
         for (var i = 0; i < MOST_TRIES * wanted && grown < wanted; i++) {
@@ -175,9 +175,9 @@ public final class RsocketFabric {
             for (var each : addressesOf(address)) {
                 numbers.add(listenAt(each, receiveBuffer));
             }
-            var door = new RsocketListener(this, address, numbers, backlog);
-            door.open();
-            return door;
+            var listener = new RsocketListener(this, address, numbers, backlog);
+            listener.open();
+            return listener;
         } catch (FabricException e) {
             numbers.forEach(this::closeListener);
             throw e;
@@ -216,7 +216,7 @@ public final class RsocketFabric {
             accepting.awaitNone(number); // it may have been another's, a moment ago
             prepare(number, receiveBuffer);
             check("rbind", calls.bind(number, address));
-            check("rlisten", calls.listen(number, KNOCKING));
+            check("rlisten", calls.listen(number, LISTEN_BACKLOG));
             return number;
         } catch (FabricException e) {
             if (number >= 0) {
@@ -295,7 +295,7 @@ public final class RsocketFabric {
         try {
             calls.doNotBlock(listener);
             for (var left = calls.accept(listener); left > 0; left = calls.accept(listener)) {
-                closeLeft(left);
+                closeUnaccepted(left);
             }
         } finally {
             calls.close(listener);
@@ -304,7 +304,7 @@ public final class RsocketFabric {
     }
 
     /** On another thread, since who has given up does not answer; here if there is no room. */
-    private void closeLeft(int number) {
+    private void closeUnaccepted(int number) {
         if (connections.tryAcquire()) {
             threads.execute(() -> close(number));
         } else {
@@ -346,7 +346,7 @@ public final class RsocketFabric {
     }
 
     /** For what ends a stream, which may block. */
-    Executor enders() {
-        return enders;
+    Executor closers() {
+        return closers;
     }
 }

@@ -29,6 +29,6 @@ enum ConnectReply {
     }
 
     static Optional<ConnectReply> of(long code) {
-        return Arrays.stream(values()).filter(answer -> answer.code == code).findFirst();
+        return Arrays.stream(values()).filter(reply -> reply.code == code).findFirst();
     }
 }

@@ -9,19 +9,19 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
- * What a client sends to a listener, by a data interrupt.
+ * The request of a client for a connection, which it sends to a listener by a data interrupt.
  *
- * @param node the client's
- * @param segment into which the listener is to answer, and then to send
- * @param bell the interrupt that wakes the client
- * @param namespace the client's {@link NetworkNamespace}
- * @param client the client's address, for programs
- * @param target the address that it wants to reach
+ * @param node the node of the client
+ * @param segment the segment of the client, for the reply and the bytes of the listener's end
+ * @param wakeUp the interrupt that wakes up the client
+ * @param namespace the {@link NetworkNamespace} of the client
+ * @param client the address of the client, for programs
+ * @param target the address that the client connects to
  */
 record ConnectRequest(
         int node,
         int segment,
-        int bell,
+        int wakeUp,
         long namespace,
         InetSocketAddress client,
         InetSocketAddress target) {
@@ -31,7 +31,7 @@ record ConnectRequest(
 
     byte[] encode() {
         var buffer = ByteBuffer.allocate(MOST_BYTES);
-        buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(bell).putLong(namespace);
+        buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(wakeUp).putLong(namespace);
         put(buffer, client);
         put(buffer, target);
         var bytes = new byte[buffer.flip().remaining()];
@@ -45,9 +45,9 @@ record ConnectRequest(
     }
 
     /**
-     * Reads what has come.
+     * Decodes a request.
      *
-     * @throws FabricException if it is no greeting of this version
+     * @throws FabricException if it is malformed, or of another version
      */
     static ConnectRequest decode(byte[] bytes) throws FabricException {
         var buffer = ByteBuffer.wrap(bytes);
@@ -55,7 +55,7 @@ record ConnectRequest(
             if (buffer.getInt() != VERSION) {
                 throw new FabricException("not a greeting of this version");
             }
-            var greeting =
+            var request =
                     new ConnectRequest(
                             buffer.getInt(),
                             buffer.getInt(),
@@ -67,7 +67,7 @@ record ConnectRequest(
                 throw new FabricException(
                         "a greeting with %d bytes more".formatted(buffer.remaining()));
             }
-            return greeting;
+            return request;
         } catch (BufferUnderflowException | UnknownHostException e) {
             throw new FabricException("a greeting of %d bytes".formatted(bytes.length), 0, e);
         }

@@ -11,6 +11,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.internal.NetworkNamespace;
+import org.jrdma.sockets.internal.ReadinessWaiting;
+import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** A stream over segments that is being connected. */
 public final class SisciConnector extends BypassConnector {
 
-    /** How long to ask a listener again whose queue is full. */
+    /** How long to repeat the request to a listener whose queue is full. */
     private static final Duration FULL_QUEUE_PATIENCE = Duration.ofSeconds(2);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
@@ -31,7 +33,7 @@ public final class SisciConnector extends BypassConnector {
     private final int ringBytes;
 
     SisciConnector(SisciFabric fabric, Target target, int ringBytes, Consumer<String> refused) {
-        super(fabric::lend, refused);
+        super(fabric::executeConnect, refused);
         this.fabric = fabric;
         this.target = target;
         this.ringBytes = ringBytes;
@@ -54,8 +56,8 @@ public final class SisciConnector extends BypassConnector {
         InetSocketAddress local() throws IOException;
     }
 
-    /** What became of a stream that called. */
-    private record Outcome(SisciStream stream, ConnectReply answer) {}
+    /** The reply to the request of a stream. */
+    private record Outcome(SisciStream stream, ConnectReply reply) {}
 
     @Override
     protected SisciStream connect(Deadline programs) throws IOException {
@@ -64,38 +66,40 @@ public final class SisciConnector extends BypassConnector {
         var untilThereIsRoom = Deadline.after(FULL_QUEUE_PATIENCE);
         var route = new SegmentPair.Route(node, target.address(), ringBytes);
         for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
-            var again = callAgain(route, deadline);
-            var outcome = again == null ? callFirst(route, deadline) : again;
-            if (outcome.answer == ConnectReply.ACCEPTED) {
+            var again = connectAgain(route, deadline);
+            var outcome = again == null ? connectFirst(route, deadline) : again;
+            if (outcome.reply == ConnectReply.ACCEPTED) {
                 return outcome.stream;
             }
-            if (outcome.answer != ConnectReply.QUEUE_FULL
+            if (outcome.reply != ConnectReply.QUEUE_FULL
                     || untilThereIsRoom.hasPassed()
                     || isAbandoned()) {
-                throw failure(node, new FabricException(outcome.answer.reason()));
+                throw failure(node, new FabricException(outcome.reply.reason()));
             }
             LockSupport.parkNanos(pause); // as TCP asks again where a queue is full
         }
     }
 
-    /** By segments that are there; null if there are none, or they do not lead there any more. */
-    private @Nullable Outcome callAgain(SegmentPair.Route route, Deadline deadline)
+    /**
+     * Connects by segments that are connected; null if there are none, or the listener has gone.
+     */
+    private @Nullable Outcome connectAgain(SegmentPair.Route route, Deadline deadline)
             throws IOException {
         var stream = fabric.next(route);
         if (stream == null) {
             return null;
         }
         try {
-            stream.call(greeting(stream));
-            var answer = stream.awaitAnswer(deadline);
-            if (answer != ConnectReply.ACCEPTED) {
+            stream.request(request(stream));
+            var reply = awaitReply(stream, deadline);
+            if (reply != ConnectReply.ACCEPTED) {
                 stream.close(false); // the segments wait for another time
             }
-            return answer == ConnectReply.ACCEPTED || answer == ConnectReply.QUEUE_FULL
-                    ? new Outcome(stream, answer)
+            return reply == ConnectReply.ACCEPTED || reply == ConnectReply.QUEUE_FULL
+                    ? new Outcome(stream, reply)
                     : null;
         } catch (FabricException e) {
-            LOG.debug("Not by segments that were there: {}", e.getMessage());
+            LOG.debug("Cannot connect by connected segments: {}", e.getMessage());
             stream.close(true);
             return null;
         } catch (IOException | RuntimeException e) {
@@ -104,17 +108,17 @@ public final class SisciConnector extends BypassConnector {
         }
     }
 
-    /** By new segments. */
-    private Outcome callFirst(SegmentPair.Route route, Deadline deadline) throws IOException {
-        var number = doorOf(route.node(), target.address().getPort());
+    /** Connects by new segments. */
+    private Outcome connectFirst(SegmentPair.Route route, Deadline deadline) throws IOException {
+        var number = requestInterrupt(route.node(), target.address().getPort());
         var stream = SisciStream.open(fabric, ringBytes, route);
         try {
-            greet(route.node(), number, greeting(stream), deadline);
-            var answer = stream.awaitAnswer(deadline);
-            if (answer != ConnectReply.ACCEPTED) {
+            send(route.node(), number, request(stream), deadline);
+            var reply = awaitReply(stream, deadline);
+            if (reply != ConnectReply.ACCEPTED) {
                 stream.abandon();
             }
-            return new Outcome(stream, answer);
+            return new Outcome(stream, reply);
         } catch (FabricException e) {
             stream.abandon();
             throw failure(route.node(), e);
@@ -124,22 +128,46 @@ public final class SisciConnector extends BypassConnector {
         }
     }
 
+    /**
+     * Waits for the reply of the listener, and joins if it accepts.
+     *
+     * @throws FabricException if there is no reply
+     */
+    private static ConnectReply awaitReply(SisciStream stream, Deadline deadline)
+            throws FabricException, InterruptedIOException {
+        if (!new ReadinessWaiting(stream, SocketCalls.POLLIN, 0).await(deadline)) {
+            throw new FabricException("its listener does not answer");
+        }
+        var code = stream.replyCode();
+        if (code == 0) {
+            throw new FabricException("its listener has gone");
+        }
+        var reply =
+                ConnectReply.of(code)
+                        .orElseThrow(() -> new FabricException("its listener answers " + code));
+        if (reply == ConnectReply.ACCEPTED) {
+            stream.joinAccepting(Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
+        }
+        return reply;
+    }
+
     private static FabricException failure(int node, FabricException e) {
         return new FabricException("node %d: %s".formatted(node, e.getMessage()), e.code(), e);
     }
 
-    private ConnectRequest greeting(SisciStream stream) throws IOException {
+    private ConnectRequest request(SisciStream stream) throws IOException {
         return new ConnectRequest(
                 fabric.nodeId(),
                 stream.segmentId(),
-                fabric.bellNumber(),
+                fabric.wakeUpNumber(),
                 NetworkNamespace.id(),
                 target.local(),
                 target.address());
     }
 
-    /** The data interrupt that takes greetings for a port. */
-    private int doorOf(int node, int port) throws FabricException, InterruptedIOException {
+    /** The data interrupt for requests at a port. */
+    private int requestInterrupt(int node, int port)
+            throws FabricException, InterruptedIOException {
         try (var segment =
                         fabric.node().connect(node, SisciListener.segmentId(port), Duration.ZERO);
                 var map = segment.map()) {
@@ -160,11 +188,11 @@ public final class SisciConnector extends BypassConnector {
         }
     }
 
-    private void greet(int node, int number, ConnectRequest greeting, Deadline deadline)
+    private void send(int node, int number, ConnectRequest request, Deadline deadline)
             throws FabricException, InterruptedIOException {
         var left = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
-        try (var door = fabric.node().connectDataInterrupt(node, number, left)) {
-            door.trigger(greeting.encode(), left);
+        try (var interrupt = fabric.node().connectDataInterrupt(node, number, left)) {
+            interrupt.trigger(request.encode(), left);
         }
     }
 }

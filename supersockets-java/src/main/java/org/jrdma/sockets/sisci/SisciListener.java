@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A port of this node at which streams are accepted. Peers find it by a segment whose id is made of
- * the port's number; in it stands the number of the data interrupt that takes their greetings.
- * Connections are set up when the greeting comes, and wait here for whoever accepts.
+ * A listener at a port of this node. Peers find it by a segment whose id contains the number of the
+ * port, and which contains the number of the data interrupt for requests. A connection is set up
+ * when its request arrives, and waits here until it is accepted.
  */
 public final class SisciListener extends BypassListener {
 
@@ -28,8 +28,8 @@ public final class SisciListener extends BypassListener {
     static final long NUMBER = 8;
     static final long THIS_KIND = 0x6a72646d_63000001L;
 
-    /** A client's segment is there before its greeting, or the client has given up. */
-    private static final Duration PATIENCE = Duration.ofMillis(200);
+    /** The segment of a client exists before its request, unless the client has given up. */
+    private static final Duration TIMEOUT = Duration.ofMillis(200);
 
     private static final int SEGMENT_IDS = 0x6a640000;
     private static final Logger LOG = LoggerFactory.getLogger(SisciListener.class);
@@ -38,11 +38,11 @@ public final class SisciListener extends BypassListener {
     private final InetSocketAddress address;
     private final int ringBytes;
     private final int backlog;
-    private final LocalSegment sign;
-    private final LocalMap signMap;
-    private final DataInterrupt greetings;
+    private final LocalSegment announcement;
+    private final LocalMap announcementMap;
+    private final DataInterrupt requests;
     private final Queue<Arrival> arrivals = new ArrayDeque<>();
-    private int underWay;
+    private int connecting;
     private boolean closed;
 
     private SisciListener(
@@ -50,41 +50,42 @@ public final class SisciListener extends BypassListener {
             InetSocketAddress address,
             int backlog,
             int ringBytes,
-            LocalSegment sign,
-            LocalMap signMap,
-            DataInterrupt greetings) {
+            LocalSegment announcement,
+            LocalMap announcementMap,
+            DataInterrupt requests) {
         this.fabric = fabric;
         this.address = address;
         this.backlog = backlog;
         this.ringBytes = ringBytes;
-        this.sign = sign;
-        this.signMap = signMap;
-        this.greetings = greetings;
+        this.announcement = announcement;
+        this.announcementMap = announcementMap;
+        this.requests = requests;
     }
 
     static SisciListener open(
             SisciFabric fabric, InetSocketAddress address, int backlog, int ringBytes)
             throws SisciException {
         var node = fabric.node();
-        var greetings = node.newDataInterrupt();
+        var requests = node.newDataInterrupt();
         try {
-            var sign = node.newSegment(segmentId(address.getPort()), StreamLayout.inPages(1));
+            var announcement =
+                    node.newSegment(segmentId(address.getPort()), StreamLayout.inPages(1));
             try {
-                var map = sign.map();
-                var door =
+                var map = announcement.map();
+                var listener =
                         new SisciListener(
-                                fabric, address, backlog, ringBytes, sign, map, greetings);
-                greetings.onMessage(door::greeted);
-                map.putLong(NUMBER, greetings.number());
+                                fabric, address, backlog, ringBytes, announcement, map, requests);
+                requests.onMessage(listener::received);
+                map.putLong(NUMBER, requests.number());
                 map.putLongRelease(KIND, THIS_KIND);
-                sign.offer();
-                return door;
+                announcement.offer();
+                return listener;
             } catch (SisciException | RuntimeException e) {
-                sign.close();
+                announcement.close();
                 throw e;
             }
         } catch (SisciException | RuntimeException e) {
-            greetings.close();
+            requests.close();
             throw e;
         }
     }
@@ -93,47 +94,50 @@ public final class SisciListener extends BypassListener {
         return SEGMENT_IDS | port;
     }
 
-    private void greeted(byte[] message) {
-        fabric.lendToLetIn(() -> {
+    private void received(byte[] message) {
+        fabric.executeAccept(() -> {
             try {
-                letIn(ConnectRequest.decode(message));
+                connect(ConnectRequest.decode(message));
             } catch (IOException | RuntimeException e) {
-                LOG.debug("A client of {} has not come: {}", address, e.getMessage());
+                LOG.debug("Cannot accept a client of {}: {}", address, e.getMessage());
             }
         });
     }
 
-    private void letIn(ConnectRequest greeting) throws IOException {
-        var stream = SisciStream.open(fabric, ringBytes, new SegmentPair.LetIn(this));
-        var answer = answerTo(greeting);
+    private void connect(ConnectRequest request) throws IOException {
+        var stream = SisciStream.open(fabric, ringBytes, new SegmentPair.Accepted(this));
+        var reply = replyTo(request);
         try {
-            stream.join(greeting.node(), greeting.segment(), greeting.bell(), PATIENCE);
-            stream.answer(answer);
+            stream.join(request.node(), request.segment(), request.wakeUp(), TIMEOUT);
+            stream.reply(reply);
         } catch (IOException | RuntimeException e) {
             stream.abandon();
-            leaveQueue(answer);
+            leaveQueue(reply);
             throw e;
         }
-        if (answer != ConnectReply.ACCEPTED) {
+        if (reply != ConnectReply.ACCEPTED) {
             stream.abandon();
-        } else if (!arrive(new Arrival(stream, greeting.target(), greeting.client()))) {
-            stream.close(true); // the client believes that it is in
+        } else if (!enqueue(new Arrival(stream, request.target(), request.client()))) {
+            stream.close(true); // the client has been accepted
         }
     }
 
-    /** The same by segments that have been here before. Does not block. */
-    void called(SisciStream stream, byte[] message) {
+    /** A request by segments that are connected already. Does not block. */
+    void requested(SisciStream stream, byte[] message) {
         try {
-            var greeting = ConnectRequest.decode(message);
-            var answer = answerTo(greeting);
-            stream.answer(answer);
-            if (answer != ConnectReply.ACCEPTED) {
+            var request = ConnectRequest.decode(message);
+            var reply = replyTo(request);
+            stream.reply(reply);
+            if (reply != ConnectReply.ACCEPTED) {
                 stream.close(false);
-            } else if (!arrive(new Arrival(stream, greeting.target(), greeting.client()))) {
+            } else if (!enqueue(new Arrival(stream, request.target(), request.client()))) {
                 stream.close(true);
             }
         } catch (IOException e) {
-            LOG.debug("A client of {} has not come again: {}", address, e.getMessage());
+            LOG.debug(
+                    "Cannot accept a client of {} by connected segments: {}",
+                    address,
+                    e.getMessage());
             stream.close(true);
         }
     }
@@ -142,39 +146,39 @@ public final class SisciListener extends BypassListener {
         return closed;
     }
 
-    ConnectReply answerTo(ConnectRequest greeting) {
-        return isForHere(greeting) ? takePlace() : ConnectReply.OTHER_ADDRESS;
+    ConnectReply replyTo(ConnectRequest request) {
+        return isForHere(request) ? takePlace() : ConnectReply.OTHER_ADDRESS;
     }
 
     /** The processes of a node share its ports, but in containers not its addresses. */
-    private boolean isForHere(ConnectRequest greeting) {
+    private boolean isForHere(ConnectRequest request) {
         var own = address.getAddress();
-        var target = greeting.target().getAddress();
-        return greeting.target().getPort() == address.getPort()
+        var target = request.target().getAddress();
+        return request.target().getPort() == address.getPort()
                 && (own.isAnyLocalAddress() ? NetworkNamespace.has(target) : own.equals(target))
-                && (!target.isLoopbackAddress() || greeting.namespace() == NetworkNamespace.id());
+                && (!target.isLoopbackAddress() || request.namespace() == NetworkNamespace.id());
     }
 
-    /** Takes a place in the queue for a client that is to come in. */
+    /** Takes a place in the queue for a client. */
     private synchronized ConnectReply takePlace() {
         if (closed) {
             return ConnectReply.CLOSING;
         }
-        if (arrivals.size() + underWay > backlog) {
+        if (arrivals.size() + connecting > backlog) {
             return ConnectReply.QUEUE_FULL;
         }
-        underWay++;
+        connecting++;
         return ConnectReply.ACCEPTED;
     }
 
-    private synchronized void leaveQueue(ConnectReply answer) {
-        underWay -= answer == ConnectReply.ACCEPTED ? 1 : 0;
+    private synchronized void leaveQueue(ConnectReply reply) {
+        connecting -= reply == ConnectReply.ACCEPTED ? 1 : 0;
     }
 
-    /** False if nobody accepts any more. */
-    private boolean arrive(Arrival arrival) {
+    /** Adds a connection to the queue; returns false if the listener is closed. */
+    private boolean enqueue(Arrival arrival) {
         synchronized (this) {
-            underWay--;
+            connecting--;
             if (closed) {
                 return false;
             }
@@ -195,7 +199,7 @@ public final class SisciListener extends BypassListener {
     }
 
     @Override
-    protected void arm(int events) {} // whoever comes is told of in any case
+    protected void arm(int events) {} // each connection is reported in any case
 
     @Override
     public void close() {
@@ -207,9 +211,9 @@ public final class SisciListener extends BypassListener {
         }
         left.forEach(arrival -> arrival.stream().close(true));
         PlatformCalls.call(() -> {
-            signMap.close();
-            sign.close();
-            greetings.close();
+            announcementMap.close();
+            announcement.close();
+            requests.close();
             return null;
         });
     }

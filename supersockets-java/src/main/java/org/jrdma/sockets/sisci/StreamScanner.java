@@ -6,34 +6,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at all streams without having been woken, soon after somebody has gone to sleep: stores
- * that cross on a link may keep an end from learning of that. Whoever has slept for longer is known
- * of, so that a process in which nothing happens hardly ever looks.
+ * Scans all streams without a wake-up, soon after a thread has gone to sleep: stores that cross on
+ * a link may keep an end from noticing the sleep of the other. A process without news scans rarely.
  */
 final class StreamScanner {
 
     private static final Duration SOON = Duration.ofMillis(20);
 
-    /** What was missed all the same, and time that has passed, are found then. */
-    private static final long REST_NANOS = 200_000_000;
+    /** The period in which missed wake-ups and passed deadlines are found. */
+    private static final long PERIOD_NANOS = 200_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamScanner.class);
 
-    private final Runnable look;
+    private final Runnable scan;
     private final Thread thread =
             Thread.ofPlatform().daemon().name("jrdma-sisci-look").unstarted(this::go);
     private volatile boolean wanted;
 
-    StreamScanner(Runnable look) {
-        this.look = look;
+    StreamScanner(Runnable scan) {
+        this.scan = scan;
     }
 
     void start() {
         thread.start();
     }
 
-    /** Has the next two rounds be soon: the first of them may be too soon. */
-    void goSoon() {
+    /** Makes the next two scans soon: the first of them may be too early. */
+    void scanSoon() {
         if (!wanted) {
             wanted = true;
             LockSupport.unpark(thread);
@@ -44,7 +43,7 @@ final class StreamScanner {
         var again = false;
         while (true) {
             if (!again && !wanted) {
-                LockSupport.parkNanos(REST_NANOS);
+                LockSupport.parkNanos(PERIOD_NANOS);
             }
             if (again || wanted) {
                 sleep();
@@ -52,19 +51,21 @@ final class StreamScanner {
             again = wanted;
             wanted = false;
             try {
-                look.run();
+                scan.run();
             } catch (RuntimeException e) {
-                LOG.error("Streams were not looked at", e); // those that sleep rely on this thread
+                LOG.error(
+                        "The scan of the streams has failed",
+                        e); // sleeping threads rely on this one
             }
         }
     }
 
-    /** Whoever wants a round meanwhile does not make it come earlier. */
+    /** Sleeps; a request for a scan does not make it earlier. */
     private static void sleep() {
         try {
             Thread.sleep(SOON);
         } catch (InterruptedException _) {
-            // nobody interrupts this thread
+            // no thread interrupts this one
         }
     }
 }

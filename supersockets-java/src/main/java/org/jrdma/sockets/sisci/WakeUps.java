@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The interrupts by which other processes are woken: one for each, however many streams. */
+/** The interrupts that wake up other processes: one for each process, shared by its streams. */
 final class WakeUps {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final Logger LOG = LoggerFactory.getLogger(WakeUps.class);
 
     private final Node node;
-    private final Map<Key, WakeUp> bells = new HashMap<>();
+    private final Map<Key, WakeUp> wakeUps = new HashMap<>();
 
     WakeUps(Node node) {
         this.node = node;
@@ -28,12 +28,12 @@ final class WakeUps {
 
     private record Key(int node, int number) {}
 
-    /** One that {@link #release()} is to be called of. */
+    /** The interrupt of one process. {@link #release()} follows each {@link #take}. */
     final class WakeUp {
 
         private final Key key;
 
-        /** Guarded by {@code bells}. */
+        /** Guarded by {@code wakeUps}. */
         private int users;
 
         private volatile @Nullable RemoteInterrupt interrupt;
@@ -42,29 +42,29 @@ final class WakeUps {
             this.key = key;
         }
 
-        /** Who wants another process does not wait for this. */
+        /** Connects outside the lock, so that a slow process delays no other. */
         private synchronized void connect() throws FabricException, InterruptedIOException {
             if (interrupt == null) {
                 interrupt = node.connectInterrupt(key.node, key.number, TIMEOUT);
             }
         }
 
-        /** Wakes the process, if it is still there: if not, its streams hear of that otherwise. */
-        void ring() {
+        /** Wakes up the process. If it has ended, its streams learn so from their segments. */
+        void trigger() {
             try {
                 Objects.requireNonNull(interrupt).trigger();
             } catch (SisciException | IllegalStateException e) {
-                LOG.debug("{} is not heard: {}", interrupt, e.getMessage());
+                LOG.debug("{} cannot be triggered: {}", interrupt, e.getMessage());
             }
         }
 
         void release() {
-            synchronized (bells) {
+            synchronized (wakeUps) {
                 users--;
                 if (users > 0) {
                     return;
                 }
-                bells.remove(key);
+                wakeUps.remove(key);
             }
             var connected = interrupt;
             if (connected != null) {
@@ -73,18 +73,18 @@ final class WakeUps {
         }
     }
 
-    /** That of one process. May block. */
+    /** Takes the interrupt of one process. May block. */
     WakeUp take(int peer, int number) throws FabricException, InterruptedIOException {
-        WakeUp bell;
-        synchronized (bells) {
-            bell = bells.computeIfAbsent(new Key(peer, number), WakeUp::new);
-            bell.users++;
+        WakeUp wakeUp;
+        synchronized (wakeUps) {
+            wakeUp = wakeUps.computeIfAbsent(new Key(peer, number), WakeUp::new);
+            wakeUp.users++;
         }
         try {
-            bell.connect();
-            return bell;
+            wakeUp.connect();
+            return wakeUp;
         } catch (FabricException | InterruptedIOException | RuntimeException e) {
-            bell.release();
+            wakeUp.release();
             throw e;
         }
     }

@@ -15,32 +15,32 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whom a door at all addresses lets in, where other containers share the node. */
+/** Whom a listener at all addresses lets in, where other containers share the node. */
 class SisciListenerTest {
 
     private static final int PORT = 4_711;
     private static final long HERE = NetworkNamespace.id();
     private static final long ELSEWHERE = HERE + 1;
 
-    private SisciListener door;
+    private SisciListener listener;
 
     @BeforeEach
     void open(@TempDir Path folder) throws Exception {
         var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder)));
-        door = SisciFabric.open(node).listen(at("0.0.0.0", PORT), 10, 4096);
+        listener = SisciFabric.open(node).listen(at("0.0.0.0", PORT), 10, 4096);
     }
 
     @AfterEach
     void close() {
-        door.close();
+        listener.close();
     }
 
     private static InetSocketAddress at(String address, int port) {
         return new InetSocketAddress(InetAddress.ofLiteral(address), port);
     }
 
-    private ConnectReply answerTo(long namespace, InetSocketAddress target) {
-        return door.answerTo(
+    private ConnectReply replyTo(long namespace, InetSocketAddress target) {
+        return listener.replyTo(
                 new ConnectRequest(4, 1, 7, namespace, at("192.0.2.7", 50_000), target));
     }
 
@@ -48,7 +48,7 @@ class SisciListenerTest {
     void shouldLetInWhoWantsAnAddressOfItsOwn() throws Exception {
         for (var each : NetworkInterface.networkInterfaces().toList()) {
             for (var address : each.inetAddresses().toList()) {
-                assertThat(answerTo(HERE, new InetSocketAddress(address, PORT)))
+                assertThat(replyTo(HERE, new InetSocketAddress(address, PORT)))
                         .isEqualTo(ConnectReply.ACCEPTED);
             }
         }
@@ -56,21 +56,19 @@ class SisciListenerTest {
 
     @Test
     void shouldRefuseWhoWantsAnAddressOfAnotherContainer() {
-        assertThat(answerTo(HERE, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
-        assertThat(answerTo(ELSEWHERE, at("192.0.2.1", PORT)))
-                .isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(HERE, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(ELSEWHERE, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 
     @Test
     void shouldRefuseWhoWantsTheLoopbackOfAnotherContainer() {
-        assertThat(answerTo(HERE, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.ACCEPTED);
-        assertThat(answerTo(ELSEWHERE, at("127.0.0.1", PORT)))
-                .isEqualTo(ConnectReply.OTHER_ADDRESS);
-        assertThat(answerTo(ELSEWHERE, at("::1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(HERE, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.ACCEPTED);
+        assertThat(replyTo(ELSEWHERE, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(ELSEWHERE, at("::1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 
     @Test
     void shouldRefuseWhoWantsAnotherPort() {
-        assertThat(answerTo(HERE, at("127.0.0.1", PORT + 1))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(HERE, at("127.0.0.1", PORT + 1))).isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 }

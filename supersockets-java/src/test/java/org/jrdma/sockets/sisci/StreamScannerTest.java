@@ -15,11 +15,11 @@ final class StreamScannerTest {
     private static final int ATTEMPTS = 20;
 
     private final LinkedBlockingQueue<Long> looks = new LinkedBlockingQueue<>();
-    private final StreamScanner rounds = new StreamScanner(() -> looks.add(System.nanoTime()));
+    private final StreamScanner scanner = new StreamScanner(() -> looks.add(System.nanoTime()));
 
     @BeforeEach
     void start() {
-        rounds.start();
+        scanner.start();
     }
 
     @Test
@@ -37,7 +37,7 @@ final class StreamScannerTest {
             looks.clear();
             looks.take();
             var start = System.nanoTime();
-            rounds.goSoon();
+            scanner.scanSoon();
             looks.take();
             if (looks.take() - start < SOON_NANOS) {
                 soon++;

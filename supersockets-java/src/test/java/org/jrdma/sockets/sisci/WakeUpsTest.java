@@ -18,13 +18,13 @@ class WakeUpsTest {
 
     private static final int NOBODYS = 4_711;
 
-    private static CompletableFuture<WakeUps.WakeUp> take(WakeUps bells, int node, int number) {
+    private static CompletableFuture<WakeUps.WakeUp> take(WakeUps wakeUps, int node, int number) {
         var result = new CompletableFuture<WakeUps.WakeUp>();
         Thread.ofPlatform()
                 .daemon()
                 .start(() -> {
                     try {
-                        result.complete(bells.take(node, number));
+                        result.complete(wakeUps.take(node, number));
                     } catch (IOException e) {
                         result.completeExceptionally(e);
                     }
@@ -36,11 +36,11 @@ class WakeUpsTest {
     void shouldNotLetOneProcessWaitForAnother(@TempDir Path folder) throws Exception {
         try (var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))).open();
                 var somebodys = node.newInterrupt()) {
-            var bells = new WakeUps(node);
-            var waiting = take(bells, node.id(), NOBODYS);
+            var wakeUps = new WakeUps(node);
+            var waiting = take(wakeUps, node.id(), NOBODYS);
             Thread.sleep(200);
 
-            var taken = take(bells, node.id(), somebodys.number());
+            var taken = take(wakeUps, node.id(), somebodys.number());
 
             assertThat(taken).succeedsWithin(ofSeconds(1)).satisfies(WakeUps.WakeUp::release);
             assertThat(waiting).isNotDone();
