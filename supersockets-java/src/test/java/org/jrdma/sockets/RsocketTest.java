@@ -215,9 +215,9 @@ class RsocketTest {
         listener.bind(new InetSocketAddress(ROCE, 0), 1);
         var port = port(listener);
         for (var i = 0; i < 60; i++) {
-            var patience = ofMillis(1 + 5 * i);
+            var timeout = ofMillis(1 + 5 * i);
             clients.add(
-                    Tasks.start(() -> FabricSockets.connect("10.77.0.1", port, ALONE, patience))
+                    Tasks.start(() -> FabricSockets.connect("10.77.0.1", port, ALONE, timeout))
                             .result());
         }
         for (var each : clients) {

@@ -9,9 +9,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.FabricSockets;
 import org.jrdma.sockets.Transports;
+import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.model.Transport;
 
 /** A program with streams to itself, over TCP and SISCI, until its input ends. */

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 public abstract class BypassConnector extends ReadinessSource {
 
     /** How long to wait for a peer that says nothing. */
-    public static final Duration PATIENCE = Duration.ofSeconds(5);
+    public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(BypassConnector.class);
 
@@ -70,7 +70,7 @@ public abstract class BypassConnector extends ReadinessSource {
     }
 
     /**
-     * Connects; may block, until the deadline and with {@link #PATIENCE}. The message of what is
+     * Connects; may block, until the deadline and with {@link #TIMEOUT}. The message of what is
      * thrown is a reason.
      */
     protected abstract BypassStream connect(Deadline deadline) throws IOException;

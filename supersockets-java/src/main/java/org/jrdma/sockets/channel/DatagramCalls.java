@@ -57,24 +57,16 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
     }
 
     void bind(InetSocketAddress address) throws IOException {
-        try (var scratch = Scratch.take()) {
-            var name = scratch.name().memory();
-            SocketFailure.check(SocketCalls.bind(descriptor, name, family.write(address, name)));
-        }
+        family.bind(descriptor, address);
     }
 
     InetSocketAddress localAddress() throws IOException {
-        try (var scratch = Scratch.take()) {
-            var name = scratch.name();
-            SocketFailure.check(SocketCalls.localName(descriptor, name.memory(), name.room()));
-            return family.read(name);
-        }
+        return (InetSocketAddress) family.localAddress(descriptor);
     }
 
     void connect(InetSocketAddress address) throws IOException {
+        SocketFailure.check(family.connect(descriptor, address));
         try (var scratch = Scratch.take()) {
-            var name = scratch.name().memory();
-            SocketFailure.check(SocketCalls.connect(descriptor, name, family.write(address, name)));
             var bytes = scratch.bytes();
             while (SocketCalls.receive(descriptor, bytes, bytes.byteSize()) >= 0) {
                 // what others have sent before

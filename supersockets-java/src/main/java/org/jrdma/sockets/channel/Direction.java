@@ -2,6 +2,7 @@ package org.jrdma.sockets.channel;
 
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.nio.channels.AsynchronousCloseException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -45,12 +46,16 @@ final class Direction {
      * Starts an operation, with the lock held. {@link #leave} follows in any case.
      *
      * @param blocks whether the channel is in blocking mode
-     * @return false if the channel is closed: then the descriptor must not be used
+     * @return false if a blocking channel is closed: then the descriptor must not be used
+     * @throws AsynchronousCloseException if another channel is closed
      */
-    boolean enter(boolean blocks) {
+    boolean enter(boolean blocks) throws AsynchronousCloseException {
         blocking = blocks;
         started = true;
         inside = endpoint.enter();
+        if (!inside && !blocks) {
+            throw new AsynchronousCloseException();
+        }
         return inside;
     }
 

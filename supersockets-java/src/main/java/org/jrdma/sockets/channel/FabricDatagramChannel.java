@@ -231,11 +231,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         if (blocking) {
             begin(); // a pending interrupt closes the channel here
         }
-        var open = direction.enter(blocking);
-        if (!open && !blocking) {
-            throw new AsynchronousCloseException();
-        }
-        return open;
+        return direction.enter(blocking);
     }
 
     private void end(Direction direction, boolean succeeded) throws AsynchronousCloseException {

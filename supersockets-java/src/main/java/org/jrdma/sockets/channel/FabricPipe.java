@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.Pipe;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
@@ -116,8 +115,6 @@ public final class FabricPipe extends Pipe {
                         do {
                             count = BufferTransfers.receive(end, targets, offset, to);
                         } while (input.retry(count));
-                    } else if (!blocking) {
-                        throw new AsynchronousCloseException();
                     }
                 } finally {
                     if (input.leave()) {
@@ -184,8 +181,6 @@ public final class FabricPipe extends Pipe {
                 try {
                     if (output.enter(blocking)) {
                         result = BufferTransfers.sendAll(end, output, sources, offset, to);
-                    } else if (!blocking) {
-                        throw new AsynchronousCloseException();
                     }
                 } finally {
                     if (output.leave()) {

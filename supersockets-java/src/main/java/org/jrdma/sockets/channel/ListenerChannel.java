@@ -8,7 +8,6 @@ import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.AlreadyBoundException;
-import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -166,8 +165,6 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                 do {
                     result = accepting.poll();
                 } while (input.retry(result, deadline, "Accept timed out"));
-            } else if (!blocking) {
-                throw new AsynchronousCloseException();
             }
         } finally {
             if (input.leave()) {

@@ -10,7 +10,6 @@ import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.IllegalBlockingModeException;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Optional;
@@ -91,13 +90,9 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return endpoint;
     }
 
-    /** A stream that is not connected can only be waited for to connect. */
     @Override
     public int possible() {
-        if (connection.wasConnected()) {
-            return SelectionKey.OP_READ | SelectionKey.OP_WRITE;
-        }
-        return connection.isPending() ? SelectionKey.OP_CONNECT : 0;
+        return connection.possible();
     }
 
     /**
@@ -110,11 +105,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         if (blocking) {
             begin(); // a pending interrupt closes the channel here
         }
-        var open = direction.enter(blocking);
-        if (!open && !blocking) {
-            throw new AsynchronousCloseException();
-        }
-        return open;
+        return direction.enter(blocking);
     }
 
     /** Ends an operation, and throws if the channel was closed before the operation succeeded. */
@@ -144,25 +135,21 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     /** Like {@link #connect(SocketAddress)}; a blocking channel waits until {@code deadline}. */
     public boolean connect(SocketAddress address, Deadline deadline) throws IOException {
-        try {
-            endpoint.lockBoth();
-            try {
-                return connect(connection.start(address, deadline), deadline);
-            } finally {
-                endpoint.unlockBoth();
-            }
-        } catch (IOException e) {
-            close();
-            throw e;
-        }
+        return connect(() -> connection.start(address, deadline), deadline);
     }
 
     @Override
     public boolean finishConnect() throws IOException {
+        return connect(connection::pending, Deadline.NEVER);
+    }
+
+    private boolean connect(Endpoint.Call<@Nullable ConnectAttempt> start, Deadline deadline)
+            throws IOException {
         try {
             endpoint.lockBoth();
             try {
-                return isConnected() || connect(connection.pending(), Deadline.NEVER);
+                var attempt = start.make();
+                return attempt == null || connect(attempt, deadline);
             } finally {
                 endpoint.unlockBoth();
             }

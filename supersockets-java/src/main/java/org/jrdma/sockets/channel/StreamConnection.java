@@ -10,6 +10,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.SelectionKey;
 import java.util.Objects;
 import java.util.Optional;
 import org.jrdma.ffi.Deadline;
@@ -106,6 +107,15 @@ final class StreamConnection {
         return state == State.CONNECTED;
     }
 
+    /** The operations for which a selector can wait. */
+    int possible() {
+        return switch (state) {
+            case UNCONNECTED -> 0;
+            case PENDING -> SelectionKey.OP_CONNECT;
+            case CONNECTED -> SelectionKey.OP_READ | SelectionKey.OP_WRITE;
+        };
+    }
+
     void ensureConnected() throws ClosedChannelException {
         endpoint.ensureOpen();
         if (state != State.CONNECTED) {
@@ -146,13 +156,14 @@ final class StreamConnection {
         return started;
     }
 
-    /** The attempt in progress. */
-    ConnectAttempt pending() throws ClosedChannelException {
+    /** The attempt in progress; null if it has succeeded. */
+    @Nullable ConnectAttempt pending() throws ClosedChannelException {
         endpoint.ensureOpen();
-        if (state != State.PENDING) {
-            throw new NoConnectionPendingException();
-        }
-        return Objects.requireNonNull(attempt);
+        return switch (state) {
+            case CONNECTED -> null;
+            case PENDING -> Objects.requireNonNull(attempt);
+            case UNCONNECTED -> throw new NoConnectionPendingException();
+        };
     }
 
     /** Carries the bytes by {@code taken} from now on. The channel is not connected yet. */

@@ -122,21 +122,12 @@ public record StreamKind(
     }
 
     SocketAddress bind(int descriptor, SocketAddress address) throws IOException {
-        var checked = addresses.check(address);
-        try (var scratch = Scratch.take()) {
-            var name = scratch.name().memory();
-            var length = addresses.write(checked, name);
-            SocketFailure.check(SocketCalls.bind(descriptor, name, length));
-        }
+        addresses.bind(descriptor, addresses.check(address));
         return localAddress(descriptor);
     }
 
     SocketAddress localAddress(int descriptor) throws IOException {
-        try (var scratch = Scratch.take()) {
-            var name = scratch.name();
-            SocketFailure.check(SocketCalls.localName(descriptor, name.memory(), name.room()));
-            return addresses.read(name);
-        }
+        return addresses.localAddress(descriptor);
     }
 
     /**
@@ -174,10 +165,7 @@ public record StreamKind(
 
     /** Begins to connect. */
     int connect(int descriptor, SocketAddress address) throws IOException {
-        try (var scratch = Scratch.take()) {
-            var name = scratch.name().memory();
-            return SocketCalls.connect(descriptor, name, addresses.write(address, name));
-        }
+        return addresses.connect(descriptor, address);
     }
 
     /** Whether a connection that was begun is there: 1, not yet, or why not. */

@@ -9,7 +9,7 @@ import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.policy.Preferences;
 
 /** The open streams of this process for JMX. */
-public final class ConnectionsBean implements ConnectionsMXBean {
+final class ConnectionsBean implements ConnectionsMXBean {
 
     private ConnectionsBean() {}
 

@@ -68,7 +68,7 @@ public final class RsocketFabric {
     private final Semaphore connections;
     private final Semaphore listeners;
     private final ActiveAccepts accepting = new ActiveAccepts();
-    private final AwaitedListeners awaited = new AwaitedListeners(BypassConnector.PATIENCE);
+    private final AwaitedListeners awaited = new AwaitedListeners(BypassConnector.TIMEOUT);
 
     /** For connecting, and for ends that nobody waits for; both block. */
     private final ExecutorService threads =

@@ -1,22 +1,17 @@
 package org.jrdma.sockets.rsocket;
 
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Queue;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.sockets.bypass.BypassListener;
-import org.jrdma.sockets.internal.SocketCalls;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A port at which rsockets are accepted: one that listens for each address, since one for all would
- * claim those of other devices too. Connections are accepted when they come, and wait here.
+ * A listener at a port of RDMA devices: one rsocket for each address, since one for all addresses
+ * would claim those of other devices too.
  *
- * <p>Each has a thread that blocks in raccept: rpoll learns of a connection half a second late,
- * because it waits for what another thread of the library's takes away.
+ * <p>A thread for each rsocket blocks in raccept: rpoll reports a connection half a second late,
+ * because it waits for what another thread of the library takes away.
  */
 final class RsocketListener extends BypassListener {
 
@@ -27,8 +22,6 @@ final class RsocketListener extends BypassListener {
     private final InetSocketAddress address;
     private final int backlog;
     private final List<Integer> numbers;
-    private final Queue<Arrival> arrivals = new ArrayDeque<>();
-    private boolean closed;
 
     /** Of rsockets that listen. */
     RsocketListener(
@@ -52,7 +45,7 @@ final class RsocketListener extends BypassListener {
     private void acceptAll(int listener) {
         try {
             while (awaitRoom()) {
-                var number = fabric.accept(listener, this::isOpen);
+                var number = fabric.accept(listener, () -> !isClosed());
                 if (number > 0) {
                     arrive(number);
                 } else {
@@ -65,14 +58,10 @@ final class RsocketListener extends BypassListener {
     }
 
     private synchronized boolean awaitRoom() throws InterruptedException {
-        while (!closed && arrivals.size() >= backlog) {
+        while (!isClosed() && queued() >= backlog) {
             wait();
         }
-        return !closed;
-    }
-
-    private synchronized boolean isOpen() {
-        return !closed;
+        return !isClosed();
     }
 
     private void arrive(int number) {
@@ -86,46 +75,13 @@ final class RsocketListener extends BypassListener {
             fabric.close(number);
             return;
         }
-        synchronized (this) {
-            if (!closed) {
-                arrivals.add(arrival);
-                arrival = null;
-            }
-        }
-        if (arrival == null) {
-            changed();
-        } else {
+        if (!enqueue(arrival)) {
             arrival.stream().close(true);
         }
     }
 
     @Override
-    public synchronized @Nullable Arrival poll() {
-        notifyAll();
-        return arrivals.poll();
-    }
-
-    @Override
-    public synchronized int ready() {
-        return arrivals.isEmpty() ? 0 : SocketCalls.POLLIN;
-    }
-
-    @Override
-    protected void arm(int events) {} // whoever comes is told of in any case
-
-    @Override
-    public void close() {
-        Queue<Arrival> left;
-        synchronized (this) {
-            closed = true;
-            left = new ArrayDeque<>(arrivals);
-            arrivals.clear();
-            notifyAll();
-        }
-        left.forEach(arrival -> arrival.stream().close(true));
-        PlatformCalls.call(() -> {
-            numbers.forEach(fabric::closeListener);
-            return null;
-        });
+    protected void release() {
+        numbers.forEach(fabric::closeListener);
     }
 }

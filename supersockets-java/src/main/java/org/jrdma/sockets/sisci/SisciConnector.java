@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 public final class SisciConnector extends BypassConnector {
 
     /** How long to repeat the request to a listener whose queue is full. */
-    private static final Duration FULL_QUEUE_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration FULL_QUEUE_TIMEOUT = Duration.ofSeconds(2);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
@@ -61,9 +61,9 @@ public final class SisciConnector extends BypassConnector {
 
     @Override
     protected SisciStream connect(Deadline programs) throws IOException {
-        var deadline = programs.earlier(Deadline.after(PATIENCE));
+        var deadline = programs.earlier(Deadline.after(TIMEOUT));
         var node = target.node();
-        var untilThereIsRoom = Deadline.after(FULL_QUEUE_PATIENCE);
+        var untilThereIsRoom = Deadline.after(FULL_QUEUE_TIMEOUT);
         var route = new SegmentPair.Route(node, target.address(), ringBytes);
         for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
             var again = connectAgain(route, deadline);

@@ -3,17 +3,12 @@ package org.jrdma.sockets.sisci;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Queue;
-import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.sisci.DataInterrupt;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.SisciException;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.internal.NetworkNamespace;
-import org.jrdma.sockets.internal.SocketCalls;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,9 +36,7 @@ public final class SisciListener extends BypassListener {
     private final LocalSegment announcement;
     private final LocalMap announcementMap;
     private final DataInterrupt requests;
-    private final Queue<Arrival> arrivals = new ArrayDeque<>();
     private int connecting;
-    private boolean closed;
 
     private SisciListener(
             SisciFabric fabric,
@@ -117,7 +110,7 @@ public final class SisciListener extends BypassListener {
         }
         if (reply != ConnectReply.ACCEPTED) {
             stream.abandon();
-        } else if (!enqueue(new Arrival(stream, request.target(), request.client()))) {
+        } else if (!arrive(new Arrival(stream, request.target(), request.client()))) {
             stream.close(true); // the client has been accepted
         }
     }
@@ -130,7 +123,7 @@ public final class SisciListener extends BypassListener {
             stream.reply(reply);
             if (reply != ConnectReply.ACCEPTED) {
                 stream.close(false);
-            } else if (!enqueue(new Arrival(stream, request.target(), request.client()))) {
+            } else if (!arrive(new Arrival(stream, request.target(), request.client()))) {
                 stream.close(true);
             }
         } catch (IOException e) {
@@ -140,10 +133,6 @@ public final class SisciListener extends BypassListener {
                     e.getMessage());
             stream.close(true);
         }
-    }
-
-    synchronized boolean isClosed() {
-        return closed;
     }
 
     ConnectReply replyTo(ConnectRequest request) {
@@ -161,10 +150,10 @@ public final class SisciListener extends BypassListener {
 
     /** Takes a place in the queue for a client. */
     private synchronized ConnectReply takePlace() {
-        if (closed) {
+        if (isClosed()) {
             return ConnectReply.CLOSING;
         }
-        if (arrivals.size() + connecting > backlog) {
+        if (queued() + connecting > backlog) {
             return ConnectReply.QUEUE_FULL;
         }
         connecting++;
@@ -175,46 +164,17 @@ public final class SisciListener extends BypassListener {
         connecting -= reply == ConnectReply.ACCEPTED ? 1 : 0;
     }
 
-    /** Adds a connection to the queue; returns false if the listener is closed. */
-    private boolean enqueue(Arrival arrival) {
-        synchronized (this) {
-            connecting--;
-            if (closed) {
-                return false;
-            }
-            arrivals.add(arrival);
-        }
-        changed();
-        return true;
+    /** Takes a connection into the queue; returns false if the listener is closed. */
+    private boolean arrive(Arrival arrival) {
+        var queued = enqueue(arrival);
+        leaveQueue(ConnectReply.ACCEPTED); // then, so that the queue never exceeds the backlog
+        return queued;
     }
 
     @Override
-    public synchronized @Nullable Arrival poll() {
-        return arrivals.poll();
-    }
-
-    @Override
-    public synchronized int ready() {
-        return arrivals.isEmpty() ? 0 : SocketCalls.POLLIN;
-    }
-
-    @Override
-    protected void arm(int events) {} // each connection is reported in any case
-
-    @Override
-    public void close() {
-        Queue<Arrival> left;
-        synchronized (this) {
-            closed = true;
-            left = new ArrayDeque<>(arrivals);
-            arrivals.clear();
-        }
-        left.forEach(arrival -> arrival.stream().close(true));
-        PlatformCalls.call(() -> {
-            announcementMap.close();
-            announcement.close();
-            requests.close();
-            return null;
-        });
+    protected void release() {
+        announcementMap.close();
+        announcement.close();
+        requests.close();
     }
 }

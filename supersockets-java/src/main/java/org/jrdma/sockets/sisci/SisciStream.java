@@ -119,8 +119,6 @@ public final class SisciStream extends BypassStream {
         joined = true;
     }
 
-    // Connecting
-
     /** Replies to the peer that connects, and tells it where this end is. */
     void reply(ConnectReply reply) {
         sending.lock();
@@ -188,8 +186,6 @@ public final class SisciStream extends BypassStream {
     SegmentPair.Use use() {
         return pair.use();
     }
-
-    // Readiness
 
     @Override
     public int ready() {
@@ -273,8 +269,6 @@ public final class SisciStream extends BypassStream {
             listener.requested(next, pair.request(next.number));
         }
     }
-
-    // Bytes
 
     @Override
     public int receive(MemorySegment target, long most) {
@@ -368,8 +362,6 @@ public final class SisciStream extends BypassStream {
             sending.unlock();
         }
     }
-
-    // Closing
 
     @Override
     public void shutdownInput() {

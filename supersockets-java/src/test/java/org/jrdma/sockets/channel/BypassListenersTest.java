@@ -70,7 +70,7 @@ class BypassListenersTest {
                 throw new FabricException("no port " + asked.size(), errno, null);
             }
             open.add(port);
-            return new Door(port);
+            return new Listener(port);
         }
 
         @Override
@@ -88,29 +88,16 @@ class BypassListenersTest {
         }
 
         /** Nobody comes by it. */
-        private final class Door extends BypassListener {
+        private final class Listener extends BypassListener {
 
             private final int port;
 
-            Door(int port) {
+            Listener(int port) {
                 this.port = port;
             }
 
             @Override
-            public Arrival poll() {
-                return null;
-            }
-
-            @Override
-            public int ready() {
-                return 0;
-            }
-
-            @Override
-            protected void arm(int events) {}
-
-            @Override
-            public void close() {
+            protected void release() {
                 open.remove(port);
             }
         }

@@ -38,6 +38,7 @@ class SnippetTest {
                     "org.jrdma.verbs.cm",
                     "org.jrdma.sisci",
                     "org.jrdma.sockets",
+                    "org.jrdma.sockets.model",
                     "org.jrdma.soft.junit",
                     "java.lang.foreign");
 
