@@ -47,7 +47,7 @@ public final class FabricSelector extends AbstractSelector {
     private static final long WAKE_UP = -1;
 
     private final int epoll;
-    private final EventDescriptor bell;
+    private final EventDescriptor signal;
     private final MemorySegment events = Arena.ofAuto().allocate(BATCH * EpollEvent.BYTES, 8);
 
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
@@ -64,10 +64,10 @@ public final class FabricSelector extends AbstractSelector {
     /** Those of which something has been told in Java, on any thread. */
     private final Queue<FabricSelectionKey> told = new ConcurrentLinkedQueue<>();
 
-    private final Object bellLock = new Object();
-    private boolean rung;
-    private boolean rungForProgram;
-    private boolean bellClosed;
+    private final Object signalLock = new Object();
+    private boolean signaled;
+    private boolean signaledForProgram;
+    private boolean signalClosed;
 
     /** For the thread in a selection, under the selector's monitor, as what follows. */
     private volatile @Nullable Thread selecting;
@@ -80,12 +80,12 @@ public final class FabricSelector extends AbstractSelector {
 
     public FabricSelector(SelectorProvider provider) throws IOException {
         super(provider);
-        bell = EventDescriptor.open();
+        signal = EventDescriptor.open();
         try {
             epoll = Linux.epollCreate();
-            new Registration(epoll, WAKE_UP, () -> {}).listen(bell.number(), Linux.EPOLLIN);
+            new Registration(epoll, WAKE_UP, () -> {}).listen(signal.number(), Linux.EPOLLIN);
         } catch (FabricException e) {
-            bell.close();
+            signal.close();
             throw e;
         }
     }
@@ -215,9 +215,9 @@ public final class FabricSelector extends AbstractSelector {
             if (looks.isEmpty()) {
                 look(); // at what was told of meanwhile
             }
-            var isBellAlone = count == 1 && EpollEvent.data(events, 0) == WAKE_UP;
+            var isSignalAlone = count == 1 && EpollEvent.data(events, 0) == WAKE_UP;
             var updated = tell(count, action) + tellLooks(action);
-            if (updated > 0 || deadline == null || !isBellAlone || wokenUp || !isOpen()) {
+            if (updated > 0 || deadline == null || !isSignalAlone || wokenUp || !isOpen()) {
                 return updated;
             }
         }
@@ -267,7 +267,7 @@ public final class FabricSelector extends AbstractSelector {
         if (key.markToBeLookedAt()) {
             told.add(key);
             if (Thread.currentThread() != selecting) { // which looks before it waits
-                ring(false);
+                signal(false);
             }
         }
     }
@@ -323,7 +323,7 @@ public final class FabricSelector extends AbstractSelector {
                     return 0;
                 }
             } catch (InterruptedIOException _) {
-                return poll(0); // the interrupt has rung the bell
+                return poll(0); // the interrupt has raised the signal
             }
         }
     }
@@ -347,7 +347,7 @@ public final class FabricSelector extends AbstractSelector {
         for (var i = 0; i < count; i++) {
             var number = EpollEvent.data(events, i);
             if (number == WAKE_UP) {
-                silence();
+                clearSignal();
                 continue;
             }
             FabricSelectionKey key;
@@ -411,26 +411,26 @@ public final class FabricSelector extends AbstractSelector {
 
     @Override
     public Selector wakeup() {
-        ring(true);
+        signal(true);
         return this;
     }
 
-    private void ring(boolean forTheProgram) {
-        synchronized (bellLock) {
-            rungForProgram |= forTheProgram;
-            if (!rung && !bellClosed) {
-                rung = true;
-                bell.raise();
+    private void signal(boolean forTheProgram) {
+        synchronized (signalLock) {
+            signaledForProgram |= forTheProgram;
+            if (!signaled && !signalClosed) {
+                signaled = true;
+                signal.raise();
             }
         }
     }
 
-    private void silence() {
-        synchronized (bellLock) {
-            rung = false;
-            wokenUp |= rungForProgram;
-            rungForProgram = false;
-            bell.lower();
+    private void clearSignal() {
+        synchronized (signalLock) {
+            signaled = false;
+            wokenUp |= signaledForProgram;
+            signaledForProgram = false;
+            signal.lower();
         }
     }
 
@@ -446,9 +446,9 @@ public final class FabricSelector extends AbstractSelector {
                 if (waiter != null) {
                     waiter.close();
                 }
-                synchronized (bellLock) {
-                    bellClosed = true;
-                    bell.close();
+                synchronized (signalLock) {
+                    signalClosed = true;
+                    signal.close();
                 }
                 SocketCalls.close(epoll);
             }

@@ -17,7 +17,7 @@ public final class DescriptorWaiting implements Waiting {
 
     private boolean ended;
     private boolean nudged;
-    private @Nullable WakeablePoll alarm;
+    private @Nullable WakeablePoll poll;
     private @Nullable DescriptorWaiter waiter;
 
     /** For {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
@@ -38,12 +38,12 @@ public final class DescriptorWaiting implements Waiting {
                 if (ended || takeNudge()) {
                     return true;
                 }
-                alarm = mine;
+                poll = mine;
             }
             return mine.await(descriptor, events, deadline);
         } finally {
             synchronized (this) {
-                alarm = null;
+                poll = null;
             }
             mine.giveBack();
         }
@@ -104,8 +104,8 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private void wake() {
-        if (alarm != null) {
-            alarm.raise();
+        if (poll != null) {
+            poll.raise();
         }
         if (waiter != null) {
             waiter.wake();

@@ -13,10 +13,10 @@ import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a platform thread waits with: poll(2) on the descriptor that it wants and on one by which
- * others wake it. Taken for one wait and kept for the next; there are about as many as threads that
- * wait at once, and a few to spare. Where no descriptor is left for one more, the thread looks
- * again and again instead: it has its own already, and is no reason to fail.
+ * A wait of a platform thread in poll(2), for a descriptor and for an event descriptor by which
+ * other threads wake it up. Taken for one wait and kept for the next: there are about as many as
+ * threads that wait at once. If the process has no descriptor left for another one, the thread
+ * polls periodically instead, since it has the descriptor that it waits for.
  */
 final class WakeablePoll {
 
@@ -24,16 +24,16 @@ final class WakeablePoll {
     private static final int PAUSE = 10;
     private static final BlockingQueue<WakeablePoll> SPARE = new ArrayBlockingQueue<>(SPARES);
 
-    private final @Nullable EventDescriptor bell;
+    private final @Nullable EventDescriptor wakeUp;
     private final MemorySegment both = pollfd.allocateArray(2, Arena.ofAuto());
     private final MemorySegment awaited = both.asSlice(0, pollfd.sizeof());
     private boolean raised;
 
-    private WakeablePoll(@Nullable EventDescriptor bell) {
-        this.bell = bell;
-        if (bell != null) {
+    private WakeablePoll(@Nullable EventDescriptor wakeUp) {
+        this.wakeUp = wakeUp;
+        if (wakeUp != null) {
             var second = pollfd.asSlice(both, 1);
-            pollfd.fd(second, bell.number());
+            pollfd.fd(second, wakeUp.number());
             pollfd.events(second, (short) SocketCalls.POLLIN);
         }
     }
@@ -52,23 +52,23 @@ final class WakeablePoll {
 
     /** Gives it back, when nobody else will raise it any more. */
     void giveBack() {
-        if (bell == null) {
+        if (wakeUp == null) {
             return;
         }
         if (raised) {
             raised = false;
-            bell.lower();
+            wakeUp.lower();
         }
         if (!SPARE.offer(this)) {
-            bell.close();
+            wakeUp.close();
         }
     }
 
     /** Ends the wait. */
     void raise() {
-        if (bell != null) {
+        if (wakeUp != null) {
             raised = true;
-            bell.raise();
+            wakeUp.raise();
         }
     }
 
@@ -78,7 +78,7 @@ final class WakeablePoll {
         pollfd.events(awaited, (short) events);
         var most = milliseconds(deadline);
         var result =
-                bell == null
+                wakeUp == null
                         ? SocketCalls.poll(awaited, most < 0 ? PAUSE : Math.min(most, PAUSE))
                         : SocketCalls.poll(both, most);
         if (result < 0 && result != -Errno.EINTR) {

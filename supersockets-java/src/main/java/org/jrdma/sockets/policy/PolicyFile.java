@@ -30,7 +30,7 @@ public final class PolicyFile {
 
     private @Nullable Policy policy;
     private @Nullable Version seen;
-    private String trouble = "";
+    private String lastError = "";
     private Deadline nextLook = Deadline.after(Duration.ZERO);
 
     /** Looks at {@code path} again after {@code pause} at the earliest. */
@@ -74,8 +74,8 @@ public final class PolicyFile {
 
     /** Once, for the file is looked at again and again. */
     private void warn(String message) {
-        if (!message.equals(trouble)) {
-            trouble = message;
+        if (!message.equals(lastError)) {
+            lastError = message;
             LoggerFactory.getLogger(PolicyFile.class)
                     .warn("{}; the rules that were read before stay", message);
         }
@@ -88,7 +88,7 @@ public final class PolicyFile {
             var read = Policy.parse(path.toString(), Files.readAllLines(path));
             seen = version;
             policy = read;
-            trouble = "";
+            lastError = "";
             nextLook = Deadline.after(pause);
             return read;
         } catch (IllegalArgumentException e) {

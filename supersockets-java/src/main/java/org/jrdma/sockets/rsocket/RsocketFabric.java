@@ -58,7 +58,7 @@ public final class RsocketFabric {
     /**
      * How many may knock before the library's thread opens to them; the kernel allows no more.
      * Whoever comes beyond that is not answered, and knocks again four seconds later. How many wait
-     * to be accepted is for the door to say.
+     * to be accepted is for the listener to decide.
      */
     private static final int LISTEN_BACKLOG = 1024;
 
