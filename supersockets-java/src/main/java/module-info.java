@@ -10,4 +10,5 @@ module org.jrdma.sockets {
     requires static transitive org.jspecify;
 
     exports org.jrdma.sockets;
+    exports org.jrdma.sockets.model;
 }

@@ -19,7 +19,7 @@ import java.util.Locale;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Connections;
 import org.jrdma.sockets.FabricSelectorProvider;
-import org.jrdma.sockets.Transport;
+import org.jrdma.sockets.Transports;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
@@ -72,7 +72,7 @@ public final class SisciSocketsBesideTcp {
     private static SelectorProvider sisci(Path folder) throws IOException {
         var options = SoftSisciOptions.in(folder).asNode(NODE);
         return new FabricSelectorProvider(
-                List.of(Transport.sisci(Sisci.from(new SoftSisci(options)), hosts(folder))));
+                List.of(Transports.sisci(Sisci.from(new SoftSisci(options)), hosts(folder))));
     }
 
     private static void compare(Path folder, int sisciPort, int tcpPort, Process other)

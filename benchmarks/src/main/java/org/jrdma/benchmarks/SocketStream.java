@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.sockets.FabricSelectorProvider;
-import org.jrdma.sockets.Transport;
+import org.jrdma.sockets.Transports;
 
 /**
  * What rdmacm-utils' {@code rstream -S SIZE -C COUNT} does, over rsockets: so many transfers one
@@ -27,7 +27,7 @@ final class SocketStream {
     private static final int WARM_UP = 4;
     private static final long PAUSE_NANOS = 100_000_000;
     private static final FabricSelectorProvider PROVIDER =
-            new FabricSelectorProvider(List.of(Transport.rsocket()));
+            new FabricSelectorProvider(List.of(Transports.rsocket()));
 
     /** As rstream asks for. */
     private static final int RING = 512 * 1024;

@@ -10,7 +10,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import org.jrdma.sockets.FabricSelectorProvider;
-import org.jrdma.sockets.Transport;
+import org.jrdma.sockets.Transports;
 
 /**
  * Channels of the SDK over TCP beside the JDK's own, in one process over loopback. They take short
@@ -27,7 +27,7 @@ public final class SocketsSideBySide {
 
     private static final SelectorProvider JDK = SelectorProvider.provider();
     private static final SelectorProvider OURS =
-            new FabricSelectorProvider(List.of(Transport.tcp()));
+            new FabricSelectorProvider(List.of(Transports.tcp()));
 
     private SocketsSideBySide() {}
 

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
-import org.jrdma.sockets.Transport;
+import org.jrdma.sockets.Transports;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.GidChoice;
@@ -73,11 +73,11 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
 
     private static List<SocketTransport> transports() {
         return Stream.of(
-                        Transport.supersockets(),
-                        Transport.sisci(),
-                        Transport.rsocket(),
-                        Transport.smc(),
-                        Transport.tcp())
+                        Transports.supersockets(),
+                        Transports.sisci(),
+                        Transports.rsocket(),
+                        Transports.smc(),
+                        Transports.tcp())
                 .map(transport -> new SocketTransport(transport.name(), transport.whyNot()))
                 .toList();
     }

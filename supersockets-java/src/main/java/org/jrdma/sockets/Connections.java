@@ -1,14 +1,14 @@
 package org.jrdma.sockets;
 
-import java.lang.ref.WeakReference;
 import java.nio.channels.SocketChannel;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.channel.StreamChannel;
+import org.jrdma.sockets.model.Connection;
+import org.jrdma.sockets.model.ConnectionsMXBean;
+import org.jrdma.sockets.model.ConnectionsSnapshot;
+import org.jrdma.sockets.report.DriverCounters;
+import org.jrdma.sockets.report.OpenStreams;
 
 /**
  * Who is connected how: the open streams of this process, those of the selector provider too. What
@@ -19,21 +19,11 @@ import org.jrdma.sockets.internal.SmcSockets;
  */
 public final class Connections {
 
-    /** Weak, for a stream that a program forgets to close is to be no greater leak than it is. */
-    private static final Set<WeakReference<StreamChannel>> OPEN = ConcurrentHashMap.newKeySet();
-
     private Connections() {}
 
     /** All that are open, the oldest first. */
     public static List<Connection> all() {
-        OPEN.removeIf(reference -> reference.refersTo(null));
-        var smc = new SmcSockets();
-        return OPEN.stream()
-                .map(WeakReference::get)
-                .filter(Objects::nonNull)
-                .flatMap(channel -> channel.connection(smc).stream())
-                .sorted(Comparator.comparing(Connection::since))
-                .toList();
+        return OpenStreams.all();
     }
 
     /**
@@ -46,7 +36,7 @@ public final class Connections {
             throw new IllegalArgumentException(
                     "%s is a channel of another provider".formatted(channel));
         }
-        return stream.connection(new SmcSockets())
+        return stream.connection()
                 .orElseThrow(() ->
                         new IllegalArgumentException("%s is not connected".formatted(channel)));
     }
@@ -64,7 +54,7 @@ public final class Connections {
      * "to" has the peer's port, "at" our own that the peer connected to, "since" the oldest.
      */
     public static String report() {
-        return ConnectionsSnapshot.ofThisProcess(false).report();
+        return OpenStreams.snapshot(false).report();
     }
 
     /**
@@ -77,17 +67,5 @@ public final class Connections {
      */
     public static Optional<String> superSocketsCounters() {
         return DriverCounters.installed().read();
-    }
-
-    /** A stream is connected; what it gets is for {@link #remove}. */
-    static WeakReference<StreamChannel> add(StreamChannel channel) {
-        var reference = new WeakReference<>(channel);
-        OPEN.add(reference);
-        FirstConnection.made();
-        return reference;
-    }
-
-    static void remove(WeakReference<StreamChannel> reference) {
-        OPEN.remove(reference);
     }
 }

@@ -13,9 +13,21 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.sockets.adaptor.ChannelAdaptors;
+import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.channel.AddressChoice;
+import org.jrdma.sockets.channel.FabricDatagramChannel;
+import org.jrdma.sockets.channel.FabricPipe;
+import org.jrdma.sockets.channel.FabricSelector;
+import org.jrdma.sockets.channel.ListenerChannel;
+import org.jrdma.sockets.channel.StreamChannel;
+import org.jrdma.sockets.channel.StreamKind;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.policy.Preferences;
+import org.jrdma.sockets.policy.TransportList;
 
 /**
  * Channels that take the fastest path, for programs that know nothing of it: {@code
@@ -31,10 +43,11 @@ import org.jrdma.sockets.internal.SocketFailure;
 public final class FabricSelectorProvider extends SelectorProvider {
 
     private final Supplier<Preferences> preferences;
+    private final Adaptors adaptors;
 
     /** For the JVM, which makes it at its first channel. Reads the system properties later. */
     public FabricSelectorProvider() {
-        preferences = Preferences::configured;
+        this(Preferences::configured, ChannelAdaptors.OF_CHANNELS);
     }
 
     /**
@@ -46,7 +59,12 @@ public final class FabricSelectorProvider extends SelectorProvider {
     }
 
     FabricSelectorProvider(Preferences preferences) {
-        this.preferences = () -> preferences;
+        this(() -> preferences, ChannelAdaptors.OF_CHANNELS);
+    }
+
+    FabricSelectorProvider(Supplier<Preferences> preferences, Adaptors adaptors) {
+        this.preferences = preferences;
+        this.adaptors = adaptors;
     }
 
     /** Refuses a missing native-access flag in words. */
@@ -66,7 +84,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
         needPermission();
         return switch (Objects.requireNonNull(family)) {
             case StandardProtocolFamily.UNIX ->
-                    new StreamChannel(this, unixSocket(), StreamKind.unix(), null);
+                    new StreamChannel(this, unixSocket(), StreamKind.unix(), null, adaptors);
             default -> {
                 var preferences = this.preferences.get();
                 yield stream(
@@ -76,8 +94,9 @@ public final class FabricSelectorProvider extends SelectorProvider {
         };
     }
 
-    private SocketChannel stream(Transports.Opened opened, AddressChoice choice) {
-        return new StreamChannel(this, opened.descriptor(), StreamKind.internet(opened), choice);
+    private SocketChannel stream(TransportList.OpenedSocket opened, AddressChoice choice) {
+        return new StreamChannel(
+                this, opened.descriptor(), StreamKind.internet(opened), choice, adaptors);
     }
 
     @Override
@@ -92,7 +111,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
         needPermission();
         return switch (Objects.requireNonNull(family)) {
             case StandardProtocolFamily.UNIX ->
-                    new ListenerChannel(this, unixSocket(), StreamKind.unix(), null);
+                    new ListenerChannel(this, unixSocket(), StreamKind.unix(), null, adaptors);
             default -> {
                 var preferences = this.preferences.get();
                 yield listener(
@@ -102,9 +121,10 @@ public final class FabricSelectorProvider extends SelectorProvider {
         };
     }
 
-    private ServerSocketChannel listener(Transports.Opened opened, AddressChoice choice)
+    private ServerSocketChannel listener(TransportList.OpenedSocket opened, AddressChoice choice)
             throws IOException {
-        return new ListenerChannel(this, opened.descriptor(), StreamKind.internet(opened), choice);
+        return new ListenerChannel(
+                this, opened.descriptor(), StreamKind.internet(opened), choice, adaptors);
     }
 
     private static int unixSocket() throws IOException {
@@ -115,13 +135,13 @@ public final class FabricSelectorProvider extends SelectorProvider {
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
         needPermission();
-        return new FabricDatagramChannel(this, InternetFamily.standard());
+        return new FabricDatagramChannel(this, InternetFamily.standard(), adaptors);
     }
 
     @Override
     public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
         needPermission();
-        return new FabricDatagramChannel(this, InternetFamily.of(family));
+        return new FabricDatagramChannel(this, InternetFamily.of(family), adaptors);
     }
 
     @Override

@@ -6,6 +6,10 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.List;
 import javax.net.ServerSocketFactory;
+import org.jrdma.sockets.adaptor.ChannelAdaptors;
+import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.policy.Preferences;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,16 +18,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FabricServerSocketFactory extends ServerSocketFactory {
 
+    private static final Adaptors ADAPTORS = ChannelAdaptors.OF_FACTORIES;
+
     private final FabricSelectorProvider provider;
 
     /** Over the configured transports; for whoever makes it by its name. */
     public FabricServerSocketFactory() {
-        provider = new FabricSelectorProvider();
+        provider = new FabricSelectorProvider(Preferences::configured, ADAPTORS);
     }
 
     /** Over the first of these transports that this machine can use, whatever the policy. */
     public FabricServerSocketFactory(List<Transport> preferred) {
-        provider = new FabricSelectorProvider(preferred);
+        var preferences = Preferences.of(preferred);
+        provider = new FabricSelectorProvider(() -> preferences, ADAPTORS);
     }
 
     /** For programs that ask the class for one, as JNDI does. */
@@ -33,7 +40,7 @@ public final class FabricServerSocketFactory extends ServerSocketFactory {
 
     @Override
     public ServerSocket createServerSocket() throws IOException {
-        return ((ListenerChannel) provider.openServerSocketChannel()).plainSocket();
+        return provider.openServerSocketChannel().socket();
     }
 
     @Override

@@ -10,8 +10,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.net.SocketFactory;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.sockets.adaptor.ChannelAdaptors;
+import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.policy.Preferences;
 
 /**
  * Sockets for programs that use {@link Socket} and take a factory by its name. They fail as those
@@ -21,6 +26,7 @@ import org.jrdma.ffi.PlatformCalls;
  */
 public final class FabricSocketFactory extends SocketFactory {
 
+    private static final Adaptors ADAPTORS = ChannelAdaptors.OF_FACTORIES;
     private static final Duration WITHOUT_END = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final Supplier<Preferences> preferences;
@@ -28,15 +34,21 @@ public final class FabricSocketFactory extends SocketFactory {
 
     /** Over the configured transports; for whoever makes it by its name. */
     public FabricSocketFactory() {
-        preferences = Preferences::configured;
-        provider = new FabricSelectorProvider();
+        this(Preferences::configured);
     }
 
     /** Over the first of these transports that leads to the peer, whatever the policy. */
     public FabricSocketFactory(List<Transport> preferred) {
-        var own = Preferences.of(preferred);
-        preferences = () -> own;
-        provider = new FabricSelectorProvider(own);
+        this(fixed(Preferences.of(preferred)));
+    }
+
+    private FabricSocketFactory(Supplier<Preferences> preferences) {
+        this.preferences = preferences;
+        this.provider = new FabricSelectorProvider(preferences, ADAPTORS);
+    }
+
+    private static Supplier<Preferences> fixed(Preferences preferences) {
+        return () -> preferences;
     }
 
     /** For programs that ask the class for one, as JNDI does. */
@@ -46,29 +58,33 @@ public final class FabricSocketFactory extends SocketFactory {
 
     @Override
     public Socket createSocket() throws IOException {
-        return ((StreamChannel) provider.openSocketChannel()).plainSocket();
+        return provider.openSocketChannel().socket();
     }
 
-    /** Tries the transports, and the addresses of the host, in order. */
+    /** Connects over the first transport and to the first address of the host that work. */
     @Override
     public Socket createSocket(String host, int port) throws IOException {
-        try {
-            return FabricSockets.connect(host, port, preferences.get(), WITHOUT_END).plainSocket();
-        } catch (FabricException e) {
-            throw asOfSockets(e);
-        }
+        InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
+        return connect(host, addresses, port);
     }
 
     @Override
     public Socket createSocket(InetAddress host, int port) throws IOException {
+        return connect(host.getHostAddress(), new InetAddress[] {host}, port);
+    }
+
+    private Socket connect(String host, InetAddress[] addresses, int port) throws IOException {
         try {
-            return FabricSockets.connect(host, port, preferences.get(), WITHOUT_END).plainSocket();
+            var deadline = Deadline.after(WITHOUT_END);
+            return FabricSockets.connect(
+                            host, addresses, port, preferences.get(), deadline, ADAPTORS)
+                    .socket();
         } catch (FabricException e) {
             throw asOfSockets(e);
         }
     }
 
-    /** What programs catch that know sockets alone: as the last transport failed. */
+    /** The exception that programs of the JDK's sockets catch: like that of the last transport. */
     private static IOException asOfSockets(FabricException failure) {
         var all = failure.getSuppressed();
         var told =

@@ -16,8 +16,17 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.PlatformCalls;
-import org.jrdma.sockets.Transports.Refusal;
+import org.jrdma.sockets.adaptor.ChannelAdaptors;
+import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.channel.StreamChannel;
+import org.jrdma.sockets.channel.StreamKind;
 import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.policy.Preferences;
+import org.jrdma.sockets.policy.TransportList;
+import org.jrdma.sockets.policy.TransportList.Refusal;
+import org.jrdma.sockets.transport.StreamTransport;
 
 /**
  * Streams on the fastest path there is, for programs that ask for them. Safe for use by several
@@ -25,6 +34,7 @@ import org.jrdma.sockets.internal.InternetFamily;
  */
 public final class FabricSockets {
 
+    private static final Adaptors ADAPTORS = ChannelAdaptors.OF_CHANNELS;
     private static final FabricSelectorProvider PROVIDER = new FabricSelectorProvider();
 
     private FabricSockets() {}
@@ -38,7 +48,7 @@ public final class FabricSockets {
      */
     public static FabricSocketChannel connect(String host, int port, Duration timeout)
             throws IOException {
-        return connect(host, port, Preferences.configured(), timeout);
+        return connect(host, port, Preferences.configured(), timeout, ADAPTORS);
     }
 
     /**
@@ -56,37 +66,28 @@ public final class FabricSockets {
      */
     public static FabricSocketChannel connect(
             String host, int port, List<Transport> preferred, Duration timeout) throws IOException {
-        return connect(host, port, Preferences.of(preferred), timeout);
+        return connect(host, port, Preferences.of(preferred), timeout, ADAPTORS);
     }
 
-    static StreamChannel connect(String host, int port, Preferences preferences, Duration timeout)
+    static StreamChannel connect(
+            String host, int port, Preferences preferences, Duration timeout, Adaptors adaptors)
             throws IOException {
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
         var deadline = Deadline.after(timeout);
         InetAddress[] addresses = PlatformCalls.call(() -> InetAddress.getAllByName(host));
-        return connect(host, addresses, port, preferences, deadline);
+        return connect(host, addresses, port, preferences, deadline, adaptors);
     }
 
-    /** To one address, with the name that it carries, which the policy may have a rule for. */
+    /** Connects to one of these addresses of a host. */
     static StreamChannel connect(
-            InetAddress host, int port, Preferences preferences, Duration timeout)
-            throws IOException {
-        return connect(
-                host.getHostAddress(),
-                new InetAddress[] {host},
-                port,
-                preferences,
-                Deadline.after(timeout));
-    }
-
-    private static StreamChannel connect(
             String host,
             InetAddress[] addresses,
             int port,
             Preferences preferences,
-            Deadline deadline)
+            Deadline deadline,
+            Adaptors adaptors)
             throws IOException {
         var attempts = attempts(addresses, port, preferences);
         var left = attempts.size();
@@ -95,7 +96,7 @@ public final class FabricSockets {
         for (var attempt : attempts) {
             try {
                 var part = Duration.ofNanos(Math.max(0, deadline.remainingNanos()) / left--);
-                return connect(attempt, List.copyOf(refusals), Deadline.after(part));
+                return connect(attempt, List.copyOf(refusals), Deadline.after(part), adaptors);
             } catch (AsynchronousCloseException e) {
                 throw e; // interrupted
             } catch (IOException e) {
@@ -106,7 +107,7 @@ public final class FabricSockets {
         throw unreachable(host + ":" + port, refusals, failures);
     }
 
-    private record Attempt(InetSocketAddress address, Transport transport) {}
+    private record Attempt(InetSocketAddress address, StreamTransport transport) {}
 
     /** All addresses over what is preferred for each, then over what comes second, and so on. */
     private static List<Attempt> attempts(
@@ -127,15 +128,17 @@ public final class FabricSockets {
         return attempts;
     }
 
-    private static StreamChannel connect(Attempt attempt, List<Refusal> refusals, Deadline deadline)
+    private static StreamChannel connect(
+            Attempt attempt, List<Refusal> refusals, Deadline deadline, Adaptors adaptors)
             throws IOException {
         var family =
                 attempt.address.getAddress() instanceof Inet4Address
                         ? InternetFamily.IPV4
                         : InternetFamily.IPV6;
-        var opened = Transports.open(attempt.transport, family, refusals);
+        var opened = TransportList.open(attempt.transport, family, refusals);
         var channel =
-                new StreamChannel(PROVIDER, opened.descriptor(), StreamKind.internet(opened), null);
+                new StreamChannel(
+                        PROVIDER, opened.descriptor(), StreamKind.internet(opened), null, adaptors);
         channel.connect(attempt.address, deadline);
         return channel;
     }

@@ -1,214 +1,69 @@
 package org.jrdma.sockets;
 
-import java.io.IOException;
-import java.net.SocketException;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
+import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import org.jrdma.ffi.Deadline;
-import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.FabricException;
-import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.sisci.SisciHosts;
+import org.jrdma.sockets.transport.FamilyNumber;
+import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.RsocketTransport;
+import org.jrdma.sockets.transport.SisciTransport;
 
-/** Transports in the order in which they are preferred. */
-record Transports(List<Transport> preferred) {
+/** The transports that a stream can take. */
+public final class Transports {
 
-    static final String PROPERTY = "jrdma.sockets.transports";
-    private static final KnownRefusals KNOWN = new KnownRefusals();
-    private static final String DEFAULT = "supersockets,sisci,rsocket,smc,tcp";
+    private Transports() {}
 
-    Transports {
-        preferred = List.copyOf(preferred);
-        if (preferred.isEmpty()) {
-            throw new IllegalArgumentException("No transport is named");
-        }
-    }
-
-    /** As the system property says. */
-    static Transports configured() {
-        try {
-            return parse(System.getProperty(PROPERTY, DEFAULT));
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(PROPERTY + ": " + e.getMessage(), e);
-        }
-    }
-
-    /** Of names with commas between them. */
-    static Transports parse(String names) {
-        return new Transports(
-                Arrays.stream(names.split(",", -1))
-                        .map(String::strip)
-                        .map(Transports::find)
-                        .toList());
-    }
-
-    private static Transport find(String name) {
-        return switch (name) {
-            case "tcp" -> Transport.tcp();
-            case "supersockets" -> Transport.supersockets();
-            case "sisci" -> Transport.sisci();
-            case "rsocket" -> Transport.rsocket();
-            case "smc" -> Transport.smc();
-            default ->
-                    throw new IllegalArgumentException(
-                            "there is no transport \"%s\"; there are supersockets, sisci, rsocket, smc, tcp"
-                                    .formatted(name));
-        };
-    }
-
-    /** These, and TCP where they fail. */
-    Transports orTcp() {
-        if (preferred.contains(Transport.tcp())) {
-            return this;
-        }
-        var all = new ArrayList<>(preferred);
-        all.add(Transport.tcp());
-        return new Transports(all);
-    }
-
-    /** A transport that was preferred, and why it was not taken. */
-    record Refusal(Transport transport, String reason) {
-        @Override
-        public String toString() {
-            return transport + ": " + reason;
-        }
+    /** The kernel's TCP, over IPv4 and IPv6. */
+    public static Transport tcp() {
+        return FamilyTransport.TCP;
     }
 
     /**
-     * A way past the kernel, to be tried when a socket is connected.
-     *
-     * @param refusals what was tried before
-     * @param isLast whether the socket itself must not be connected then
+     * Dolphin's SuperSockets, over IPv4: sockets of an address family whose number the driver
+     * publishes in a file. The system property {@code jrdma.sockets.supersockets.family} names
+     * another file.
      */
-    record ShortCut(ShortCutTransport transport, List<Refusal> refusals, boolean isLast) {}
-
-    /** A socket that was made, and what was tried before. */
-    record Opened(
-            int descriptor,
-            InternetFamily family,
-            Transport transport,
-            List<Refusal> refusals,
-            List<ShortCut> shortCuts) {
-
-        private Opened with(List<ShortCut> others) {
-            return new Opened(descriptor, family, transport, refusals, List.copyOf(others));
-        }
+    public static Transport supersockets() {
+        return FamilyTransport.SUPERSOCKETS;
     }
 
-    /** Makes a socket of the first transport that this machine can use for a family. */
-    Opened open(InternetFamily family) throws IOException {
-        return open(transport -> family);
-    }
-
-    /** The same for any family: for all addresses, or as many as the transport reaches. */
-    Opened open() throws IOException {
-        var widest = InternetFamily.standard();
-        return open(transport -> transport.reaches(widest) ? widest : InternetFamily.IPV4);
-    }
-
-    private Opened open(Function<FamilyTransport, InternetFamily> families) throws IOException {
-        var refusals = new ArrayList<Refusal>();
-        var shortCuts = new ArrayList<ShortCut>();
-        for (var transport : preferred) {
-            switch (transport) {
-                case ShortCutTransport way ->
-                        shortCuts.add(new ShortCut(way, List.copyOf(refusals), false));
-                case FamilyTransport kernel -> {
-                    try {
-                        return openKernel(kernel, families.apply(kernel), List.copyOf(refusals))
-                                .with(shortCuts);
-                    } catch (FabricException e) {
-                        refusals.add(new Refusal(transport, e.getMessage()));
-                    }
-                }
-            }
-        }
-        if (!shortCuts.isEmpty()) {
-            return openKeeper(families.apply(FamilyTransport.TCP), shortCuts);
-        }
-        throw new SocketException(
-                refusals.stream()
-                        .map(Refusal::toString)
-                        .collect(Collectors.joining("; ", "No transport can be used: ", "")));
+    /** Dolphin's SuperSockets, with the number of the address family in {@code familyFile}. */
+    public static Transport supersockets(Path familyFile) {
+        return FamilyTransport.supersockets(FamilyNumber.in(List.of(familyFile)));
     }
 
     /**
-     * Makes a socket of one transport.
-     *
-     * @param refusals what was tried before
-     * @throws FabricException with the reason if this machine cannot use it
+     * Memory shared by SISCI, between the nodes of a table in the format of {@code dishosts.conf}.
+     * An address of this machine that the table does not contain belongs to this node. The system
+     * property {@code jrdma.sockets.sisci.hosts} names another table; if that file is missing or
+     * malformed, the transport cannot be used. {@code jrdma.fabric} selects libsisci, and {@code
+     * jrdma.sockets.sisci.spin} is the number of microseconds for which a waiting thread spins
+     * before it sleeps (by default 30).
      */
-    static Opened open(Transport transport, InternetFamily family, List<Refusal> refusals)
-            throws IOException {
-        return switch (transport) {
-            case ShortCutTransport way ->
-                    openKeeper(family, List.of(new ShortCut(way, List.copyOf(refusals), false)));
-            case FamilyTransport kernel -> openKernel(kernel, family, refusals);
-        };
+    public static Transport sisci() {
+        return SisciTransport.CONFIGURED;
     }
 
-    /** A socket that has the options and the port of short cuts, and is never connected. */
-    private static Opened openKeeper(InternetFamily family, List<ShortCut> shortCuts)
-            throws IOException {
-        var last = shortCuts.getLast();
-        var all = new ArrayList<>(shortCuts);
-        all.set(all.size() - 1, new ShortCut(last.transport(), last.refusals(), true));
-        return new Opened(
-                openKernel(FamilyTransport.TCP, family, last.refusals()).descriptor,
-                family,
-                last.transport(),
-                last.refusals(),
-                List.copyOf(all));
-    }
-
-    private static Opened openKernel(
-            FamilyTransport kernel, InternetFamily family, List<Refusal> refusals)
-            throws IOException {
-        FastPathCheck.before(kernel);
-        var known = KNOWN.reason(kernel, family);
-        if (known.isPresent()) {
-            throw new FabricException(known.get());
-        }
-        try {
-            return new Opened(kernel.open(family), family, kernel, refusals, List.of());
-        } catch (FabricException e) {
-            if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
-                throw new SocketException(e.getMessage()); // no reason to try another
-            }
-            KNOWN.remember(kernel, family, e.getMessage());
-            throw e;
-        }
+    /** Memory shared by SISCI, with this library and this table of hosts. */
+    public static Transport sisci(Sisci library, Path hostsFile) {
+        return new SisciTransport(() -> library, () -> SisciHosts.read(hostsFile));
     }
 
     /**
-     * Why transports could not be used a moment ago: a kernel that is asked for a family which it
-     * does not know looks for a module on disk, every time.
+     * The sockets of librdmacm, over RoCE and InfiniBand, to addresses that are reached from an
+     * address of an RDMA device. The system property {@code jrdma.sockets.rsocket.spin} is the
+     * number of microseconds for which a waiting thread spins before it sleeps (by default 30).
+     * {@code jrdma.sockets.rsocket.connections} is the number of connections to make room for with
+     * a librdmacm before version 53 (by default 256), each of which costs time at the start.
      */
-    private static final class KnownRefusals {
+    public static Transport rsocket() {
+        return RsocketTransport.CONFIGURED;
+    }
 
-        private static final Duration MEMORY = Duration.ofSeconds(10);
-
-        private record Key(FamilyTransport transport, InternetFamily family) {}
-
-        private record Reason(String text, Deadline until) {}
-
-        private final Map<Key, Reason> reasons = new ConcurrentHashMap<>();
-
-        Optional<String> reason(FamilyTransport transport, InternetFamily family) {
-            var reason = reasons.get(new Key(transport, family));
-            return reason == null || reason.until.hasPassed()
-                    ? Optional.empty()
-                    : Optional.of(reason.text);
-        }
-
-        void remember(FamilyTransport transport, InternetFamily family, String text) {
-            reasons.put(new Key(transport, family), new Reason(text, Deadline.after(MEMORY)));
-        }
+    /** The kernel's sockets over RDMA (SMC), which fall back to TCP by themselves. */
+    public static Transport smc() {
+        return FamilyTransport.SMC;
     }
 }

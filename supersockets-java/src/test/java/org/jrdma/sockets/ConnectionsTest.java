@@ -21,6 +21,11 @@ import javax.management.ObjectName;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.model.Connection;
+import org.jrdma.sockets.model.ConnectionsMXBean;
+import org.jrdma.sockets.model.ConnectionsSnapshot;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.report.DriverCounters;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ConnectionsTest {
 
     private static final Instant START = Instant.parse("2026-11-22T11:00:00Z");
-    private static final Transport ABSENT = Transport.supersockets(Path.of("/nowhere/family"));
+    private static final Transport ABSENT = Transports.supersockets(Path.of("/nowhere/family"));
     private static final String WHY_ABSENT =
             "supersockets: driver not loaded: there is no /nowhere/family";
 
@@ -151,7 +156,7 @@ class ConnectionsTest {
 
         private static SocketChannel connect(int port) throws IOException {
             return FabricSockets.connect(
-                    "127.0.0.1", port, List.of(ABSENT, Transport.tcp()), ofSeconds(10));
+                    "127.0.0.1", port, List.of(ABSENT, Transports.tcp()), ofSeconds(10));
         }
     }
 
@@ -275,7 +280,7 @@ class ConnectionsTest {
                 "org.example.Storage",
                 START,
                 true,
-                connections.stream().map(ConnectionsBean::line).toList());
+                connections.stream().map(ConnectionsMXBean.Line::of).toList());
     }
 
     @Test
@@ -285,7 +290,7 @@ class ConnectionsTest {
                         FabricSockets.connect(
                                 "127.0.0.1",
                                 ((InetSocketAddress) listener.getLocalAddress()).getPort(),
-                                List.of(ABSENT, Transport.tcp()),
+                                List.of(ABSENT, Transports.tcp()),
                                 ofSeconds(10));
                 var server = listener.accept()) {
             client.write(Bytes.of("abc"));
@@ -336,7 +341,7 @@ class ConnectionsTest {
                     FabricSockets.connect(
                             "127.0.0.1",
                             ((InetSocketAddress) listener.getLocalAddress()).getPort(),
-                            List.of(ABSENT, Transport.tcp()),
+                            List.of(ABSENT, Transports.tcp()),
                             ofSeconds(10))) {
                 client.write(Bytes.of("abc"));
             }

@@ -13,6 +13,10 @@ import java.util.stream.Stream;
 import org.jrdma.abi.testing.CCompiler;
 import org.jrdma.abi.testing.Command;
 import org.jrdma.abi.testing.Missing;
+import org.jrdma.sockets.channel.ChannelOption;
+import org.jrdma.sockets.channel.DatagramCalls;
+import org.jrdma.sockets.channel.MulticastMemberships;
+import org.jrdma.sockets.channel.StreamKind;
 import org.jrdma.sockets.internal.SmcSockets;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.junit.jupiter.api.Test;
@@ -28,7 +32,7 @@ class ConstantsTest {
                     ChannelOption.class,
                     StreamKind.class,
                     DatagramCalls.class,
-                    Memberships.class);
+                    MulticastMemberships.class);
 
     /** What has another name here. */
     private static final Map<String, String> IN_C =

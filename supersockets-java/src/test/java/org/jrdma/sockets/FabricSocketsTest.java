@@ -23,6 +23,9 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.Tasks.Kind;
+import org.jrdma.sockets.model.Connection;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.model.Transport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,10 +36,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(30)
 class FabricSocketsTest {
 
-    private static final Transport ABSENT = Transport.supersockets(Path.of("/nowhere/family"));
+    private static final Transport ABSENT = Transports.supersockets(Path.of("/nowhere/family"));
 
     /** Its sockets, of family 1, can be made but know nothing of IPv4. */
-    private static final Transport UNABLE = Transport.supersockets(Implementation.familyFile("1"));
+    private static final Transport UNABLE = Transports.supersockets(Implementation.familyFile("1"));
 
     private ServerSocketChannel listener;
     private int port;
@@ -46,7 +49,7 @@ class FabricSocketsTest {
         listener =
                 FabricSockets.listen(
                         new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0),
-                        List.of(Transport.tcp()));
+                        List.of(Transports.tcp()));
         port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
     }
 
@@ -62,7 +65,7 @@ class FabricSocketsTest {
                         FabricSockets.connect(
                                 "127.0.0.1",
                                 port,
-                                List.of(ABSENT, UNABLE, Transport.tcp()),
+                                List.of(ABSENT, UNABLE, Transports.tcp()),
                                 ofSeconds(10));
                 var server = listener.accept()) {
             channel.write(Bytes.of("abc"));
@@ -84,10 +87,13 @@ class FabricSocketsTest {
 
     @Test
     void shouldTakeTheFirstThatLeadsThere() throws Exception {
-        var supersockets = Transport.supersockets(Implementation.familyFile("2"));
+        var supersockets = Transports.supersockets(Implementation.familyFile("2"));
         try (var channel =
                 FabricSockets.connect(
-                        "127.0.0.1", port, List.of(supersockets, Transport.tcp()), ofSeconds(10))) {
+                        "127.0.0.1",
+                        port,
+                        List.of(supersockets, Transports.tcp()),
+                        ofSeconds(10))) {
             assertThat(channel.transport()).isSameAs(supersockets);
             assertThat(Connections.of(channel))
                     .hasToString("127.0.0.1:%d supersockets".formatted(port));
@@ -97,7 +103,7 @@ class FabricSocketsTest {
     @Test
     void shouldAskTheDescriptorItselfForItsFamily() throws Exception {
         var family = Implementation.familyFile("2");
-        var supersockets = Transport.supersockets(family);
+        var supersockets = Transports.supersockets(family);
         try (var channel =
                 FabricSockets.connect("127.0.0.1", port, List.of(supersockets), ofSeconds(10))) {
             Files.writeString(family, "27");
@@ -135,7 +141,10 @@ class FabricSocketsTest {
 
         assertThatThrownBy(() ->
                         FabricSockets.connect(
-                                "127.0.0.1", port, List.of(ABSENT, Transport.tcp()), ofSeconds(10)))
+                                "127.0.0.1",
+                                port,
+                                List.of(ABSENT, Transports.tcp()),
+                                ofSeconds(10)))
                 .isExactlyInstanceOf(FabricException.class)
                 .hasMessage(
                         "127.0.0.1:%d cannot be reached. supersockets: driver not loaded: there is no /nowhere/family; tcp: Connection refused"
@@ -156,7 +165,7 @@ class FabricSocketsTest {
                                     FabricSockets.connect(
                                             "127.0.0.1",
                                             silent.port(),
-                                            List.of(Transport.tcp()),
+                                            List.of(Transports.tcp()),
                                             ofMillis(300)));
 
             assertThat(connecting.failure())

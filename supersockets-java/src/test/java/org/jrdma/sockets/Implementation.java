@@ -14,6 +14,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 import javax.net.ServerSocketFactory;
 import javax.net.SocketFactory;
+import org.jrdma.sockets.model.Connection;
+import org.jrdma.sockets.model.Transport;
 
 /**
  * Whose channels a conformance test tries. The JDK's are the reference: what is stated of the
@@ -21,27 +23,27 @@ import javax.net.SocketFactory;
  */
 enum Implementation {
     JDK("", SelectorProvider.provider(), List.of()),
-    TCP("tcp", List.of(Transport.tcp())),
+    TCP("tcp", List.of(Transports.tcp())),
 
     /** The transport as a whole, without the driver: its family has the number of IPv4. */
     SUPERSOCKETS(
-            "supersockets", List.of(Transport.supersockets(familyFile("2\n")), Transport.tcp())),
+            "supersockets", List.of(Transports.supersockets(familyFile("2\n")), Transports.tcp())),
 
     /** Both ends on one node of the software fabric, in this process or in a child of it. */
-    SISCI("sisci", List.of(SisciNodes.oneForAllProcesses().transport(""), Transport.tcp())),
+    SISCI("sisci", List.of(SisciNodes.oneForAllProcesses().transport(""), Transports.tcp())),
 
     /** Where a kernel has RDMA devices, in the guest, and at an address of one of them. */
-    RSOCKET("rsocket", List.of(Transport.rsocket(), Transport.tcp())),
+    RSOCKET("rsocket", List.of(Transports.rsocket(), Transports.tcp())),
 
     /**
      * Where a kernel has SMC: in the guest, through the memory that it shares with itself, its
      * loopback device.
      */
-    SMC("smc", List.of(Transport.smc(), Transport.tcp())),
+    SMC("smc", List.of(Transports.smc(), Transports.tcp())),
 
     /** SuperSockets' code with a family that is not IPv4, as the driver's is none: SMC's. */
     SUPERSOCKETS_OF_SMC(
-            "supersockets", List.of(Transport.supersockets(familyFile("43\n")), Transport.tcp()));
+            "supersockets", List.of(Transports.supersockets(familyFile("43\n")), Transports.tcp()));
 
     private static final Set<Implementation> OF_A_REAL_KERNEL =
             Set.of(RSOCKET, SMC, SUPERSOCKETS_OF_SMC);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jrdma.sockets.model.FabricSocketChannel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +35,7 @@ class MemorySegmentTest {
             assertThat(target.toArray(JAVA_BYTE)).isEqualTo(much);
             client.close();
             assertThat(server.read(target)).isEqualTo(-1);
-            assertThat(client.transport()).isSameAs(Transport.tcp());
+            assertThat(client.transport()).isSameAs(Transports.tcp());
         }
     }
 

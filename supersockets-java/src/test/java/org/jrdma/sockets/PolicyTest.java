@@ -21,6 +21,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.adaptor.ChannelAdaptors;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.policy.Policy;
+import org.jrdma.sockets.policy.PolicyFile;
+import org.jrdma.sockets.policy.Preferences;
+import org.jrdma.sockets.policy.TransportList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,10 +42,10 @@ class PolicyTest {
 
     /** Its number is that of IPv4, so that it works here. */
     private static final Transport SUPERSOCKETS =
-            Transport.supersockets(Implementation.familyFile("2"));
+            Transports.supersockets(Implementation.familyFile("2"));
 
-    private static final Transports STANDARD =
-            new Transports(List.of(SUPERSOCKETS, Transport.tcp()));
+    private static final TransportList STANDARD =
+            TransportList.of(List.of(SUPERSOCKETS, Transports.tcp()));
 
     @TempDir private Path folder;
 
@@ -58,7 +65,7 @@ class PolicyTest {
         return new FabricSelectorProvider(Preferences.of(STANDARD, policy(ofHours(1), lines)));
     }
 
-    private static String names(Optional<Transports> transports) {
+    private static String names(Optional<TransportList> transports) {
         return transports
                 .map(found ->
                         found.preferred().stream()
@@ -249,7 +256,7 @@ class PolicyTest {
 
     @Test
     void shouldTakeNothingElseWhereFallBackIsNotAllowed() throws Exception {
-        var absent = Transport.smc().whyNot();
+        var absent = Transports.smc().whyNot();
         assumeTrue(absent.isPresent(), "this kernel has SMC");
         var provider = provider("connect 127.0.0.1 * smc no-fall-back");
         try (var listener = ChannelPair.listener(provider);
@@ -270,9 +277,19 @@ class PolicyTest {
             listener.bind(null);
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             try (var channel =
-                            FabricSockets.connect("127.0.0.1", port, preferences, ofSeconds(10));
+                            FabricSockets.connect(
+                                    "127.0.0.1",
+                                    port,
+                                    preferences,
+                                    ofSeconds(10),
+                                    ChannelAdaptors.OF_CHANNELS);
                     var other =
-                            FabricSockets.connect("127.0.0.2", port, preferences, ofSeconds(1))) {
+                            FabricSockets.connect(
+                                    "127.0.0.2",
+                                    port,
+                                    preferences,
+                                    ofSeconds(1),
+                                    ChannelAdaptors.OF_CHANNELS)) {
                 assertThat(transport(channel)).isEqualTo("tcp");
                 assertThat(transport(other)).isEqualTo("supersockets");
             }

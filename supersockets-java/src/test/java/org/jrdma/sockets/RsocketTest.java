@@ -17,6 +17,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.Tasks.Kind;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.transport.RsocketTransport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,8 +33,9 @@ class RsocketTest {
 
     private static final InetAddress ROCE = InetAddress.ofLiteral("10.77.0.1");
     private static final InetAddress IWARP = InetAddress.ofLiteral("10.77.1.1");
-    private static final List<Transport> ALONE = List.of(Transport.rsocket());
-    private static final List<Transport> PREFERRED = List.of(Transport.rsocket(), Transport.tcp());
+    private static final List<Transport> ALONE = List.of(Transports.rsocket());
+    private static final List<Transport> PREFERRED =
+            List.of(Transports.rsocket(), Transports.tcp());
 
     private static ServerSocketChannel listener(InetAddress address, List<Transport> transports)
             throws Exception {
@@ -54,7 +58,7 @@ class RsocketTest {
 
     @Test
     void shouldBeUsable() {
-        assertThat(Transport.rsocket().whyNot()).isEmpty();
+        assertThat(Transports.rsocket().whyNot()).isEmpty();
     }
 
     @ParameterizedTest
@@ -131,7 +135,7 @@ class RsocketTest {
 
     @Test
     void shouldFallBackWhereNoRsocketListens() throws Exception {
-        try (var listener = listener(ROCE, List.of(Transport.tcp()));
+        try (var listener = listener(ROCE, List.of(Transports.tcp()));
                 var client =
                         FabricSockets.connect(
                                 "10.77.0.1", port(listener), PREFERRED, ofSeconds(10));
@@ -211,9 +215,9 @@ class RsocketTest {
         listener.bind(new InetSocketAddress(ROCE, 0), 1);
         var port = port(listener);
         for (var i = 0; i < 60; i++) {
-            var patience = ofMillis(1 + 5 * i);
+            var timeout = ofMillis(1 + 5 * i);
             clients.add(
-                    Tasks.start(() -> FabricSockets.connect("10.77.0.1", port, ALONE, patience))
+                    Tasks.start(() -> FabricSockets.connect("10.77.0.1", port, ALONE, timeout))
                             .result());
         }
         for (var each : clients) {
@@ -270,7 +274,7 @@ class RsocketTest {
 
             client.connect(listener.getLocalAddress());
 
-            assertThat(((FabricSocketChannel) client).transport()).isSameAs(Transport.rsocket());
+            assertThat(((FabricSocketChannel) client).transport()).isSameAs(Transports.rsocket());
             try (var server = listener.accept()) {
                 assertThat(server.getRemoteAddress()).isEqualTo(own);
             }

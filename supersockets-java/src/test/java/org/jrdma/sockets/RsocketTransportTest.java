@@ -8,6 +8,11 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.policy.Policy;
+import org.jrdma.sockets.policy.TransportList;
+import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.RsocketTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -42,17 +47,17 @@ class RsocketTransportTest {
 
     @Test
     void shouldBeFoundByItsName() {
-        assertThat(Transports.parse("rsocket,tcp").preferred())
-                .containsExactly(Transport.rsocket(), Transport.tcp());
+        assertThat(TransportList.parse("rsocket,tcp").preferred())
+                .containsExactly(RsocketTransport.CONFIGURED, FamilyTransport.TCP);
         assertThat(Policy.parse("policy", List.of("connect * * rsocket no-fall-back")).rules())
                 .first()
                 .extracting(rule -> rule.transports().preferred())
-                .isEqualTo(List.of(Transport.rsocket()));
+                .isEqualTo(List.of(Transports.rsocket()));
     }
 
     @Test
     void shouldGiveTheReasonsOfBothEndsOfAFallBack() throws Exception {
-        var preferred = List.of(absent, Transport.tcp());
+        var preferred = List.of(absent, Transports.tcp());
         try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, preferred);
                 var client = new FabricSelectorProvider(preferred).openSocketChannel()) {
             client.connect(listener.getLocalAddress());
@@ -70,7 +75,7 @@ class RsocketTransportTest {
     @Test
     void shouldTryOneWayPastTheKernelAfterTheOther() throws Exception {
         var node = SisciNodes.anyOfItsOwn();
-        var preferred = List.of(absent, node.transport(""), Transport.tcp());
+        var preferred = List.of(absent, node.transport(""), Transports.tcp());
         try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, preferred);
                 var client = new FabricSelectorProvider(preferred).openSocketChannel()) {
             client.connect(listener.getLocalAddress());
@@ -87,7 +92,7 @@ class RsocketTransportTest {
 
     @Test
     void shouldRefuseWhereNothingElseMayBeTaken() throws Exception {
-        try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, List.of(Transport.tcp()))) {
+        try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, List.of(Transports.tcp()))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             assertThatThrownBy(() ->
                             FabricSockets.connect(

@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.model.Transport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 class RstreamTest {
 
     private static final InetAddress HERE = InetAddress.ofLiteral("10.77.0.1");
-    private static final List<Transport> RSOCKET = List.of(Transport.rsocket());
+    private static final List<Transport> RSOCKET = List.of(Transports.rsocket());
 
     /** What both sides send each other before they begin. */
     private static final int GREETING = 16;

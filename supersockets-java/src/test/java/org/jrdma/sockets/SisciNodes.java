@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.model.Transport;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
@@ -69,10 +70,10 @@ record SisciNodes(SoftSisci software, Sisci library) {
 
     /** Streams from and to this node, with a table of hosts. */
     Transport transport(String hosts) {
-        return Transport.sisci(library, Implementation.familyFile(hosts));
+        return Transports.sisci(library, Implementation.familyFile(hosts));
     }
 
     FabricSelectorProvider provider(String hosts) {
-        return new FabricSelectorProvider(List.of(transport(hosts), Transport.tcp()));
+        return new FabricSelectorProvider(List.of(transport(hosts), Transports.tcp()));
     }
 }

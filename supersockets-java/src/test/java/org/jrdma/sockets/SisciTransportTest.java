@@ -29,6 +29,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Tasks.Kind;
+import org.jrdma.sockets.model.FabricSocketChannel;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
@@ -274,7 +275,7 @@ class SisciTransportTest {
 
     @Test
     void shouldSayWhyItCannotBeUsed() {
-        assertThat(Transport.sisci().whyNot()).get().asString().contains("libsisci");
+        assertThat(Transports.sisci().whyNot()).get().asString().contains("libsisci");
         var node = SisciNodes.anyOfItsOwn();
         for (var table :
                 new String[][] {
@@ -677,7 +678,7 @@ class SisciTransportTest {
                     FabricSockets.connect(
                             "127.0.0.1",
                             Integer.parseInt(arguments[1]),
-                            List.of(Transport.sisci(library, hosts)),
+                            List.of(Transports.sisci(library, hosts)),
                             Duration.ofSeconds(20));
             Files.delete(hosts);
             var bytes = ByteBuffer.wrap(Bytes.many(SENT));

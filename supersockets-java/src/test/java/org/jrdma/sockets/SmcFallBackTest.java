@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetSocketAddress;
 import java.util.List;
+import org.jrdma.sockets.model.Connection;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,13 +22,13 @@ class SmcFallBackTest {
                         FabricSockets.connect(
                                 "127.0.0.1",
                                 ((InetSocketAddress) listener.getLocalAddress()).getPort(),
-                                List.of(Transport.smc()),
+                                List.of(Transports.smc()),
                                 ofSeconds(30));
                 var server = listener.accept()) {
             channel.write(Bytes.of("abc"));
             assertThat(Bytes.read(server, 3)).isEqualTo("abc");
 
-            assertThat(channel.transport()).isSameAs(Transport.smc());
+            assertThat(channel.transport()).isSameAs(Transports.smc());
             assertThat(Connections.of(channel))
                     .hasToString(
                             "%s tcp (smc: over TCP by itself: the peer has no SMC (0x03010000))"

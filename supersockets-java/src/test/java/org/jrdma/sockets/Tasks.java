@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** Threads of tests, of either kind. */
-final class Tasks {
+public final class Tasks {
 
     private static final Set<String> WAITING_CALLS = Set.of("poll", "epollWait");
 
@@ -20,9 +20,9 @@ final class Tasks {
     }
 
     /** A thread, and what becomes of its task. */
-    record Task<T>(Thread thread, CompletableFuture<T> result) {
+    public record Task<T>(Thread thread, CompletableFuture<T> result) {
 
-        T get() throws Exception {
+        public T get() throws Exception {
             return result.get(10, TimeUnit.SECONDS);
         }
 
@@ -32,7 +32,7 @@ final class Tasks {
         }
 
         /** Returns when the thread waits: parked, or for a while in a call to the kernel. */
-        Task<T> awaitWaiting() throws InterruptedException {
+        public Task<T> awaitWaiting() throws InterruptedException {
             for (var seen = 0; seen < 3; seen = waits() ? seen + 1 : 0) {
                 if (result.isDone()) {
                     throw new AssertionError("it did not wait: " + result);
@@ -60,7 +60,7 @@ final class Tasks {
         }
     }
 
-    static <T> Task<T> start(Kind kind, Callable<T> task) {
+    public static <T> Task<T> start(Kind kind, Callable<T> task) {
         var result = new CompletableFuture<T>();
         Runnable run =
                 () -> {
@@ -74,7 +74,7 @@ final class Tasks {
         return new Task<>(builder.start(run), result);
     }
 
-    static <T> Task<T> start(Callable<T> task) {
+    public static <T> Task<T> start(Callable<T> task) {
         return start(Kind.PLATFORM, task);
     }
 }

@@ -14,6 +14,9 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.policy.TransportList;
+import org.jrdma.sockets.transport.FamilyTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,9 +29,9 @@ class TransportTest {
 
     @Test
     void shouldSayWhyItCannotBeUsed() {
-        assertThat(Transport.tcp().whyNot()).isEmpty();
-        assertThat(Transport.supersockets(Implementation.familyFile("2")).whyNot()).isEmpty();
-        assertThat(Transport.supersockets(MISSING).whyNot())
+        assertThat(Transports.tcp().whyNot()).isEmpty();
+        assertThat(Transports.supersockets(Implementation.familyFile("2")).whyNot()).isEmpty();
+        assertThat(Transports.supersockets(MISSING).whyNot())
                 .hasValue("driver not loaded: there is no /nowhere/family");
     }
 
@@ -36,31 +39,32 @@ class TransportTest {
     void shouldRefuseAFileThatHoldsNoNumber() {
         var file = Implementation.familyFile("ssocks");
 
-        assertThat(Transport.supersockets(file).whyNot()).hasValue(file + " holds no number");
+        assertThat(Transports.supersockets(file).whyNot()).hasValue(file + " holds no number");
     }
 
     @Test
     void shouldSayWhenTheKernelDoesNotKnowTheFamily() {
-        assertThat(Transport.supersockets(Implementation.familyFile("99")).whyNot())
+        assertThat(Transports.supersockets(Implementation.familyFile("99")).whyNot())
                 .hasValue(
                         "address family 99: EAFNOSUPPORT (97): the driver that publishes this family is not loaded");
     }
 
     @Test
     void shouldTakeTheFirstThatCanBeUsedAndKeepTheReasons() throws Exception {
-        var transports = new Transports(List.of(Transport.supersockets(MISSING), Transport.tcp()));
+        var transports =
+                TransportList.of(List.of(Transports.supersockets(MISSING), Transports.tcp()));
 
         var opened = transports.open(InternetFamily.IPV4);
 
         SocketCalls.close(opened.descriptor());
-        assertThat(opened.transport()).isSameAs(Transport.tcp());
+        assertThat(opened.transport()).isSameAs(Transports.tcp());
         assertThat(opened.refusals())
                 .hasToString("[supersockets: driver not loaded: there is no /nowhere/family]");
     }
 
     @Test
     void shouldRefuseWithAllReasonsWhereNoneCanBeUsed() {
-        var provider = new FabricSelectorProvider(List.of(Transport.supersockets(MISSING)));
+        var provider = new FabricSelectorProvider(List.of(Transports.supersockets(MISSING)));
 
         for (var i = 0; i < 2; i++) { // found out, then remembered
             assertThatThrownBy(provider::openSocketChannel)
@@ -71,7 +75,7 @@ class TransportTest {
         assertThatThrownBy(() ->
                         new FabricSelectorProvider(
                                         List.of(
-                                                Transport.supersockets(
+                                                Transports.supersockets(
                                                         Implementation.familyFile("2"))))
                                 .openSocketChannel(StandardProtocolFamily.INET6))
                 .hasMessage("No transport can be used: supersockets: for IPv4 alone");
@@ -84,8 +88,8 @@ class TransportTest {
                 new FabricSelectorProvider(
                         List.of(
                                 node.transport(""),
-                                Transport.sisci(node.library(), Path.of("/nowhere/hosts")),
-                                Transport.tcp()));
+                                Transports.sisci(node.library(), Path.of("/nowhere/hosts")),
+                                Transports.tcp()));
         try (var listener = provider.openServerSocketChannel()) {
             assertThat(listener).hasToString("FabricServerSocketChannel[tcp unbound]");
 
@@ -105,7 +109,7 @@ class TransportTest {
     })
     void shouldRefuseATransportThatThereIsNot(String names, String message) {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Transports.parse(names))
+                .isThrownBy(() -> TransportList.parse(names))
                 .withMessage(message);
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new FabricSelectorProvider(List.of()));
@@ -113,8 +117,8 @@ class TransportTest {
 
     @Test
     void shouldReadTransportsInOrder() {
-        assertThat(Transports.parse("tcp, smc").preferred())
-                .containsExactly(Transport.tcp(), Transport.smc());
+        assertThat(TransportList.parse("tcp, smc").preferred())
+                .containsExactly(FamilyTransport.TCP, FamilyTransport.SMC);
     }
 
     @Test
@@ -133,7 +137,7 @@ class TransportTest {
 
             client.connect(listener.getLocalAddress());
 
-            assertThat(client.transport()).isSameAs(Transport.tcp());
+            assertThat(client.transport()).isSameAs(Transports.tcp());
             assertThat(selector.select()).isEqualTo(1);
             assertThat(key.isConnectable()).isTrue();
             assertThat(client.finishConnect()).isTrue();

@@ -18,8 +18,8 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
-import org.jrdma.sockets.ConnectionsMXBean;
-import org.jrdma.sockets.ConnectionsSnapshot;
+import org.jrdma.sockets.model.ConnectionsMXBean;
+import org.jrdma.sockets.model.ConnectionsSnapshot;
 
 /**
  * Asks a JVM by the JDK's attach mechanism. Management is started in it only if its properties tell

@@ -3,8 +3,8 @@ package org.jrdma.cli.net;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.sockets.ConnectionsMXBean.Line;
-import org.jrdma.sockets.ConnectionsSnapshot;
+import org.jrdma.sockets.model.ConnectionsMXBean.Line;
+import org.jrdma.sockets.model.ConnectionsSnapshot;
 
 /**
  * What is known of a process.

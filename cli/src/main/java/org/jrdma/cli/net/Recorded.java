@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
-import org.jrdma.sockets.ConnectionsMXBean.Line;
+import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 
 /** What a flight recording has of the sockets of a process. */
 final class Recorded {

@@ -12,9 +12,10 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 import org.jrdma.sockets.Connections;
-import org.jrdma.sockets.FabricSocketChannel;
 import org.jrdma.sockets.FabricSockets;
-import org.jrdma.sockets.Transport;
+import org.jrdma.sockets.Transports;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.model.Transport;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.TransportType;
@@ -44,16 +45,16 @@ final class SocketPaths {
 
     List<Path> all() {
         return List.of(
-                path(Transport.supersockets(), ControlChannel::host),
+                path(Transports.supersockets(), ControlChannel::host),
                 path(
                         "sisci",
                         "sockets over sisci" + sisci.fabric().suffix(),
                         sisci.provider(),
                         (peer, measures) ->
                                 measures ? connectOverSisci(peer) : acceptOverSisci(peer)),
-                path(Transport.rsocket(), this::hostOverRdma),
-                path(Transport.smc(), ControlChannel::host),
-                path(Transport.tcp(), ControlChannel::host));
+                path(Transports.rsocket(), this::hostOverRdma),
+                path(Transports.smc(), ControlChannel::host),
+                path(Transports.tcp(), ControlChannel::host));
     }
 
     /** Where the other side is for a transport. */
@@ -138,7 +139,7 @@ final class SocketPaths {
     private Transport overSisci(String hosts) throws IOException {
         var table = Files.createTempFile("jrdma", ".hosts");
         try {
-            var transport = Transport.sisci(sisci.sisci(), Files.writeString(table, hosts));
+            var transport = Transports.sisci(sisci.sisci(), Files.writeString(table, hosts));
             var whyNot = transport.whyNot(); // for which it reads the table
             if (whyNot.isPresent()) {
                 throw new IOException(whyNot.get());

@@ -1,7 +1,7 @@
 package org.jrdma.cli.net;
 
 import java.util.Properties;
-import org.jrdma.sockets.ConnectionsMXBean;
+import org.jrdma.sockets.model.ConnectionsMXBean;
 
 /** A program that says it has the sockets, and that its management is where it was told. */
 final class Elsewhere {

@@ -9,9 +9,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.sockets.ConnectionsMXBean;
 import org.jrdma.sockets.FabricSockets;
-import org.jrdma.sockets.Transport;
+import org.jrdma.sockets.Transports;
+import org.jrdma.sockets.model.ConnectionsMXBean;
+import org.jrdma.sockets.model.Transport;
 
 /** A program with streams to itself, over TCP and SISCI, until its input ends. */
 final class Streams {
@@ -26,8 +27,8 @@ final class Streams {
         for (var name : transports) {
             open.addAll(
                     name.equals("sisci")
-                            ? pair(Transport.sisci(), Transport.sisci())
-                            : pair(Transport.tcp(), Transport.supersockets(), Transport.tcp()));
+                            ? pair(Transports.sisci(), Transports.sisci())
+                            : pair(Transports.tcp(), Transports.supersockets(), Transports.tcp()));
         }
         while (transports.length > 0 && System.getProperty(ConnectionsMXBean.PROPERTY) == null) {
             Thread.sleep(10); // the bean comes soon after the first connection

@@ -27,4 +27,29 @@ public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
 
     /** Reads what the kernel has written. */
     public abstract SocketAddress read(SocketName name);
+
+    /** Binds a socket to an address that has been checked. */
+    public final void bind(int descriptor, SocketAddress address) throws IOException {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name().memory();
+            SocketFailure.check(SocketCalls.bind(descriptor, name, write(address, name)));
+        }
+    }
+
+    /** Starts to connect a socket; returns 0 or the negative errno. */
+    public final int connect(int descriptor, SocketAddress address) throws IOException {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name().memory();
+            return SocketCalls.connect(descriptor, name, write(address, name));
+        }
+    }
+
+    /** The address to which a socket is bound. */
+    public final SocketAddress localAddress(int descriptor) throws IOException {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name();
+            SocketFailure.check(SocketCalls.localName(descriptor, name.memory(), name.room()));
+            return read(name);
+        }
+    }
 }

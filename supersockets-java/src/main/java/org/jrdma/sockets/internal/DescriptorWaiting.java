@@ -17,7 +17,7 @@ public final class DescriptorWaiting implements Waiting {
 
     private boolean ended;
     private boolean nudged;
-    private @Nullable Alarm alarm;
+    private @Nullable WakeablePoll poll;
     private @Nullable DescriptorWaiter waiter;
 
     /** For {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}. */
@@ -32,18 +32,18 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private boolean poll(Deadline deadline) throws IOException {
-        var mine = Alarm.take();
+        var mine = WakeablePoll.take();
         try {
             synchronized (this) {
                 if (ended || takeNudge()) {
                     return true;
                 }
-                alarm = mine;
+                poll = mine;
             }
             return mine.await(descriptor, events, deadline);
         } finally {
             synchronized (this) {
-                alarm = null;
+                poll = null;
             }
             mine.giveBack();
         }
@@ -104,8 +104,8 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private void wake() {
-        if (alarm != null) {
-            alarm.raise();
+        if (poll != null) {
+            poll.raise();
         }
         if (waiter != null) {
             waiter.wake();

@@ -5,6 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.unchecked;
+import static org.jrdma.sockets.internal.ErrnoCalls.call;
+import static org.jrdma.sockets.internal.ErrnoCalls.result;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -13,7 +15,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /**
@@ -96,124 +97,84 @@ public final class SocketCalls {
 
     /** Makes a socket, whose calls do not wait and which no child process inherits. */
     public static int socket(int domain, int type, int protocol) {
-        try {
-            return answer(
-                    (int)
-                            INT_3.invokeExact(
-                                    SOCKET_ADDRESS,
-                                    segment(),
-                                    domain,
-                                    type | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                                    protocol));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        INT_3.invokeExact(
+                                SOCKET_ADDRESS,
+                                segment(),
+                                domain,
+                                type | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                                protocol));
     }
 
     public static int bind(int descriptor, MemorySegment name, int length) {
-        try {
-            return answer(
-                    (int) NAME.invokeExact(BIND_ADDRESS, segment(), descriptor, name, length));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(
+                () -> (int) NAME.invokeExact(BIND_ADDRESS, segment(), descriptor, name, length));
     }
 
     public static int listen(int descriptor, int backlog) {
-        try {
-            return answer((int) INT_2.invokeExact(LISTEN_ADDRESS, segment(), descriptor, backlog));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() -> (int) INT_2.invokeExact(LISTEN_ADDRESS, segment(), descriptor, backlog));
     }
 
     public static int connect(int descriptor, MemorySegment name, int length) {
-        try {
-            return answer(
-                    (int) NAME.invokeExact(CONNECT_ADDRESS, segment(), descriptor, name, length));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(
+                () -> (int) NAME.invokeExact(CONNECT_ADDRESS, segment(), descriptor, name, length));
     }
 
     /** Takes a connection; its descriptor is as those of {@link #socket}. */
     public static int accept(int descriptor, MemorySegment name, MemorySegment length) {
-        try {
-            return answer(
-                    (int)
-                            ACCEPT.invokeExact(
-                                    ACCEPT_ADDRESS,
-                                    segment(),
-                                    descriptor,
-                                    name,
-                                    length,
-                                    SOCK_NONBLOCK | SOCK_CLOEXEC));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        ACCEPT.invokeExact(
+                                ACCEPT_ADDRESS,
+                                segment(),
+                                descriptor,
+                                name,
+                                length,
+                                SOCK_NONBLOCK | SOCK_CLOEXEC));
     }
 
     public static int shutdown(int descriptor, int how) {
-        try {
-            return answer((int) INT_2.invokeExact(SHUTDOWN_ADDRESS, segment(), descriptor, how));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() -> (int) INT_2.invokeExact(SHUTDOWN_ADDRESS, segment(), descriptor, how));
     }
 
     public static int close(int descriptor) {
-        try {
-            return answer((int) INT_1.invokeExact(CLOSE_ADDRESS, segment(), descriptor));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() -> (int) INT_1.invokeExact(CLOSE_ADDRESS, segment(), descriptor));
     }
 
     /** The address that a socket is bound to. */
     public static int localName(int descriptor, MemorySegment name, MemorySegment length) {
-        try {
-            return answer(
-                    (int)
-                            NAME_AND_LENGTH.invokeExact(
-                                    LOCAL_NAME_ADDRESS, segment(), descriptor, name, length));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        NAME_AND_LENGTH.invokeExact(
+                                LOCAL_NAME_ADDRESS, segment(), descriptor, name, length));
     }
 
     public static int setOption(int descriptor, int level, int option, MemorySegment value) {
-        try {
-            return answer(
-                    (int)
-                            SET_OPTION.invokeExact(
-                                    SET_OPTION_ADDRESS,
-                                    segment(),
-                                    descriptor,
-                                    level,
-                                    option,
-                                    value,
-                                    (int) value.byteSize()));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        SET_OPTION.invokeExact(
+                                SET_OPTION_ADDRESS,
+                                segment(),
+                                descriptor,
+                                level,
+                                option,
+                                value,
+                                (int) value.byteSize()));
     }
 
     public static int getOption(
             int descriptor, int level, int option, MemorySegment value, MemorySegment length) {
-        try {
-            return answer(
-                    (int)
-                            GET_OPTION.invokeExact(
-                                    GET_OPTION_ADDRESS,
-                                    segment(),
-                                    descriptor,
-                                    level,
-                                    option,
-                                    value,
-                                    length));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        GET_OPTION.invokeExact(
+                                GET_OPTION_ADDRESS,
+                                segment(),
+                                descriptor,
+                                level,
+                                option,
+                                value,
+                                length));
     }
 
     /** 0 at the end of a stream. */
@@ -228,7 +189,7 @@ public final class SocketCalls {
     private static int transfer(
             MemorySegment function, int descriptor, MemorySegment memory, long bytes, int flags) {
         try {
-            return answer(
+            return result(
                     (long)
                             TRANSFER_FLAGS.invokeExact(
                                     function, segment(), descriptor, memory, bytes, flags));
@@ -241,7 +202,7 @@ public final class SocketCalls {
     public static int receiveFrom(
             int descriptor, MemorySegment target, long bytes, SocketName name) {
         try {
-            return answer(
+            return result(
                     (long)
                             RECEIVE_FROM.invokeExact(
                                     RECEIVE_FROM_ADDRESS,
@@ -260,7 +221,7 @@ public final class SocketCalls {
     public static int sendTo(
             int descriptor, MemorySegment source, long bytes, MemorySegment name, int length) {
         try {
-            return answer(
+            return result(
                     (long)
                             SEND_TO.invokeExact(
                                     SEND_TO_ADDRESS,
@@ -289,7 +250,7 @@ public final class SocketCalls {
     private static int transfer(
             MemorySegment function, int descriptor, MemorySegment memory, long bytes) {
         try {
-            return answer(
+            return result(
                     (long) TRANSFER.invokeExact(function, segment(), descriptor, memory, bytes));
         } catch (Throwable e) {
             throw unchecked(e);
@@ -298,20 +259,16 @@ public final class SocketCalls {
 
     /** Makes a pipe: the descriptor to read from, then the one to write to. */
     public static int pipe(MemorySegment ends) {
-        try {
-            return answer(
-                    (int)
-                            PIPE.invokeExact(
-                                    PIPE_ADDRESS, segment(), ends, SOCK_NONBLOCK | SOCK_CLOEXEC));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        PIPE.invokeExact(
+                                PIPE_ADDRESS, segment(), ends, SOCK_NONBLOCK | SOCK_CLOEXEC));
     }
 
     /** Waits until something has happened to one of some descriptors; -1 for without end. */
     public static int poll(MemorySegment descriptors, int milliseconds) {
         try {
-            return answer(
+            return result(
                     (int)
                             POLL.invokeExact(
                                     POLL_ADDRESS,
@@ -329,7 +286,7 @@ public final class SocketCalls {
         try (var scratch = Scratch.take()) {
             var count = scratch.value(Integer.BYTES);
             var result =
-                    answer(
+                    call(() ->
                             (int)
                                     CONTROL.invokeExact(
                                             CONTROL_ADDRESS,
@@ -338,8 +295,6 @@ public final class SocketCalls {
                                             FIONREAD,
                                             count));
             return result < 0 ? result : count.get(JAVA_INT, 0);
-        } catch (Throwable e) {
-            throw unchecked(e);
         }
     }
 
@@ -355,24 +310,16 @@ public final class SocketCalls {
 
     /** Makes {@code number} another name of {@code descriptor}, in place of what it was. */
     public static int replace(int descriptor, int number) {
-        try {
-            return answer(
-                    (int)
-                            INT_3.invokeExact(
-                                    REPLACE_ADDRESS, segment(), descriptor, number, SOCK_CLOEXEC));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        INT_3.invokeExact(
+                                REPLACE_ADDRESS, segment(), descriptor, number, SOCK_CLOEXEC));
     }
 
     /** What the C library says of an errno, in the words that programs know from the JDK. */
     static String text(int errno) {
         return Downcalls.textAt(
                 Downcalls.call(() -> (MemorySegment) TEXT_OF.invokeExact(TEXT_OF_ADDRESS, errno)));
-    }
-
-    private static int answer(long result) {
-        return result < 0 ? -CapturedErrno.value() : (int) result;
     }
 
     private static FunctionDescriptor of(MemoryLayout result, MemoryLayout... arguments) {

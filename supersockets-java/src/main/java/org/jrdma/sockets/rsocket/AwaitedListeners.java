@@ -13,12 +13,12 @@ import org.jrdma.ffi.Deadline;
  */
 final class AwaitedListeners {
 
-    private final Duration patience;
+    private final Duration timeout;
     private final Map<InetSocketAddress, Listener> listeners = new HashMap<>();
 
     /** Who waits gives up when the listener has answered nobody for so long. */
-    AwaitedListeners(Duration patience) {
-        this.patience = patience;
+    AwaitedListeners(Duration timeout) {
+        this.timeout = timeout;
     }
 
     private static final class Listener {
@@ -51,7 +51,7 @@ final class AwaitedListeners {
 
         private final InetSocketAddress address;
         private final Listener listener;
-        private final Deadline givenUpAt = Deadline.after(patience);
+        private final Deadline givenUpAt = Deadline.after(timeout);
 
         private Awaited(InetSocketAddress address, Listener listener) {
             this.address = address;
@@ -67,7 +67,7 @@ final class AwaitedListeners {
 
         /** Tells all who wait. */
         void hasAnswered() {
-            listener.givenUpAt = Deadline.after(patience);
+            listener.givenUpAt = Deadline.after(timeout);
         }
 
         @Override

@@ -3,6 +3,8 @@ package org.jrdma.sockets.rsocket;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.unchecked;
+import static org.jrdma.sockets.internal.ErrnoCalls.call;
+import static org.jrdma.sockets.internal.ErrnoCalls.result;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +15,6 @@ import java.net.InetSocketAddress;
 import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
@@ -111,14 +112,8 @@ final class RsocketCalls {
     /** Makes one for streams to addresses of a family. */
     int socket(InternetFamily family) {
         var domain = family.isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
-        try {
-            return answer(
-                    (int)
-                            SOCKET.invokeExact(
-                                    socket, segment(), domain, SocketCalls.SOCK_STREAM, 0));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int) SOCKET.invokeExact(socket, segment(), domain, SocketCalls.SOCK_STREAM, 0));
     }
 
     /** The family of an address as it is; nothing is mapped here. */
@@ -139,34 +134,20 @@ final class RsocketCalls {
         try (var scratch = Scratch.take()) {
             var name = scratch.name().memory();
             var length = familyOf(address.getAddress()).write(address, name);
-            return answer((int) NAME_IN.invokeExact(function, segment(), number, name, length));
-        } catch (Throwable e) {
-            throw unchecked(e);
+            return call(() -> (int) NAME_IN.invokeExact(function, segment(), number, name, length));
         }
     }
 
     int listen(int number, int backlog) {
-        try {
-            return answer((int) INT_2.invokeExact(listen, segment(), number, backlog));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() -> (int) INT_2.invokeExact(listen, segment(), number, backlog));
     }
 
     /** Takes a connection from one that listens, which blocks; 0 when that is closed meanwhile. */
     int accept(int number) {
-        try {
-            return answer(
-                    (int)
-                            NAME_OUT.invokeExact(
-                                    accept,
-                                    segment(),
-                                    number,
-                                    MemorySegment.NULL,
-                                    MemorySegment.NULL));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (int)
+                        NAME_OUT.invokeExact(
+                                accept, segment(), number, MemorySegment.NULL, MemorySegment.NULL));
     }
 
     InetSocketAddress localName(int number) {
@@ -180,35 +161,31 @@ final class RsocketCalls {
     private static InetSocketAddress name(MemorySegment function, int number) {
         try (var scratch = Scratch.take()) {
             var name = scratch.name();
-            var result =
-                    (int)
-                            NAME_OUT.invokeExact(
-                                    function, segment(), number, name.memory(), name.room());
-            if (result < 0) {
+            var room = name.room();
+            if (call(
+                            () ->
+                                    (int)
+                                            NAME_OUT.invokeExact(
+                                                    function,
+                                                    segment(),
+                                                    number,
+                                                    name.memory(),
+                                                    room))
+                    < 0) {
                 throw new IllegalStateException("rsocket %d has no name".formatted(number));
             }
             return InternetFamily.IPV6.read(name);
-        } catch (Throwable e) {
-            throw unchecked(e);
         }
     }
 
     /** Waits until what was sent has arrived. */
     int shutdown(int number, int how) {
-        try {
-            return answer((int) INT_2.invokeExact(shutdown, segment(), number, how));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() -> (int) INT_2.invokeExact(shutdown, segment(), number, how));
     }
 
     /** Waits until what was sent has arrived. The number may be another's from now on. */
     void close(int number) {
-        try {
-            var _ = (int) INT_1.invokeExact(close, segment(), number);
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        var _ = call(() -> (int) INT_1.invokeExact(close, segment(), number));
     }
 
     /** 0 at the end of a stream, and after a failure too. */
@@ -228,7 +205,7 @@ final class RsocketCalls {
     private static int transfer(
             MemorySegment function, int number, MemorySegment memory, long bytes, int flags) {
         try {
-            return answer(
+            return result(
                     (long) TRANSFER.invokeExact(function, segment(), number, memory, bytes, flags));
         } catch (Throwable e) {
             throw unchecked(e);
@@ -241,7 +218,7 @@ final class RsocketCalls {
      */
     int poll(MemorySegment several, boolean waits) {
         try {
-            return answer(
+            return result(
                     (int)
                             POLL.invokeExact(
                                     poll,
@@ -267,12 +244,8 @@ final class RsocketCalls {
 
     /** Makes accepting and connecting not wait. */
     int doNotBlock(int number) {
-        try {
-            return answer(
-                    (int) CONTROL.invokeExact(control, segment(), number, F_SETFL, O_NONBLOCK));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(
+                () -> (int) CONTROL.invokeExact(control, segment(), number, F_SETFL, O_NONBLOCK));
     }
 
     /** Lets it be bound to a port that another has which does not listen. */
@@ -295,7 +268,7 @@ final class RsocketCalls {
         try (var scratch = Scratch.take()) {
             var memory = scratch.value(Integer.BYTES);
             memory.set(JAVA_INT, 0, value);
-            return answer(
+            return result(
                     (int)
                             SET_OPTION.invokeExact(
                                     setOption,
@@ -314,71 +287,55 @@ final class RsocketCalls {
     int error(int number) {
         try (var scratch = Scratch.take()) {
             var memory = scratch.value(Integer.BYTES);
+            var length = scratch.valueLength(Integer.BYTES);
             var result =
-                    (int)
-                            GET_OPTION.invokeExact(
-                                    getOption,
-                                    segment(),
-                                    number,
-                                    SOL_SOCKET,
-                                    SO_ERROR,
-                                    memory,
-                                    scratch.valueLength(Integer.BYTES));
+                    call(() ->
+                            (int)
+                                    GET_OPTION.invokeExact(
+                                            getOption,
+                                            segment(),
+                                            number,
+                                            SOL_SOCKET,
+                                            SO_ERROR,
+                                            memory,
+                                            length));
             return result < 0 ? 0 : memory.get(JAVA_INT, 0);
-        } catch (Throwable e) {
-            throw unchecked(e);
         }
     }
 
     /** Shows the peer memory that it may write to, when something else is sent next. */
     int show(int number, MemorySegment memory, long offset) {
-        try {
-            return answer(
-                    (long)
-                            MAP.invokeExact(
-                                    map,
-                                    segment(),
-                                    number,
-                                    memory,
-                                    memory.byteSize(),
-                                    PROT_WRITE,
-                                    0,
-                                    offset));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(() ->
+                (long)
+                        MAP.invokeExact(
+                                map,
+                                segment(),
+                                number,
+                                memory,
+                                memory.byteSize(),
+                                PROT_WRITE,
+                                0,
+                                offset));
     }
 
     /** Takes that back. The library's own close does not, and then never ends. */
     int hide(int number, MemorySegment memory) {
-        try {
-            return answer(
-                    (int) UNMAP.invokeExact(unmap, segment(), number, memory, memory.byteSize()));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
+        return call(
+                () -> (int) UNMAP.invokeExact(unmap, segment(), number, memory, memory.byteSize()));
     }
 
     /** Writes to what the peer has shown, behind all that was sent; 0 if it has shown nothing. */
     int writeShown(int number, MemorySegment source, long bytes, long offset) {
-        try {
-            return answer(
-                    (long)
-                            WRITE_MAPPED.invokeExact(
-                                    writeMapped,
-                                    segment(),
-                                    number,
-                                    source,
-                                    bytes,
-                                    offset,
-                                    MSG_DONTWAIT));
-        } catch (Throwable e) {
-            throw unchecked(e);
-        }
-    }
-
-    private static int answer(long result) {
-        return result < 0 ? -CapturedErrno.value() : (int) result;
+        return call(() ->
+                (long)
+                        WRITE_MAPPED.invokeExact(
+                                writeMapped,
+                                segment(),
+                                number,
+                                source,
+                                bytes,
+                                offset,
+                                MSG_DONTWAIT));
     }
 
     private static MethodHandle linked(FunctionDescriptor descriptor) {

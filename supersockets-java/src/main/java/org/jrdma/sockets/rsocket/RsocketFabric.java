@@ -19,10 +19,10 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.doctor.Machine;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.sockets.bypass.BypassConnector;
+import org.jrdma.sockets.bypass.BypassListener;
+import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.internal.InternetFamily;
-import org.jrdma.sockets.internal.OwnAddress;
-import org.jrdma.sockets.internal.ShortCutConnecting;
-import org.jrdma.sockets.internal.ShortCutDoor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,23 +52,23 @@ public final class RsocketFabric {
     /** For each growth: who is refused at once, as by a near device, makes nothing grow. */
     private static final int MOST_TRIES = 20;
 
-    private static final int ENDERS = 16;
-    private static final int NOWHERE = 1;
+    private static final int CLOSERS = 16;
+    private static final int UNUSED_PORT = 1;
 
     /**
      * How many may knock before the library's thread opens to them; the kernel allows no more.
      * Whoever comes beyond that is not answered, and knocks again four seconds later. How many wait
-     * to be accepted is for the door to say.
+     * to be accepted is for the listener to decide.
      */
-    private static final int KNOCKING = 1024;
+    private static final int LISTEN_BACKLOG = 1024;
 
     private final RsocketCalls calls;
     private final RdmaAddresses addresses;
     private final RsocketPoller poller;
     private final Semaphore connections;
     private final Semaphore listeners;
-    private final AcceptingNumbers accepting = new AcceptingNumbers();
-    private final AwaitedListeners awaited = new AwaitedListeners(ShortCutConnecting.PATIENCE);
+    private final ActiveAccepts accepting = new ActiveAccepts();
+    private final AwaitedListeners awaited = new AwaitedListeners(BypassConnector.TIMEOUT);
 
     /** For connecting, and for ends that nobody waits for; both block. */
     private final ExecutorService threads =
@@ -76,10 +76,10 @@ public final class RsocketFabric {
                     Thread.ofPlatform().daemon().name("jrdma-rsocket-connect-", 0).factory());
 
     /** For ends, which wait until the peer's device has what was sent. */
-    private final ThreadPoolExecutor enders =
+    private final ThreadPoolExecutor closers =
             new ThreadPoolExecutor(
-                    ENDERS,
-                    ENDERS,
+                    CLOSERS,
+                    CLOSERS,
                     10,
                     TimeUnit.SECONDS,
                     new LinkedBlockingQueue<>(),
@@ -88,7 +88,7 @@ public final class RsocketFabric {
     private RsocketFabric(RsocketCalls calls, RdmaAddresses addresses) throws FabricException {
         this.calls = calls;
         this.addresses = addresses;
-        enders.allowCoreThreadTimeOut(true);
+        closers.allowCoreThreadTimeOut(true);
         var first = addresses.all().stream().findFirst();
         var growsSafely = first.isEmpty() || growsSafely(calls.toString());
         connections = new Semaphore(growsSafely ? Integer.MAX_VALUE : growConnections(first.get()));
@@ -128,7 +128,7 @@ public final class RsocketFabric {
      * @return for how many there is room
      */
     private int growConnections(InetAddress address) throws FabricException {
-        var target = new InetSocketAddress(address, NOWHERE);
+        var target = new InetSocketAddress(address, UNUSED_PORT);
         var wanted = Math.ceilDiv(Integer.getInteger(ROOM_PROPERTY, ROOM), GROWTH);
         var grown = 0;
         for (var i = 0; i < MOST_TRIES * wanted && grown < wanted; i++) {
@@ -153,10 +153,13 @@ public final class RsocketFabric {
         return GROWTH * LISTENER_GROWTHS;
     }
 
-    /** Something that connects; see {@link ShortCutConnecting}. */
-    public ShortCutConnecting connecting(
-            InetSocketAddress target, int receiveBuffer, OwnAddress own, Consumer<String> refused) {
-        return new RsocketConnecting(this, target, receiveBuffer, own, refused);
+    /** Something that connects; see {@link BypassConnector}. */
+    public BypassConnector connecting(
+            InetSocketAddress target,
+            int receiveBuffer,
+            LocalAddress own,
+            Consumer<String> refused) {
+        return new RsocketConnector(this, target, receiveBuffer, own, refused);
     }
 
     /**
@@ -165,16 +168,16 @@ public final class RsocketFabric {
      *
      * @throws FabricException if no device has it; if an rsocket listens there, with EADDRINUSE
      */
-    public ShortCutDoor listen(InetSocketAddress address, int backlog, int receiveBuffer)
+    public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
         var numbers = new ArrayList<Integer>();
         try {
             for (var each : addressesOf(address)) {
                 numbers.add(listenAt(each, receiveBuffer));
             }
-            var door = new RsocketDoor(this, address, numbers, backlog);
-            door.open();
-            return door;
+            var listener = new RsocketListener(this, address, numbers, backlog);
+            listener.open();
+            return listener;
         } catch (FabricException e) {
             numbers.forEach(this::closeListener);
             throw e;
@@ -213,7 +216,7 @@ public final class RsocketFabric {
             accepting.awaitNone(number); // it may have been another's, a moment ago
             prepare(number, receiveBuffer);
             check("rbind", calls.bind(number, address));
-            check("rlisten", calls.listen(number, KNOCKING));
+            check("rlisten", calls.listen(number, LISTEN_BACKLOG));
             return number;
         } catch (FabricException e) {
             if (number >= 0) {
@@ -251,7 +254,7 @@ public final class RsocketFabric {
 
     private void prepare(int number, int receiveBuffer) throws FabricException {
         calls.reuseAddress(number);
-        check("rsetsockopt", calls.shownPieces(number, Farewell.PIECES));
+        check("rsetsockopt", calls.shownPieces(number, DisconnectExchange.PIECES));
         if (receiveBuffer > 0) {
             calls.buffers(number, receiveBuffer);
         }
@@ -292,7 +295,7 @@ public final class RsocketFabric {
         try {
             calls.doNotBlock(listener);
             for (var left = calls.accept(listener); left > 0; left = calls.accept(listener)) {
-                closeLeft(left);
+                closeUnaccepted(left);
             }
         } finally {
             calls.close(listener);
@@ -301,7 +304,7 @@ public final class RsocketFabric {
     }
 
     /** On another thread, since who has given up does not answer; here if there is no room. */
-    private void closeLeft(int number) {
+    private void closeUnaccepted(int number) {
         if (connections.tryAcquire()) {
             threads.execute(() -> close(number));
         } else {
@@ -343,7 +346,7 @@ public final class RsocketFabric {
     }
 
     /** For what ends a stream, which may block. */
-    Executor enders() {
-        return enders;
+    Executor closers() {
+        return closers;
     }
 }

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread in rpoll for all rsockets of this process, since the kernel's poll knows nothing of
- * them. It is woken by a descriptor in the same set. Each watch ends with what it was for.
+ * A thread that polls all rsockets of this process, which the poll of the kernel does not know. An
+ * event descriptor in the same set wakes it up. Each watch ends with the event that it is for.
  */
 final class RsocketPoller {
 
@@ -24,23 +24,23 @@ final class RsocketPoller {
     private static final long PAUSE_MILLIS = 10;
 
     private final RsocketCalls calls;
-    private final EventDescriptor bell;
+    private final EventDescriptor wakeUp;
 
-    /** Something that is watched. */
+    /** An rsocket that is watched. */
     interface Watched {
 
-        /** Its rsocket. */
+        /** The number of the rsocket. */
         int number();
 
-        /** Something has happened to it. On the poller's thread, and must not wait. */
+        /** An event has happened. Called on the poller's thread; must not wait. */
         void happened();
     }
 
-    /** What is wanted of one; nothing while it is left alone. */
+    /** The awaited events of an rsocket; none while it is suspended. */
     private static final class Watch {
         private final Watched who;
         private int events;
-        private boolean leftAlone;
+        private boolean suspended;
 
         Watch(Watched who) {
             this.who = who;
@@ -49,18 +49,18 @@ final class RsocketPoller {
 
     // Guarded by this
     private final Map<Integer, Watch> watches = new HashMap<>();
-    private boolean rung;
+    private boolean woken;
     private boolean polling;
     private long round;
 
-    /** For the thread alone: the bell, then what is watched in this round. */
+    /** For the thread alone: the event descriptor, then what is watched in this round. */
     private MemorySegment descriptors = pollfd.allocateArray(16, Arena.ofAuto());
 
     private final List<Watch> watched = new ArrayList<>();
 
-    private RsocketPoller(RsocketCalls calls, EventDescriptor bell) {
+    private RsocketPoller(RsocketCalls calls, EventDescriptor wakeUp) {
         this.calls = calls;
-        this.bell = bell;
+        this.wakeUp = wakeUp;
     }
 
     static RsocketPoller start(RsocketCalls calls) throws FabricException {
@@ -69,35 +69,35 @@ final class RsocketPoller {
         return poller;
     }
 
-    /** Tells {@code who}, once, when one of these events happens. */
+    /** Notifies {@code who}, once, when one of these events happens. */
     synchronized void watch(Watched who, int events) {
         var watch = watches.computeIfAbsent(who.number(), _ -> new Watch(who));
         if ((watch.events & events) != events) {
             watch.events |= events;
-            if (!watch.leftAlone) {
-                ring();
+            if (!watch.suspended) {
+                wakeUp();
             }
         }
     }
 
     /**
-     * From now on, and until {@link #resume}, the thread knows nothing of it. Waits for the thread
-     * to come around, so it is not for the thread itself.
+     * Ignores the rsocket until {@link #resume}. Waits until the thread no longer polls it, so this
+     * is not for the thread itself.
      */
-    synchronized void leaveAlone(Watched who) {
-        watches.computeIfAbsent(who.number(), _ -> new Watch(who)).leftAlone = true;
+    synchronized void suspend(Watched who) {
+        watches.computeIfAbsent(who.number(), _ -> new Watch(who)).suspended = true;
         awaitRound();
     }
 
     synchronized void resume(Watched who) {
         var watch = watches.get(who.number());
         if (watch != null) {
-            watch.leftAlone = false;
-            ring();
+            watch.suspended = false;
+            wakeUp();
         }
     }
 
-    /** The same for good. */
+    /** Ends the watch, and waits like {@link #suspend}. */
     synchronized void forget(Watched who) {
         if (watches.remove(who.number()) != null) {
             awaitRound();
@@ -105,39 +105,29 @@ final class RsocketPoller {
     }
 
     private void awaitRound() {
-        ring();
+        wakeUp();
         var now = round;
-        var interrupted = false;
-        while (polling && round == now) {
-            try {
-                wait();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        UninterruptibleWait.until(this, () -> !polling || round != now);
     }
 
-    private void ring() {
-        if (polling && !rung) {
-            rung = true;
-            bell.raise();
+    private void wakeUp() {
+        if (polling && !woken) {
+            woken = true;
+            wakeUp.raise();
         }
     }
 
     private void run() {
         while (true) {
             try {
-                goRound();
+                pollOnce();
             } catch (InterruptedException | RuntimeException e) {
-                LOG.error("The round of rsockets has ended early", e); // all of them rely on this
+                LOG.error("Polling the rsockets has failed", e); // all of them rely on this
             }
         }
     }
 
-    private void goRound() throws InterruptedException {
+    private void pollOnce() throws InterruptedException {
         MemorySegment several;
         synchronized (this) {
             several = collect();
@@ -148,9 +138,9 @@ final class RsocketPoller {
         synchronized (this) {
             polling = false;
             round++;
-            if (rung) {
-                rung = false;
-                bell.lower();
+            if (woken) {
+                woken = false;
+                wakeUp.lower();
             }
             for (var i = 0; count > 0 && i < watched.size(); i++) {
                 note(watched.get(i), pollfd.revents(pollfd.asSlice(several, i + 1)), happened);
@@ -166,7 +156,7 @@ final class RsocketPoller {
 
     private MemorySegment collect() {
         for (var watch : watches.values()) {
-            if (watch.events != 0 && !watch.leftAlone) {
+            if (watch.events != 0 && !watch.suspended) {
                 watched.add(watch);
             }
         }
@@ -174,7 +164,7 @@ final class RsocketPoller {
         if (descriptors.byteSize() < count * pollfd.sizeof()) {
             descriptors = pollfd.allocateArray(2 * count, Arena.ofAuto());
         }
-        set(0, bell.number(), SocketCalls.POLLIN);
+        set(0, wakeUp.number(), SocketCalls.POLLIN);
         for (var i = 0; i < watched.size(); i++) {
             set(i + 1, watched.get(i).who.number(), watched.get(i).events);
         }

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.Scratch;
-import org.jrdma.sockets.internal.ShortCutStream;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
@@ -20,13 +20,13 @@ import org.jrdma.sockets.internal.SocketCalls;
  * <p>The library lets one thread send, one receive and others poll at a time. It does not let
  * anybody do so while an end is shut down, which waits for the peer: so nothing is ready meanwhile.
  */
-final class RsocketStream extends ShortCutStream implements RsocketPoller.Watched {
+final class RsocketStream extends BypassStream implements RsocketPoller.Watched {
 
     private static final int BOTH = SocketCalls.POLLIN | SocketCalls.POLLOUT;
     private static final int OVER = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
 
     /** How long to wait for room at the peer to tell it of the end. */
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
@@ -36,7 +36,7 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
     private final InetSocketAddress local;
 
     /** What this end tells the peer when it ends, and has been told. */
-    private final Farewell farewell;
+    private final DisconnectExchange disconnect;
 
     /** Shared by who uses the rsocket, and held alone by who ends it. */
     private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
@@ -57,7 +57,7 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
         this.fabric = fabric;
         this.number = number;
         this.local = fabric.calls().localName(number);
-        this.farewell = new Farewell(fabric.calls(), number);
+        this.disconnect = new DisconnectExchange(fabric.calls(), number);
     }
 
     @Override
@@ -127,17 +127,17 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
         if (count == SocketCalls.AGAIN) {
             return inputEnded ? 0 : SocketCalls.AGAIN;
         }
-        return count == 0 && hasEndedWell() ? 0 : failed(-Errno.ECONNRESET);
+        return count == 0 && endsInOrder() ? 0 : failed(-Errno.ECONNRESET);
     }
 
     /** Where nothing is left to receive. */
-    private boolean hasEndedWell() {
-        var events = state(SocketCalls.POLLIN); // first: the last word comes before
-        var word = farewell.heard();
+    private boolean endsInOrder() {
+        var events = state(SocketCalls.POLLIN); // first: the message comes before
+        var word = disconnect.received();
         if (word != 0) {
-            return word == Farewell.ENDED;
+            return word == DisconnectExchange.ENDED;
         }
-        return (events & (farewell.agreed() ? OVER : RsocketCalls.POLLERR)) == 0;
+        return (events & (disconnect.agreed() ? OVER : RsocketCalls.POLLERR)) == 0;
     }
 
     /** The library itself takes bytes for a peer that has gone, so that is asked first. */
@@ -155,8 +155,8 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
             events = state(SocketCalls.POLLOUT);
         }
         var hasLeft =
-                farewell.agreed()
-                        ? farewell.heard() == Farewell.ENDED
+                disconnect.agreed()
+                        ? disconnect.received() == DisconnectExchange.ENDED
                         : (events & RsocketCalls.POLLHUP) != 0;
         return hasLeft || failureTold ? -Errno.EPIPE : failed(-Errno.ECONNRESET);
     }
@@ -176,7 +176,9 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
     public void shutdownOutput() {
         outputEnded = true;
         changed();
-        end(() -> Farewell.ENDED, () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
+        end(
+                () -> DisconnectExchange.ENDED,
+                () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
     }
 
     /** Bytes that nobody here has received make it a reset, as with TCP. */
@@ -185,27 +187,27 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
         end(
                 () -> {
                     var unread = !inputEnded && available() != 0;
-                    return reset || unread ? Farewell.RESET : Farewell.ENDED;
+                    return reset || unread ? DisconnectExchange.RESET : DisconnectExchange.ENDED;
                 },
                 () -> {
                     closed = true;
                     fabric.poller().forget(this);
-                    farewell.end();
+                    disconnect.end();
                     fabric.close(number);
                 });
     }
 
-    /** Ends one after the other: says a last word, then runs what nobody else may run beside. */
-    private synchronized void end(LongSupplier lastWord, Runnable end) {
+    /** Closes in steps: sends a message, then runs {@code end} while no other thread uses this. */
+    private synchronized void end(LongSupplier message, Runnable end) {
         ending =
                 ending.thenComposeAsync(
                                 _ ->
-                                        sayFarewell(
-                                                lastWord.getAsLong(),
-                                                Deadline.after(PATIENCE),
+                                        sendDisconnect(
+                                                message.getAsLong(),
+                                                Deadline.after(TIMEOUT),
                                                 FIRST_PAUSE_NANOS),
-                                fabric.enders())
-                        .thenRunAsync(() -> alone(end), fabric.enders());
+                                fabric.closers())
+                        .thenRunAsync(() -> alone(end), fabric.closers());
     }
 
     /**
@@ -213,24 +215,25 @@ final class RsocketStream extends ShortCutStream implements RsocketPoller.Watche
      * that, it takes the end for a failure, which it is for a peer that receives nothing for so
      * long.
      */
-    private CompletableFuture<Void> sayFarewell(long word, Deadline deadline, long pauseNanos) {
+    private CompletableFuture<Void> sendDisconnect(
+            long message, Deadline deadline, long pauseNanos) {
         if ((state(SocketCalls.POLLOUT) & OVER) != 0
-                || use(1, () -> farewell.say(word) ? 1 : 0) != 0
+                || use(1, () -> disconnect.send(message) ? 1 : 0) != 0
                 || deadline.hasPassed()) {
             return CompletableFuture.completedFuture(null);
         }
         var later =
                 CompletableFuture.delayedExecutor(
-                        pauseNanos, TimeUnit.NANOSECONDS, fabric.enders());
+                        pauseNanos, TimeUnit.NANOSECONDS, fabric.closers());
         var nextPause = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
         return CompletableFuture.runAsync(() -> {}, later)
-                .thenCompose(_ -> sayFarewell(word, deadline, nextPause));
+                .thenCompose(_ -> sendDisconnect(message, deadline, nextPause));
     }
 
     private void alone(Runnable end) {
         use.writeLock().lock();
         try {
-            fabric.poller().leaveAlone(this);
+            fabric.poller().suspend(this);
             end.run();
             fabric.poller().resume(this);
         } finally {

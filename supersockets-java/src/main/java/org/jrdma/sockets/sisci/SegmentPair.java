@@ -1,5 +1,7 @@
 package org.jrdma.sockets.sisci;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -9,10 +11,7 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
-import org.jrdma.sisci.RemoteMap;
-import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SegmentOptions;
-import org.jrdma.sisci.Sequence;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
@@ -30,7 +29,7 @@ final class SegmentPair {
 
     /**
      * Where ids begin, and how many there are. Each end begins its search for a free one behind the
-     * last: one that was just in use may still stand in a greeting that nobody has read.
+     * last: one that was just in use may still stand in a request that nobody has read.
      */
     private static final int FIRST_ID = 0x1000_0000;
 
@@ -53,34 +52,11 @@ final class SegmentPair {
     /** Which end it is, and of what: who may have it next. */
     sealed interface Use {}
 
-    /** The end that calls, by that way. */
+    /** The connecting end, and where it connects to. */
     record Route(int node, InetSocketAddress target, int ringBytes) implements Use {}
 
-    /** The end that is let in there. */
-    record LetIn(SisciDoor door) implements Use {}
-
-    /** What is known of the other end while it can be stored into. */
-    record Peer(
-            RemoteSegment segment,
-            RemoteMap map,
-            Sequence sequence,
-            int capacity,
-            Bells.Bell bell) {
-
-        /** Whether all that was stored has come there. */
-        boolean hasAll() {
-            try {
-                return sequence.check() == SequenceStatus.OK;
-            } catch (SisciException _) {
-                return false;
-            }
-        }
-
-        void close() {
-            segment.close();
-            bell.release();
-        }
-    }
+    /** The accepting end. */
+    record Accepted(SisciListener listener) implements Use {}
 
     private SegmentPair(
             SisciFabric fabric, LocalSegment segment, LocalMap mine, int capacity, Use use) {
@@ -93,11 +69,11 @@ final class SegmentPair {
 
     /** Makes this end's segment, for a peer to connect to when it is {@link #offer offered}. */
     static SegmentPair make(SisciFabric fabric, int ringBytes, Use use) throws SisciException {
-        var bytes = StreamLayout.inPages(StreamLayout.RING + ringBytes);
+        var capacity = StreamLayout.powerOfTwo(ringBytes);
+        var bytes = StreamLayout.inPages(StreamLayout.RING + capacity);
         var segment = fabric.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
         try {
             var mine = segment.map();
-            var capacity = (int) (bytes - StreamLayout.RING);
             mine.putLong(StreamLayout.CAPACITY, capacity);
             mine.putLongRelease(StreamLayout.KIND, StreamLayout.THIS_KIND);
             return new SegmentPair(fabric, segment, mine, capacity, use);
@@ -120,32 +96,29 @@ final class SegmentPair {
     /**
      * Connects to the peer's segment. May block.
      *
-     * @param timeout until when to try again what fails in passing
-     * @throws FabricException if it is not there, or something else
+     * @param timeout until when to repeat what fails temporarily
+     * @throws FabricException if the peer is not there, or is no end of a stream
      */
-    Peer join(int node, int id, int bell, Duration timeout)
+    PeerSegment join(int node, int id, int wakeUpNumber, Duration timeout)
             throws FabricException, InterruptedIOException {
-        var remote = fabric.node().connect(node, id, timeout);
-        try {
-            var map = remote.map();
-            var room = map.getLong(StreamLayout.CAPACITY);
-            if (map.getLongAcquire(StreamLayout.KIND) != StreamLayout.THIS_KIND
-                    || room <= 0
-                    || room > map.byteSize() - StreamLayout.RING) {
-                throw new FabricException("%s is no end of a stream".formatted(remote));
-            }
-            var sequence = map.newSequence();
-            var status = sequence.start();
-            if (status != SequenceStatus.OK) {
-                throw new FabricException("the link to %s is %s".formatted(remote, status));
-            }
-            var peer = new Peer(remote, map, sequence, (int) room, fabric.bells().take(node, bell));
-            remote.onEvent(this::happenedThere);
-            return peer;
-        } catch (FabricException | InterruptedIOException | RuntimeException e) {
-            remote.close();
-            throw e;
-        }
+        var peer = PeerSegment.connect(fabric, node, id, wakeUpNumber, timeout);
+        peer.segment().onEvent(this::happenedThere);
+        return peer;
+    }
+
+    /** Whether the peer requests that stream, by these segments. */
+    boolean isRequested(long stream) {
+        return use instanceof Accepted && requestLength(stream) != 0;
+    }
+
+    /** The peer's request for that stream, as it was stored. */
+    byte[] request(long stream) {
+        var length = Math.min(requestLength(stream), ConnectRequest.MOST_BYTES);
+        return mine.segment().asSlice(StreamLayout.REQUEST, length).toArray(JAVA_BYTE);
+    }
+
+    private long requestLength(long stream) {
+        return StreamLayout.flagOf(stream, mine.getLongAcquire(StreamLayout.REQUEST_LENGTH));
     }
 
     void close() {

@@ -28,9 +28,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class SisciFabric {
 
-    private static final int CALLERS = 32;
-    private static final int DOORMEN = 8;
-    private static final int LEAVERS = 4;
+    private static final int CONNECTORS = 32;
+    private static final int ACCEPTORS = 8;
+    private static final int DISCONNECTORS = 4;
 
     /** How many ends of streams that have ended keep their segments for another one, about. */
     private static final int MOST_KEPT = 128;
@@ -39,9 +39,9 @@ public final class SisciFabric {
     private static final Logger LOG = LoggerFactory.getLogger(SisciFabric.class);
 
     private final Node node;
-    private final Interrupt bell;
-    private final Bells bells;
-    private final Rounds rounds = new Rounds(this::look);
+    private final Interrupt wakeUp;
+    private final WakeUps wakeUps;
+    private final StreamScanner scanner = new StreamScanner(this::look);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
     /** Their segments wait for another stream, or soon. */
@@ -55,18 +55,18 @@ public final class SisciFabric {
      * object that is closed stops all threads for a moment, so that thousands would do nothing
      * else.
      */
-    private final ExecutorService callers = threads("call", CALLERS);
+    private final ExecutorService connectors = threads("connect", CONNECTORS);
 
     /** For those that are let in, so that a caller never waits for a caller. */
-    private final ExecutorService doormen = threads("let-in", DOORMEN);
+    private final ExecutorService acceptors = threads("accept", ACCEPTORS);
 
     /** For their end, which hardly waits; there may be thousands at once. */
-    private final ExecutorService leavers = threads("leave", LEAVERS);
+    private final ExecutorService disconnectors = threads("disconnect", DISCONNECTORS);
 
-    private SisciFabric(Node node, Interrupt bell) {
+    private SisciFabric(Node node, Interrupt wakeUp) {
         this.node = node;
-        this.bell = bell;
-        this.bells = new Bells(node);
+        this.wakeUp = wakeUp;
+        this.wakeUps = new WakeUps(node);
     }
 
     /**
@@ -77,10 +77,10 @@ public final class SisciFabric {
     public static SisciFabric open(Sisci library) throws SisciException {
         var node = library.open();
         try {
-            var bell = node.newInterrupt();
-            var fabric = new SisciFabric(node, bell);
-            bell.onTrigger(fabric::look);
-            fabric.rounds.start();
+            var wakeUp = node.newInterrupt();
+            var fabric = new SisciFabric(node, wakeUp);
+            wakeUp.onTrigger(fabric::look);
+            fabric.scanner.start();
             LOG.info("Streams over SISCI from node {}, by {}", node.id(), library);
             return fabric;
         } catch (SisciException | RuntimeException e) {
@@ -99,9 +99,9 @@ public final class SisciFabric {
      *
      * @param refused told of the reason, on a thread of the fabric's, before there is an outcome
      */
-    public SisciConnecting connecting(
-            SisciConnecting.Target target, int ringBytes, Consumer<String> refused) {
-        return new SisciConnecting(this, target, ringBytes, refused);
+    public SisciConnector connecting(
+            SisciConnector.Target target, int ringBytes, Consumer<String> refused) {
+        return new SisciConnector(this, target, ringBytes, refused);
     }
 
     /**
@@ -109,10 +109,10 @@ public final class SisciFabric {
      *
      * @throws FabricException with EADDRINUSE if someone else does already
      */
-    public SisciDoor listen(InetSocketAddress address, int backlog, int ringBytes)
+    public SisciListener listen(InetSocketAddress address, int backlog, int ringBytes)
             throws FabricException {
         try {
-            return SisciDoor.open(this, address, backlog, ringBytes);
+            return SisciListener.open(this, address, backlog, ringBytes);
         } catch (SisciException e) {
             throw e.error() == SisciError.SEGMENT_ID_USED
                     ? new FabricException(e.getMessage(), Errno.EADDRINUSE, e)
@@ -120,25 +120,33 @@ public final class SisciFabric {
         }
     }
 
+    /** Looks at all streams; one that fails does not keep the others from being looked at. */
     private void look() {
-        streams.forEach(SisciStream::look);
+        for (var stream : streams) {
+            try {
+                stream.look();
+            } catch (RuntimeException e) {
+                LOG.error("Failing a stream over SISCI that cannot be looked at", e);
+                stream.fail();
+            }
+        }
     }
 
     /** Someone goes to sleep at a stream that is looked at. */
     void willSleep() {
-        rounds.goSoon();
+        scanner.scanSoon();
     }
 
     Node node() {
         return node;
     }
 
-    int bellNumber() {
-        return bell.number();
+    int wakeUpNumber() {
+        return wakeUp.number();
     }
 
-    Bells bells() {
-        return bells;
+    WakeUps wakeUps() {
+        return wakeUps;
     }
 
     void add(SisciStream stream) {
@@ -195,17 +203,17 @@ public final class SisciFabric {
     }
 
     /** Runs what connects, and may wait for a peer. */
-    void lend(Runnable task) {
-        callers.execute(task);
+    void executeConnect(Runnable task) {
+        connectors.execute(task);
     }
 
     /** Runs what lets a peer in. */
-    void lendToLetIn(Runnable task) {
-        doormen.execute(task);
+    void executeAccept(Runnable task) {
+        acceptors.execute(task);
     }
 
     /** Runs the end of a stream, when those before it have had their turn. */
-    void lendToLeave(Runnable task) {
-        leavers.execute(task);
+    void executeDisconnect(Runnable task) {
+        disconnectors.execute(task);
     }
 }

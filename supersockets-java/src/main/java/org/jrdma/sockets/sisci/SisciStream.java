@@ -1,136 +1,89 @@
 package org.jrdma.sockets.sisci;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.model.SisciException;
-import org.jrdma.sockets.internal.ShortCutStream;
+import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.SocketCalls;
-import org.jrdma.sockets.internal.SourceWaiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a stream of bytes over a {@link SegmentPair}, see {@link StreamLayout}. Sends and
- * receives without waiting, and answers as system calls do: a number of bytes, or a negative errno.
+ * One end of a stream of bytes over a {@link SegmentPair}. The bytes go through a {@link SendRing}
+ * in the peer's segment and a {@link ReceiveRing} in this end's; {@link StreamLayout} has the other
+ * words by which the two ends inform each other. Nothing that a peer stores is trusted: a word that
+ * cannot be is a failure of this stream.
  *
- * <p>One thread at a time sends and one receives; the rest is safe for several. What was sent is in
- * the peer's own memory, so it can be read there whatever becomes of this end. Each send is checked
- * before the peer is told of it. When a link fails, even for a moment, the stream has failed: what
- * arrived before can be read, and then there is no end of the stream but an error.
- *
- * <p>When both ends are closed, and nothing has failed, the segments wait for a while for the next
- * stream: each end has stored that it leaves as the last of all, and has seen the same of the
- * other.
+ * <p>What was sent is in the memory of the peer, which can receive it whatever becomes of this end.
+ * Each send is checked before the peer sees it. When a link fails, even for a moment, the stream
+ * has failed: what arrived before can be received, and then there is an error in place of the end.
+ * When both ends are closed without a failure, the segments are {@linkplain SegmentRecycling
+ * recycled}.
  */
-public final class SisciStream extends ShortCutStream {
-
-    /** How long an end that is closed keeps its memory for a peer that has not come yet. */
-    private static final Duration LONGEST_ABSENCE = Duration.ofSeconds(10);
-
-    /** How long segments wait for the peer to leave, and for the next stream. */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+public final class SisciStream extends BypassStream {
 
     private final SisciFabric fabric;
     private final SegmentPair pair;
 
-    /** How many had the segments before. */
+    /** The number of streams that have used the segments before. */
     private final long number;
 
     private final LocalMap mine;
-    private final int capacity;
+    private final ReceiveRing incoming;
 
-    /** Guard {@code peer} together, and each what its direction stores there. */
+    // Each is held by what stores into the peer's segment for its direction; both, to disconnect.
     private final ReentrantLock sending = new ReentrantLock();
+    private final ReentrantLock acknowledging = new ReentrantLock();
 
-    private final ReentrantLock telling = new ReentrantLock();
-    private volatile SegmentPair.@Nullable Peer peer;
+    /** The peer's ring; null while there is no connection to the peer's segment. */
+    private volatile @Nullable SendRing outgoing;
+
     private volatile boolean joined;
-
-    /** What was sent of streams before; whatever of it the peer has not taken is nobody's. */
-    private final long sentBefore;
-
-    // Written while sending
-    private volatile long produced;
-    private long wokenReader;
-
-    // Written by the one who receives
-    private volatile long consumed;
-
-    // Guarded by telling
-    private long told;
-    private long wokenWriter;
-    private long readerSleeps;
-    private long writerSleeps;
-
-    private final AtomicBoolean leaving = new AtomicBoolean();
-    private final AtomicBoolean readerSleeping = new AtomicBoolean();
-    private final AtomicBoolean writerSleeping = new AtomicBoolean();
+    private final AtomicBoolean disconnecting = new AtomicBoolean();
+    private final SleepingThreads sleeping = new SleepingThreads();
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
     private volatile boolean failed;
 
-    /** Whether a program has been told of the failure, as the kernel tells of a reset once. */
-    private volatile boolean failureTold;
+    /** Whether the failure was reported to the program: like the kernel, a stream does so once. */
+    private volatile boolean failureReported;
 
-    // Guarded by this: whoever looks at the memory must not find it gone
+    // Guarded by this, so that the memory that a thread looks at stays mapped
     private volatile boolean closed;
     private boolean released;
-    private Keeping keeping = Keeping.NOT_YET;
-    private Deadline patience = Deadline.NEVER;
-    private Deadline absence = Deadline.NEVER;
-
-    /** What is to become of the segments. */
-    private enum Keeping {
-        /** Neither end has been closed. */
-        NOT_YET,
-        /** One end has been closed. */
-        WAITING,
-        /** Both have: the next stream may have them. */
-        UNUSED,
-        /** They go, or are another stream's. */
-        NO
-    }
+    private final SegmentRecycling recycling;
 
     private SisciStream(SegmentPair pair) {
         this.fabric = pair.fabric();
         this.pair = pair;
         this.mine = pair.mine();
-        this.capacity = pair.capacity();
         this.number = 0;
-        this.sentBefore = 0;
+        this.incoming = new ReceiveRing(mine, pair.capacity());
+        this.recycling = new SegmentRecycling(this, pair);
         pair.giveTo(this);
     }
 
-    /** The next. Nobody stores for the former any more, at either end. */
-    private SisciStream(SisciStream former) {
+    /** The next stream over the same segments, when both ends of the former are closed. */
+    private SisciStream(SisciStream former, SendRing ring) {
         fabric = former.fabric;
         pair = former.pair;
         mine = former.mine;
-        capacity = former.capacity;
         number = former.number + 1;
-        peer = former.peer;
-        joined = use() instanceof SegmentPair.LetIn; // who calls waits for an answer first
-        sentBefore = former.produced;
-        produced = sentBefore;
-        consumed = mine.getLongAcquire(StreamLayout.PRODUCED); // and what was not read is nobody's
-        told = consumed;
-        wokenReader = former.wokenReader;
-        wokenWriter = former.wokenWriter;
-        readerSleeps = former.readerSleeps;
-        writerSleeps = former.writerSleeps;
+        joined = use() instanceof SegmentPair.Accepted; // the other end waits for a reply first
+        incoming = new ReceiveRing(former.incoming);
+        outgoing = new SendRing(ring);
+        recycling = new SegmentRecycling(this, pair);
         pair.giveTo(this);
-        if (pair.isBroken() || pair.isPartnerGone()) {
-            failed = true; // of which the former may have been told
-        }
+        failed =
+                incoming.available() == ReceiveRing.INVALID
+                        || pair.isBroken()
+                        || pair.isPartnerGone();
     }
 
     /** Makes this end's segment, for a peer to connect to. May block. */
@@ -158,109 +111,73 @@ public final class SisciStream extends ShortCutStream {
      * @param timeout until when to try again what fails in passing
      * @throws FabricException if it is not there, or something else
      */
-    void join(int node, int id, int bell, Duration timeout)
+    void join(int node, int id, int wakeUpNumber, Duration timeout)
             throws FabricException, InterruptedIOException {
-        var other = pair.join(node, id, bell, timeout);
-        readerSleeping.set(false); // who waited for the answer did, and the peer knew nothing of it
-        peer = other;
+        var peer = pair.join(node, id, wakeUpNumber, timeout);
+        sleeping.wake(SocketCalls.POLLIN); // the peer does not know that a thread awaited the reply
+        outgoing = new SendRing(peer, mine);
         joined = true;
     }
 
-    // Set-up
-
-    /** Of who accepts: says where this end is. */
-    void answer(Answer answer) {
+    /** Replies to the peer that connects, and tells it where this end is. */
+    void reply(ConnectReply reply) {
         sending.lock();
         try {
-            var other = peer;
-            if (other != null && !closed) {
-                other.map()
-                        .putLong(
-                                StreamLayout.SEGMENT,
-                                StreamLayout.word(fabric.nodeId(), pair.segmentId()));
-                other.map().putLong(StreamLayout.BELL, fabric.bellNumber());
-                other.map()
-                        .putLongRelease(
-                                StreamLayout.ANSWER, StreamLayout.flag(number, answer.code()));
-                other.map().flush();
-                other.bell().ring();
+            var ring = outgoing;
+            if (ring != null && !closed) {
+                ring.peer().storeReply(number, reply, pair);
             }
         } finally {
             sending.unlock();
         }
     }
 
-    /**
-     * Of who connects: waits for the answer, and joins if it is accepted. Blocks.
-     *
-     * @throws FabricException if there was none
-     */
-    Answer awaitAnswer(Deadline deadline) throws FabricException, InterruptedIOException {
-        if (!new SourceWaiting(this, SocketCalls.POLLIN, 0).await(deadline)) {
-            throw new FabricException("its listener does not answer");
-        }
-        var code = flag(StreamLayout.ANSWER);
-        if (code == 0) {
-            throw new FabricException("its listener has gone");
-        }
-        var answer =
-                Answer.of(code)
-                        .orElseThrow(() -> new FabricException("its listener answers " + code));
-        if (answer == Answer.ACCEPTED && peer == null) {
+    /** The code of the listener's reply; 0 if there is none. */
+    long replyCode() {
+        return flag(StreamLayout.REPLY);
+    }
+
+    /** Joins the end that has accepted this one. Blocks. */
+    void joinAccepting(Duration timeout) throws FabricException, InterruptedIOException {
+        if (outgoing == null) {
             var place = mine.getLong(StreamLayout.SEGMENT);
             join(
                     StreamLayout.upper(place),
                     StreamLayout.lower(place),
-                    (int) mine.getLong(StreamLayout.BELL),
-                    Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
+                    (int) mine.getLong(StreamLayout.WAKE_UP),
+                    timeout);
         }
-        if (answer == Answer.ACCEPTED) {
-            joined = true;
-        }
-        return answer;
+        joined = true;
     }
 
     /**
-     * Of who connects by segments that are there: says so to the listener that has the other end.
+     * Requests a connection from the listener that has the other end of the segments.
      *
-     * @throws FabricException if that does not arrive
+     * @throws FabricException if the request does not arrive
      */
-    void call(Greeting greeting) throws FabricException {
-        var message = greeting.encode();
+    void request(ConnectRequest request) throws FabricException {
         sending.lock();
         try {
-            var other = peer;
-            if (other == null || failed) {
+            var ring = outgoing;
+            if (ring == null || failed) {
                 throw new FabricException("its listener has gone");
             }
-            MemorySegment.copy(
-                    MemorySegment.ofArray(message),
-                    0,
-                    other.map().segment(),
-                    StreamLayout.GREETING,
-                    message.length);
-            if (!other.hasAll()) {
-                throw new FabricException("the link to its listener has failed");
-            }
-            other.map()
-                    .putLongRelease(StreamLayout.CALL, StreamLayout.flag(number, message.length));
-            other.map().flush();
-            other.bell().ring();
+            ring.peer().storeRequest(number, request);
         } finally {
             sending.unlock();
         }
     }
 
-    /** The stream that follows this one over the same segments; null if none can. */
+    /** The next stream over the same segments; null if they cannot be used again. */
     synchronized @Nullable SisciStream next() {
-        if (keeping != Keeping.UNUSED || failed || pair.isPartnerGone()) {
+        var ring = outgoing;
+        if (!recycling.isUnused() || ring == null || failed || pair.isPartnerGone()) {
             return null;
         }
-        fabric.noLongerUnused(this);
-        keeping = Keeping.NO;
+        recycling.release();
         released = true;
-        var next = new SisciStream(this);
-        peer = null;
+        var next = new SisciStream(this, ring);
+        outgoing = null;
         fabric.add(next);
         fabric.remove(this);
         return next;
@@ -270,201 +187,144 @@ public final class SisciStream extends ShortCutStream {
         return pair.use();
     }
 
-    // Readiness
-
     @Override
     public int ready() {
         if (!joined) {
-            return failed || flag(StreamLayout.ANSWER) != 0 ? SocketCalls.POLLIN : 0;
+            return failed || flag(StreamLayout.REPLY) != 0 ? SocketCalls.POLLIN : 0;
         }
-        var over = failed || hasLeft();
-        var events = over || outputEnded || room() >= wakingRoom() ? SocketCalls.POLLOUT : 0;
-        return over || inputEnded || hasEnded() || available() != 0
-                ? events | SocketCalls.POLLIN
-                : events;
-    }
-
-    /** Less is not worth a wake-up. */
-    private long wakingRoom() {
-        var other = peer;
-        return other == null ? Long.MAX_VALUE : Math.max(1, other.capacity() / 4);
+        var ring = outgoing;
+        var over = failed || peerHasClosed();
+        var writable = over || outputEnded || (ring != null && ring.hasRoomForWakeUp());
+        var readable =
+                over || inputEnded || flag(StreamLayout.ENDED) != 0 || incoming.available() != 0;
+        return (writable ? SocketCalls.POLLOUT : 0) | (readable ? SocketCalls.POLLIN : 0);
     }
 
     @Override
     public int available() {
-        return (int) (mine.getLongAcquire(StreamLayout.PRODUCED) - consumed);
+        return Math.max(0, incoming.available());
     }
 
-    private long room() {
-        var other = peer;
-        return other == null ? 0 : other.capacity() - (produced - takenByPeer());
-    }
-
-    private long takenByPeer() {
-        return Math.max(sentBefore, mine.getLongAcquire(StreamLayout.CONSUMED));
-    }
-
-    /** What a flag says of this stream. */
+    /** The value of a flag for this stream. */
     private long flag(long offset) {
         return StreamLayout.flagOf(number, mine.getLongAcquire(offset));
     }
 
-    private boolean hasEnded() {
-        return flag(StreamLayout.ENDED) != 0;
+    private boolean peerHasClosed() {
+        return flag(StreamLayout.CLOSE) != 0;
     }
 
-    private boolean hasLeft() {
-        return flag(StreamLayout.LEFT) != 0;
-    }
-
-    /** Tells the peer whom to wake, each time anew: it wakes once for each number. */
+    /** Tells the peer that this end sleeps. The peer wakes it up once for each such message. */
     @Override
     protected void arm(int events) {
-        telling.lock();
+        acknowledging.lock();
         try {
-            var other = closed ? null : peer;
-            if ((events & SocketCalls.POLLIN) != 0 && !readerSleeping.getAndSet(true)) {
-                if (other != null) {
-                    other.map().putLong(StreamLayout.READER_SLEEPS, ++readerSleeps);
+            var ring = closed ? null : outgoing;
+            var asleep = sleeping.sleep(events);
+            if (ring != null) {
+                if ((asleep & SocketCalls.POLLIN) != 0) {
+                    incoming.announceSleep(ring.peer());
                 }
-            }
-            if ((events & SocketCalls.POLLOUT) != 0 && !writerSleeping.getAndSet(true)) {
-                if (other != null) {
-                    other.map().putLong(StreamLayout.WRITER_SLEEPS, ++writerSleeps);
+                if ((asleep & SocketCalls.POLLOUT) != 0) {
+                    ring.announceSleep();
                 }
-            }
-            if (other != null) {
-                other.map().flush();
+                ring.peer().map().flush();
             }
             VarHandle.fullFence(); // before this end looks for the last time
         } finally {
-            telling.unlock();
+            acknowledging.unlock();
         }
         fabric.willSleep();
     }
 
-    /** Looks whether there is something for those who sleep here. Never waits for long. */
+    /** Checks whether this stream has news for the threads that sleep. Does not wait for long. */
     void look() {
         var wake = false;
-        var leave = false;
+        var disconnect = false;
         SisciStream next = null;
         synchronized (this) {
             if (released) {
                 return;
             }
-            if (keeping == Keeping.UNUSED) {
-                next = isCalled() ? next() : null;
-                leave = next == null && !canWait();
+            if (recycling.isUnused()) {
+                next = pair.isRequested(number + 1) ? next() : null;
+                disconnect = next == null && !recycling.canWait();
             } else if (closed) {
-                leave = isAlone() || (keeping == Keeping.WAITING && (hasLeft() || !canWait()));
+                disconnect = recycling.isDue(peerHasClosed());
             } else {
-                var ready = readerSleeping.get() || writerSleeping.get() ? ready() : 0;
-                if ((ready & SocketCalls.POLLIN) != 0) {
-                    wake = clear(readerSleeping);
-                }
-                if ((ready & SocketCalls.POLLOUT) != 0) {
-                    wake |= clear(writerSleeping);
-                }
-                leave = peer != null && hasLeft() && (keeping != Keeping.WAITING || !canWait());
+                wake = sleeping.areThere() && sleeping.wake(ready());
+                disconnect =
+                        outgoing != null
+                                && peerHasClosed()
+                                && (!recycling.isEnding() || !recycling.canWait());
             }
         }
         if (wake) {
             changed();
         }
-        if (leave) {
-            leaveSoon();
+        if (disconnect) {
+            disconnectSoon();
         }
-        if (next != null && use() instanceof SegmentPair.LetIn(var door)) {
-            door.called(next, next.callOfPeer());
+        if (next != null && use() instanceof SegmentPair.Accepted(var listener)) {
+            listener.requested(next, pair.request(next.number));
         }
     }
-
-    /** Whether somebody slept. What was not set is not written: somebody may set it just now. */
-    private static boolean clear(AtomicBoolean sleeping) {
-        return sleeping.get() && sleeping.getAndSet(false);
-    }
-
-    private boolean isCalled() {
-        return use() instanceof SegmentPair.LetIn
-                && StreamLayout.flagOf(number + 1, mine.getLongAcquire(StreamLayout.CALL)) != 0;
-    }
-
-    /** The greeting, as it was sent. */
-    private byte[] callOfPeer() {
-        var length = Math.min(flag(StreamLayout.CALL), Greeting.MOST_BYTES);
-        return mine.segment().asSlice(StreamLayout.GREETING, length).toArray(JAVA_BYTE);
-    }
-
-    // Bytes
 
     @Override
     public int receive(MemorySegment target, long most) {
         var broken = failed; // first: what the peer did before is seen below
-        var left = hasLeft(); // before the end, which the peer stores first
-        var ended = hasEnded(); // before what it is the end of
-        var before = consumed;
-        var available = mine.getLongAcquire(StreamLayout.PRODUCED) - before;
-        if (available < 0 || available > capacity) {
-            fail(); // no peer of ours does that
+        var left = peerHasClosed(); // before the end, which the peer stores first
+        var ended = flag(StreamLayout.ENDED) != 0; // before the bytes in front of the end
+        var available = incoming.available();
+        if (available == ReceiveRing.INVALID) {
+            fail();
             return reset();
         }
         if (available == 0) {
             return nothingToReceive(broken || left, ended);
         }
-        var count = Math.min(available, most);
-        var at = before % capacity;
-        var first = Math.min(count, capacity - at);
-        MemorySegment.copy(mine.segment(), StreamLayout.RING + at, target, 0, first);
-        MemorySegment.copy(mine.segment(), StreamLayout.RING, target, first, count - first);
-        var slept = clear(readerSleeping); // first, so that who goes to sleep now finds these bytes
-        consumed = before + count;
+        var count = (int) Math.min(available, most);
+        var slept =
+                sleeping.wake(
+                        SocketCalls.POLLIN); // first, so that a thread that arms now sees the bytes
+        incoming.receive(target, count);
         if (slept) {
-            changed(); // a selector that sleeps, and that the peer's waking will pass by
+            changed(); // wakes up a selector, which the peer does not
         }
-        if (before + count - told >= capacity / 8) {
-            tellConsumed();
+        if (incoming.isAcknowledgementDue()) {
+            acknowledge();
         }
-        return (int) count;
+        return count;
     }
 
     /**
-     * A stream has ended if its peer has said so and all that it sent has come, whatever broke
-     * later.
+     * The result of receiving when there are no bytes. A stream has ended if the peer has said so
+     * and all that it sent was received, whatever failed later.
      *
-     * @param over whether nothing will come any more
+     * @param over whether nothing more will arrive
      */
     private int nothingToReceive(boolean over, boolean ended) {
-        var whole = ended && mine.getLong(StreamLayout.TOTAL) == consumed;
-        if (((over || ended) && !whole) || flag(StreamLayout.LEFT) == StreamLayout.RESET) {
+        var whole = ended && incoming.isComplete();
+        if (((over || ended) && !whole) || flag(StreamLayout.CLOSE) == StreamLayout.RESET) {
             return reset();
         }
         return ended || inputEnded ? 0 : SocketCalls.AGAIN;
     }
 
     private int reset() {
-        failureTold = true;
+        failureReported = true;
         return -Errno.ECONNRESET;
     }
 
-    private void tellConsumed() {
-        telling.lock();
+    private void acknowledge() {
+        acknowledging.lock();
         try {
-            var other = closed ? null : peer;
-            if (other == null) {
-                return;
-            }
-            told = consumed;
-            other.map().putLongRelease(StreamLayout.CONSUMED, told);
-            other.map().flush();
-            VarHandle.fullFence(); // before this end looks who sleeps there
-            var sleeps = mine.getLongAcquire(StreamLayout.WRITER_SLEEPS);
-            var room = capacity - (mine.getLongAcquire(StreamLayout.PRODUCED) - told);
-            if (sleeps != wokenWriter && room >= capacity / 4) {
-                wokenWriter = sleeps;
-                other.bell().ring();
+            var ring = closed ? null : outgoing;
+            if (ring != null && incoming.acknowledge(ring.peer())) {
+                ring.peer().wakeUp();
             }
         } finally {
-            telling.unlock();
+            acknowledging.unlock();
         }
     }
 
@@ -472,66 +332,36 @@ public final class SisciStream extends ShortCutStream {
     public int send(MemorySegment source, long bytes) {
         sending.lock();
         try {
-            var other = peer;
+            var ring = outgoing;
             if (outputEnded || closed) {
                 return -Errno.EPIPE;
             }
-            if (failed || flag(StreamLayout.LEFT) == StreamLayout.RESET) {
-                var reset = !failureTold;
-                failureTold = true;
-                return reset ? -Errno.ECONNRESET : -Errno.EPIPE;
+            if (failed || flag(StreamLayout.CLOSE) == StreamLayout.RESET) {
+                return failureReported ? -Errno.EPIPE : reset();
             }
-            if (other == null || hasLeft()) {
+            if (ring == null || peerHasClosed()) {
                 return -Errno.EPIPE;
             }
-            return send(other, source, bytes);
+            var count = ring.store(source, bytes);
+            if (count == ReceiveRing.INVALID || (count > 0 && !ring.peer().hasAll())) {
+                fail();
+                return reset();
+            }
+            if (count == 0) {
+                return SocketCalls.AGAIN;
+            }
+            var slept = sleeping.wake(SocketCalls.POLLOUT);
+            if (ring.publish(count)) {
+                ring.peer().wakeUp();
+            }
+            if (slept) {
+                changed();
+            }
+            return count;
         } finally {
             sending.unlock();
         }
     }
-
-    private int send(SegmentPair.Peer other, MemorySegment source, long bytes) {
-        var before = produced;
-        var room = other.capacity() - (before - takenByPeer());
-        if (room < 0 || room > other.capacity()) {
-            fail(); // no peer of ours does that
-            return reset();
-        }
-        if (room == 0) {
-            return SocketCalls.AGAIN;
-        }
-        // In pieces, so that the peer receives one while the next is sent.
-        var count = Math.min(Math.min(bytes, room), Math.max(1, other.capacity() / 4));
-        var at = before % other.capacity();
-        var first = Math.min(count, other.capacity() - at);
-        var ring = other.map().segment();
-        MemorySegment.copy(source, 0, ring, StreamLayout.RING + at, first);
-        MemorySegment.copy(source, first, ring, StreamLayout.RING, count - first);
-        if (!other.hasAll()) {
-            fail();
-            return reset();
-        }
-        var slept = clear(writerSleeping);
-        produced = before + count;
-        if (slept) {
-            changed(); // as where bytes are received
-        }
-        other.map().putLongRelease(StreamLayout.PRODUCED, before + count);
-        other.map().flush();
-        wakeReader(other);
-        return (int) count;
-    }
-
-    private void wakeReader(SegmentPair.Peer other) {
-        VarHandle.fullFence(); // before this end looks who sleeps there
-        var sleeps = mine.getLongAcquire(StreamLayout.READER_SLEEPS);
-        if (sleeps != wokenReader) {
-            wokenReader = sleeps;
-            other.bell().ring();
-        }
-    }
-
-    // The end
 
     @Override
     public void shutdownInput() {
@@ -543,10 +373,9 @@ public final class SisciStream extends ShortCutStream {
     public void shutdownOutput() {
         sending.lock();
         try {
-            var other = peer;
-            if (!outputEnded && other != null && !closed && tellEnd(other)) {
-                other.map().flush();
-                other.bell().ring();
+            var ring = outgoing;
+            if (!outputEnded && ring != null && !closed && announceEnd(ring)) {
+                ring.peer().wakeUp();
             }
             outputEnded = true;
         } finally {
@@ -555,23 +384,17 @@ public final class SisciStream extends ShortCutStream {
         changed();
     }
 
-    /** Not if some of it may not have come. Whoever calls it sends. */
-    private boolean tellEnd(SegmentPair.Peer other) {
-        if (failed || !other.hasAll()) {
+    /** Tells the peer that no more bytes follow, unless some may be lost. Holds the lock. */
+    private boolean announceEnd(SendRing ring) {
+        if (failed || !ring.peer().hasAll()) {
             fail();
             return false;
         }
-        other.map().putLong(StreamLayout.TOTAL, produced);
-        other.map().putLongRelease(StreamLayout.ENDED, StreamLayout.flag(number, 1));
+        ring.peer().storeEnd(number, ring.produced());
         return true;
     }
 
-    /**
-     * Ends this end; nobody must be using it. Bytes that nobody here has received make it a reset,
-     * as with TCP, and so does a link that has failed. Does not block.
-     *
-     * @param reset whether it is one in any case
-     */
+    /** As with TCP, bytes that were not received make the close a reset. */
     @Override
     public void close(boolean reset) {
         synchronized (this) {
@@ -579,49 +402,45 @@ public final class SisciStream extends ShortCutStream {
                 return;
             }
         }
-        var unread = !inputEnded && available() != 0;
+        var unread = !inputEnded && incoming.available() != 0;
         sending.lock();
-        telling.lock();
+        acknowledging.lock();
         try {
-            var other = peer;
-            if (other != null) {
-                var map = other.map();
-                var whole = !reset && !unread && tellEnd(other);
-                var how = whole ? StreamLayout.CLOSED : StreamLayout.RESET;
-                map.putLongRelease(StreamLayout.LEFT, StreamLayout.flag(number, how));
-                map.flush();
-                other.bell().ring();
+            var ring = outgoing;
+            if (ring != null) {
+                var whole = !reset && !unread && announceEnd(ring);
+                ring.peer().storeClose(number, whole ? StreamLayout.CLOSED : StreamLayout.RESET);
             }
             synchronized (this) {
                 closed = true; // and nothing is stored for this stream any more
-                absence = Deadline.after(LONGEST_ABSENCE);
+                recycling.closed();
             }
         } finally {
-            telling.unlock();
+            acknowledging.unlock();
             sending.unlock();
         }
-        leaveSoon();
+        disconnectSoon();
     }
 
-    /** Closes an end that no peer has been told of, or that none will come to. */
+    /** Closes an end that no peer knows of, or that none will connect to. */
     void abandon() {
         synchronized (this) {
             closed = true;
             failed = true;
             pair.partnerIsGone();
         }
-        leave();
+        disconnect();
     }
 
-    /** The peer is not connected to this end any more. */
+    /** The peer is no longer connected to this end. */
     void partnerHasGone() {
         synchronized (this) {
-            if (!released && !hasLeft()) {
-                failed = true; // it went without a word
+            if (!released && !peerHasClosed()) {
+                failed = true;
             }
         }
         changed();
-        leaveSoon();
+        disconnectSoon();
     }
 
     void fail() {
@@ -629,69 +448,45 @@ public final class SisciStream extends ShortCutStream {
         changed();
     }
 
-    /** Once, however often it is said before it is done. */
-    private void leaveSoon() {
-        if (leaving.compareAndSet(false, true)) {
-            fabric.lendToLeave(this::leave);
+    boolean hasFailed() {
+        return failed;
+    }
+
+    /** Disconnects on another thread, once however often this is called meanwhile. */
+    private void disconnectSoon() {
+        if (disconnecting.compareAndSet(false, true)) {
+            fabric.executeDisconnect(this::disconnect);
         }
     }
 
-    /** Nobody has come, and nobody will. Under the monitor. */
-    private boolean isAlone() {
-        return !pair.hasPartnerCome() && absence.hasPassed();
-    }
-
-    /** Whether the segments can wait for another stream. Under the monitor. */
-    private boolean canWait() {
-        return !failed
-                && !pair.isPartnerGone()
-                && !patience.hasPassed()
-                && !(use() instanceof SegmentPair.LetIn(var door) && door.isClosed());
-    }
-
-    /** Has the segments wait for another stream. False if they are not to. Under the monitor. */
-    private boolean keep() {
-        if (keeping == Keeping.NOT_YET && peer != null && fabric.mayKeep(this)) {
-            keeping = Keeping.WAITING;
-            patience = Deadline.after(PATIENCE);
-        }
-        if (keeping == Keeping.WAITING && closed && hasLeft()) {
-            keeping = Keeping.UNUSED;
-            patience = Deadline.after(PATIENCE);
-            fabric.unused(this);
-        }
-        if (keeping == Keeping.NO || keeping == Keeping.NOT_YET || !canWait()) {
-            fabric.noLongerUnused(this);
-            keeping = Keeping.NO;
-        }
-        return keeping != Keeping.NO;
-    }
-
-    /** Disconnects from a peer that has left, or from all when this end is closed. May block. */
-    private void leave() {
-        leaving.set(false);
-        SegmentPair.Peer other;
+    /** Disconnects from a peer that has closed, or if this end is closed. May block. */
+    private void disconnect() {
+        disconnecting.set(false);
+        SendRing ring;
         boolean release;
         sending.lock();
-        telling.lock();
+        acknowledging.lock();
         try {
             synchronized (this) {
-                var kept = !released && (closed || hasLeft()) && keep();
+                var peerClosed = !released && peerHasClosed();
+                var kept =
+                        (peerClosed || (closed && !released))
+                                && recycling.keep(outgoing != null, closed && peerClosed);
                 var gone = pair.isPartnerGone();
-                other = !kept && (closed || gone || (!released && hasLeft())) ? peer : null;
-                release = !kept && closed && !released && (gone || isAlone());
+                ring = !kept && (closed || gone || peerClosed) ? outgoing : null;
+                release = !kept && closed && !released && (gone || recycling.isAbandoned());
                 released |= release;
             }
-            if (other != null) {
-                peer = null;
+            if (ring != null) {
+                outgoing = null;
             }
         } finally {
-            telling.unlock();
+            acknowledging.unlock();
             sending.unlock();
         }
-        look(); // the peer may have called while this was not ready for it
-        if (other != null) {
-            other.close();
+        look(); // the peer may have sent a request while this end was not ready for it
+        if (ring != null) {
+            ring.peer().close();
         }
         if (release) {
             fabric.remove(this);

@@ -3,65 +3,62 @@ package org.jrdma.sockets.sisci;
 import org.jrdma.ffi.linkage.Linux;
 
 /**
- * How the segments of a stream lie in memory. Each end has one, of this layout: a head, in which
- * each word that the peer stores has a cache line of its own, then the ring of the bytes that the
- * peer sends. Each end stores into the segment of the other and loads from its own alone.
+ * The layout of the segments of a stream. Each end has one segment: a header, in which each word
+ * that the peer stores has a cache line of its own, and the ring of the bytes that the peer sends.
+ * Each end stores into the segment of the other, and loads from its own alone.
  *
- * <p>One stream follows another over the same two segments, and nothing is set back between them:
- * counters go on, and flags say the number of the stream that they are of.
+ * <p>One stream follows another over the same two segments. Nothing is reset between them: counters
+ * continue, and each flag contains the number of its stream.
  */
 final class StreamLayout {
 
-    /** By the owner, before it is offered: what it is, and of which layout. */
+    /** By the owner, before the segment is offered: the kind and version of the layout. */
     static final long KIND = 0;
 
-    /** By the owner, before it is offered: the length of the ring. */
+    /** By the owner, before the segment is offered: the length of the ring. */
     static final long CAPACITY = 8;
 
-    /** By the peer: how many bytes it has put into the ring, in all. */
+    /** By the peer: the number of bytes that it has stored into the ring. */
     static final long PRODUCED = 64;
 
-    /** By the peer: how many bytes it has taken out of its own ring, in all. */
+    /** By the peer: the number of bytes that it has taken out of its own ring. */
     static final long CONSUMED = 128;
 
-    /** By the peer: how often it has gone to sleep for want of bytes. */
+    /** By the peer: how often it has gone to sleep until there are bytes. */
     static final long READER_SLEEPS = 192;
 
-    /** By the peer: how often it has gone to sleep for want of room. */
+    /** By the peer: how often it has gone to sleep until there is room. */
     static final long WRITER_SLEEPS = 256;
 
-    /** A flag, by the peer: 1 when it puts no more bytes into the ring. */
+    /** A flag, by the peer: 1 when no more bytes follow. */
     static final long ENDED = 320;
 
-    /** By the peer, before that: how many it has put there in all, which must have come then. */
+    /** By the peer, before {@link #ENDED}: the value of {@link #PRODUCED} at the end. */
     static final long TOTAL = 328;
 
     /**
-     * A flag, by the peer: {@link #CLOSED} or {@link #RESET} when it is gone, and wants no more
-     * bytes. The last that it stores of a stream.
+     * A flag, by the peer: {@link #CLOSED} or {@link #RESET} when it has closed its end. The last
+     * word that it stores for a stream.
      */
-    static final long LEFT = 384;
+    static final long CLOSE = 384;
 
-    /**
-     * A flag, by the peer that accepts: an {@link Answer}, when the two words that follow are
-     * there.
-     */
-    static final long ANSWER = 448;
+    /** A flag, by the accepting peer: a {@link ConnectReply}, after the two words that follow. */
+    static final long REPLY = 448;
 
-    /** The node and the segment of who accepts, in the upper and the lower half. */
+    /** The node and the segment of the accepting end, in the upper and the lower half. */
     static final long SEGMENT = 512;
 
-    /** The number of the interrupt of who accepts. */
-    static final long BELL = 520;
+    /** The number of the interrupt that wakes up the accepting process. */
+    static final long WAKE_UP = 520;
 
     /**
-     * A flag, by the peer that connects, when the stream before has ended at both ends: the length
-     * of the {@link Greeting} that is there for the next.
+     * A flag, by the connecting peer when the stream before has ended at both ends: the length of
+     * the {@link ConnectRequest} for the next stream.
      */
-    static final long CALL = 576;
+    static final long REQUEST_LENGTH = 576;
 
-    static final long GREETING = 640;
-    static final long RING = GREETING + Greeting.MOST_BYTES;
+    static final long REQUEST = 640;
+    static final long RING = REQUEST + ConnectRequest.MOST_BYTES;
 
     static final long THIS_KIND = 0x6a72646d_62000002L;
     static final long CLOSED = 1;
@@ -71,12 +68,12 @@ final class StreamLayout {
 
     private StreamLayout() {}
 
-    /** A flag of the stream with that number. */
+    /** The flag of a stream with a value. */
     static long flag(long stream, long value) {
         return stream << FLAG_BITS | value;
     }
 
-    /** What a flag says of the stream with that number: 0 if it is another's. */
+    /** The value of a flag for a stream: 0 if the flag is of another stream. */
     static long flagOf(long stream, long word) {
         return word >>> FLAG_BITS == stream ? word & (1 << FLAG_BITS) - 1 : 0;
     }
@@ -91,6 +88,11 @@ final class StreamLayout {
 
     static int lower(long word) {
         return (int) word;
+    }
+
+    /** The smallest power of two that is not smaller: the capacity of a ring. */
+    static int powerOfTwo(int bytes) {
+        return bytes <= 1 ? 1 : Integer.highestOneBit(bytes - 1) << 1;
     }
 
     static long inPages(long bytes) {

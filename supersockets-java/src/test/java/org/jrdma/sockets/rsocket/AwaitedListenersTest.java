@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Test;
 
 class AwaitedListenersTest {
 
-    private static final Duration PATIENCE = Duration.ofMillis(50);
+    private static final Duration TIMEOUT = Duration.ofMillis(50);
     private static final InetSocketAddress HERE = listener(1);
 
-    private final AwaitedListeners listeners = new AwaitedListeners(PATIENCE);
+    private final AwaitedListeners listeners = new AwaitedListeners(TIMEOUT);
 
     private static InetSocketAddress listener(int port) {
         return new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), port);
@@ -22,7 +22,7 @@ class AwaitedListenersTest {
     @Test
     void shouldGiveUpWhereNobodyIsAnswered() throws Exception {
         try (var first = listeners.enter(HERE)) {
-            Thread.sleep(PATIENCE);
+            Thread.sleep(TIMEOUT);
 
             assertThat(first.until(Deadline.NEVER).hasPassed()).isTrue();
             try (var second = listeners.enter(HERE)) { // whoever comes later waits as long
@@ -42,7 +42,7 @@ class AwaitedListenersTest {
             other.hasAnswered();
 
             assertThat(one.until(Deadline.NEVER).nanoTime()).isGreaterThan(before);
-            Thread.sleep(PATIENCE);
+            Thread.sleep(TIMEOUT);
             assertThat(one.until(Deadline.NEVER).hasPassed()).isTrue();
         }
     }
@@ -51,7 +51,7 @@ class AwaitedListenersTest {
     void shouldNotTakeTheAnswerOfOneListenerForAnothers() throws Exception {
         try (var here = listeners.enter(HERE);
                 var there = listeners.enter(listener(2))) {
-            Thread.sleep(PATIENCE);
+            Thread.sleep(TIMEOUT);
 
             there.hasAnswered();
 

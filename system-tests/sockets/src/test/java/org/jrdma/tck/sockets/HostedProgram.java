@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.sockets.Connection;
+import org.jrdma.sockets.model.Connection;
 
 /** A program in a JVM of its own, on the same transport as this one, which can be killed. */
 final class HostedProgram implements AutoCloseable {

@@ -12,8 +12,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import org.jrdma.sockets.Connection;
 import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.model.Connection;
 
 /**
  * What the registry says of a program's connections. A program that never came by is a failure.

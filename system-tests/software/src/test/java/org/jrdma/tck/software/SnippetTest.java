@@ -39,6 +39,7 @@ class SnippetTest {
                     "org.jrdma.verbs.model",
                     "org.jrdma.sisci",
                     "org.jrdma.sockets",
+                    "org.jrdma.sockets.model",
                     "org.jrdma.soft.junit",
                     "java.lang.foreign");
 

@@ -1,0 +1,40 @@
+package org.jrdma.sockets.adaptor;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import org.jrdma.sockets.channel.ListenerChannel;
+import org.jspecify.annotations.Nullable;
+
+/** A listener as the server socket of a factory, like {@link FactorySocket}. */
+final class FactoryServerSocket extends ServerSocketAdaptor {
+
+    FactoryServerSocket(ListenerChannel channel) {
+        super(channel);
+    }
+
+    @Override
+    public <T> ServerSocket setOption(SocketOption<T> name, T value) throws IOException {
+        return SocketMessages.ofSocket(() -> super.setOption(name, value));
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return SocketMessages.ofSocket(() -> super.getOption(name));
+    }
+
+    @Override
+    public void bind(@Nullable SocketAddress address, int backlog) throws IOException {
+        SocketMessages.ofSocket(() -> {
+            super.bind(address, backlog);
+            return null;
+        });
+    }
+
+    @Override
+    public Socket accept() throws IOException {
+        return SocketMessages.ofSocket(super::accept);
+    }
+}

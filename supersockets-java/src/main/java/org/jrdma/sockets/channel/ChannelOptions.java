@@ -1,0 +1,63 @@
+package org.jrdma.sockets.channel;
+
+import java.io.IOException;
+import java.net.SocketOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The options of one kind of channel. */
+final class ChannelOptions {
+
+    private final Map<SocketOption<?>, ChannelOption<?>> byName = new LinkedHashMap<>();
+
+    private ChannelOptions(List<ChannelOption<?>> options) {
+        options.forEach(option -> byName.put(option.name(), option));
+    }
+
+    static ChannelOptions of(List<ChannelOption<?>> options) {
+        return new ChannelOptions(options);
+    }
+
+    ChannelOptions and(ChannelOption<?> option) {
+        var all = new ArrayList<>(byName.values());
+        all.add(option);
+        return new ChannelOptions(all);
+    }
+
+    Set<SocketOption<?>> names() {
+        return Set.copyOf(byName.keySet());
+    }
+
+    <T> void set(Endpoint endpoint, SocketOption<T> name, T value) throws IOException {
+        var option = find(name);
+        if (!name.type().isInstance(value)) {
+            throw new IllegalArgumentException("Invalid value '" + value + "'");
+        }
+        endpoint.call(() -> {
+            option.write(endpoint.descriptor(), value);
+            if (option == ChannelOption.LINGER) {
+                endpoint.lingers((Integer) value > 0);
+            }
+            return null;
+        });
+    }
+
+    <T> @Nullable T get(Endpoint endpoint, SocketOption<T> name) throws IOException {
+        var option = find(name);
+        return endpoint.call(() -> option.read(endpoint.descriptor()));
+    }
+
+    @SuppressWarnings("unchecked") // each is kept under its own name
+    private <T> ChannelOption<T> find(SocketOption<T> name) {
+        var option = (ChannelOption<T>) byName.get(Objects.requireNonNull(name));
+        if (option == null) {
+            throw new UnsupportedOperationException("'" + name + "' not supported");
+        }
+        return option;
+    }
+}

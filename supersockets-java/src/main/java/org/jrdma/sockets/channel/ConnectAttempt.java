@@ -1,0 +1,196 @@
+package org.jrdma.sockets.channel;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.bypass.BypassConnector;
+import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.policy.TransportList.Bypass;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One attempt to connect a stream: by each bypass in order, and then by the kernel's socket. */
+final class ConnectAttempt implements LocalAddress {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
+    private static final long FULL_QUEUE_NANOS = 1_000_000;
+
+    private final StreamConnection connection;
+    private final Endpoint endpoint;
+    private final SocketAddress target;
+    private final Deadline deadline;
+    private volatile @Nullable BypassAttempt current;
+
+    /**
+     * The result of connect(2): 0 while it is in progress, {@link SocketCalls#AGAIN} if the socket
+     * has not been asked.
+     */
+    private volatile int socketResult = SocketCalls.AGAIN;
+
+    /** A bypass that is being connected. */
+    private record BypassAttempt(Bypass bypass, BypassConnector connector) {}
+
+    ConnectAttempt(
+            StreamConnection connection,
+            Endpoint endpoint,
+            SocketAddress target,
+            Deadline deadline) {
+        this.connection = connection;
+        this.endpoint = endpoint;
+        this.target = target;
+        this.deadline = deadline;
+    }
+
+    /**
+     * Starts to connect, or finds out whether the connection is established. Does not wait.
+     *
+     * @param isBlocking whether the caller repeats this call until there is a result
+     * @return 1 if it is, {@link SocketCalls#AGAIN} if not yet, or a negative errno
+     */
+    int poll(boolean isBlocking) throws IOException {
+        while (true) {
+            var now = current;
+            if (now == null) {
+                return connection.kind().bypass() == null || startBypass()
+                        ? pollSocket(isBlocking)
+                        : SocketCalls.AGAIN;
+            }
+            if (!now.connector.isDone()) {
+                return SocketCalls.AGAIN;
+            }
+            var stream = now.connector.take();
+            if (stream.isPresent()) {
+                connection.become(connection.kind().overBypass(now.bypass));
+                connection.use(stream.get(), now.bypass.transport());
+                stream.get().localAddress().ifPresent(connection::hasLocal);
+                return 1;
+            }
+            if (current == now) {
+                throw new ConnectException(now.connector.reason());
+            }
+        }
+    }
+
+    /** Starts the first bypass that this machine can use; returns true if it can use none. */
+    private boolean startBypass() throws IOException {
+        var bypass = connection.kind().bypass();
+        while (bypass != null) {
+            try {
+                start(bypass);
+                return false;
+            } catch (FabricException e) {
+                if (bypass.isLast()) {
+                    throw new ConnectException(e.getMessage());
+                }
+                connection.become(connection.kind().pastBypass(String.valueOf(e.getMessage())));
+                bypass = connection.kind().bypass();
+            }
+        }
+        return true;
+    }
+
+    private void start(Bypass bypass) throws IOException {
+        var connector =
+                bypass.transport()
+                        .connect(
+                                (InetSocketAddress) target,
+                                connection.receiveBuffer(),
+                                this,
+                                reason -> refused(bypass, reason));
+        current = new BypassAttempt(bypass, connector);
+        endpoint.listenTo(connector, 0);
+        connector.begin(() -> deadline(bypass));
+    }
+
+    /** Half of the time that is left; the other half is for the transports that follow. */
+    private Deadline deadline(Bypass bypass) {
+        return bypass.isLast() || deadline.equals(Deadline.NEVER)
+                ? deadline
+                : Deadline.after(Duration.ofNanos(deadline.remainingNanos() / 2));
+    }
+
+    /**
+     * Continues with the next bypass, or with the socket. Called on a thread of the bypass: the
+     * program asks again only when a connection is established, or has failed.
+     */
+    private void refused(Bypass bypass, String reason) {
+        if (bypass.isLast()) {
+            return;
+        }
+        try {
+            endpoint.call(() -> {
+                connection.become(connection.kind().pastBypass(reason));
+                if (startBypass()) {
+                    connectSocket();
+                    endpoint.listenToDescriptor();
+                    current = null;
+                }
+                return null;
+            });
+        } catch (IOException e) {
+            LOG.debug("No other transport to {}: {}", target, e.getMessage());
+        }
+    }
+
+    void abandon() {
+        var last = current;
+        if (last != null) {
+            last.connector.abandon();
+        }
+    }
+
+    private int pollSocket(boolean isBlocking) throws IOException {
+        if (socketResult == 0) {
+            return connection.kind().connected(endpoint.descriptor());
+        }
+        if (socketResult == SocketCalls.AGAIN) {
+            connectSocket();
+            if (socketResult == SocketCalls.AGAIN && isBlocking) {
+                LockSupport.parkNanos(FULL_QUEUE_NANOS); // there is no event for a free place
+            }
+        }
+        return socketResult == 0 ? SocketCalls.AGAIN : socketResult;
+    }
+
+    private void connectSocket() throws IOException {
+        var result = connection.kind().connect(endpoint.descriptor(), target);
+        socketResult =
+                switch (result) {
+                    case -Errno.EINPROGRESS, -Errno.EINTR -> 0;
+                    case 0 -> 1;
+                    default -> result; // AGAIN: the queue of a listener of this machine is full
+                };
+    }
+
+    @Override
+    public InetAddress source() throws IOException {
+        return connection.kind().sourceTowards((InetSocketAddress) target);
+    }
+
+    @Override
+    public Optional<InetSocketAddress> bound() {
+        return Optional.ofNullable((InetSocketAddress) connection.local());
+    }
+
+    @Override
+    public InetSocketAddress bind() throws IOException {
+        return endpoint.call(() -> {
+            var address =
+                    connection
+                            .kind()
+                            .addressTowards(endpoint.descriptor(), (InetSocketAddress) target);
+            connection.hasLocal(address);
+            return address;
+        });
+    }
+}

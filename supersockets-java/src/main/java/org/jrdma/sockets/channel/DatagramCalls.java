@@ -1,0 +1,152 @@
+package org.jrdma.sockets.channel;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import org.jrdma.abi.rdma.sockaddr_storage;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.Scratch;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.internal.SocketName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls on a socket for datagrams. Those that are tried again answer the negative errno.
+ *
+ * @param family what addresses look like
+ */
+public record DatagramCalls(int descriptor, InternetFamily family) {
+
+    private static final int AF_UNSPEC = 0;
+    private static final int IPPROTO_IP = 0;
+    private static final int IPPROTO_IPV6 = 41;
+    private static final int IP_MULTICAST_ALL = 49;
+    private static final int IPV6_MULTICAST_ALL = 29;
+    private static final int IPV6_MULTICAST_HOPS = 18;
+
+    /**
+     * Makes a socket that hears of the groups that it joins itself, and sends to groups no further
+     * than to the next router, as the JDK's do.
+     */
+    static DatagramCalls open(InternetFamily family) throws IOException {
+        var domain = family.isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
+        var calls =
+                new DatagramCalls(
+                        SocketFailure.check(SocketCalls.socket(domain, SocketCalls.SOCK_DGRAM, 0)),
+                        family);
+        calls.set(IPPROTO_IP, IP_MULTICAST_ALL, 0);
+        if (family.isIpv6()) {
+            calls.set(IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+            calls.set(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 1);
+        }
+        return calls;
+    }
+
+    /** Does without, where the kernel is older than the option. */
+    private void set(int level, int option, int number) {
+        try (var scratch = Scratch.take()) {
+            var value = scratch.value(Integer.BYTES);
+            value.set(JAVA_INT, 0, number);
+            var _ = SocketCalls.setOption(descriptor, level, option, value);
+        }
+    }
+
+    void bind(InetSocketAddress address) throws IOException {
+        family.bind(descriptor, address);
+    }
+
+    InetSocketAddress localAddress() throws IOException {
+        return (InetSocketAddress) family.localAddress(descriptor);
+    }
+
+    void connect(InetSocketAddress address) throws IOException {
+        SocketFailure.check(family.connect(descriptor, address));
+        try (var scratch = Scratch.take()) {
+            var bytes = scratch.bytes();
+            while (SocketCalls.receive(descriptor, bytes, bytes.byteSize()) >= 0) {
+                // what others have sent before
+            }
+        }
+    }
+
+    void disconnect() throws IOException {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name().memory();
+            name.fill((byte) 0);
+            name.set(JAVA_SHORT, 0, (short) AF_UNSPEC);
+            SocketFailure.check(
+                    SocketCalls.connect(descriptor, name, (int) sockaddr_storage.sizeof()));
+        }
+    }
+
+    /** Receives a datagram, of which what has no room is lost, and whose it is. */
+    int receive(ByteBuffer target, Sender sender) {
+        try (var scratch = Scratch.take()) {
+            var memory = target.isDirect() ? MemorySegment.ofBuffer(target) : scratch.bytes();
+            var room = Math.min(target.remaining(), memory.byteSize());
+            var count = SocketCalls.receiveFrom(descriptor, memory, room, scratch.name());
+            if (count >= 0) {
+                sender.read(family, scratch.name());
+                if (!target.isDirect()) {
+                    MemorySegment.copy(memory, 0, MemorySegment.ofBuffer(target), 0, count);
+                }
+                target.position(target.position() + count);
+            }
+            return count;
+        }
+    }
+
+    /** Whose a datagram is. */
+    static final class Sender {
+        private @Nullable InetSocketAddress address;
+
+        private void read(InternetFamily family, SocketName name) {
+            address = family.read(name);
+        }
+
+        @Nullable InetSocketAddress address() {
+            return address;
+        }
+    }
+
+    /** Sends what {@code source} has as one datagram. */
+    int send(ByteBuffer source, InetSocketAddress target) {
+        try (var scratch = Scratch.take()) {
+            var name = scratch.name().memory();
+            var length = family.write(target, name);
+            var bytes = inNativeMemory(source, scratch);
+            return sent(
+                    source, SocketCalls.sendTo(descriptor, bytes, bytes.byteSize(), name, length));
+        }
+    }
+
+    /** The same to the peer that it is connected to. */
+    int write(ByteBuffer source) {
+        try (var scratch = Scratch.take()) {
+            var bytes = inNativeMemory(source, scratch);
+            return sent(source, SocketCalls.send(descriptor, bytes, bytes.byteSize(), 0));
+        }
+    }
+
+    /** Not all of what is on the heap, if it is too long for a datagram by far. */
+    private static MemorySegment inNativeMemory(ByteBuffer source, Scratch scratch) {
+        var bytes = MemorySegment.ofBuffer(source);
+        if (source.isDirect()) {
+            return bytes;
+        }
+        var most = Math.min(bytes.byteSize(), Scratch.BYTES);
+        return scratch.bytes().asSlice(0, most).copyFrom(bytes.asSlice(0, most));
+    }
+
+    private static int sent(ByteBuffer source, int count) {
+        if (count >= 0) {
+            source.position(source.limit());
+        }
+        return count;
+    }
+}

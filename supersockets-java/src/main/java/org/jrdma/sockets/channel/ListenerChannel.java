@@ -1,0 +1,322 @@
+package org.jrdma.sockets.channel;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.Scratch;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.transport.FamilyTransport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A listener for streams over sockets of the kernel, and over each bypass that has the port too.
+ */
+public final class ListenerChannel extends ServerSocketChannel implements Selectable {
+
+    private static final int DEFAULT_BACKLOG = 50;
+
+    /** How many ports the system chooses before a transport goes without its own. */
+    private static final int MOST_CHOICES = 16;
+
+    private final Endpoint endpoint;
+    private final Direction input;
+    private final @Nullable AddressChoice choice;
+    private final ChannelOptions options;
+    private final Adaptors adaptors;
+    private final AtomicReference<@Nullable ServerSocket> socket = new AtomicReference<>();
+    private volatile StreamKind kind;
+    private volatile @Nullable SocketAddress local;
+    private volatile BypassListeners listeners = BypassListeners.NONE;
+
+    private volatile int receiveBuffer;
+
+    /**
+     * An unbound one.
+     *
+     * @param choice what becomes of the socket when its address is known; null if it stays
+     */
+    public ListenerChannel(
+            SelectorProvider provider,
+            int descriptor,
+            StreamKind kind,
+            @Nullable AddressChoice choice,
+            Adaptors adaptors)
+            throws IOException {
+        super(provider);
+        this.adaptors = adaptors;
+        this.kind = kind;
+        this.choice = choice;
+        endpoint = new Endpoint(this, descriptor);
+        input = endpoint.input();
+        if (kind.addresses() instanceof InternetFamily) {
+            options = ChannelOption.ofListener();
+            // As the JDK does: or a server could not be started again for a minute.
+            setOption(StandardSocketOptions.SO_REUSEADDR, true);
+        } else {
+            options = ChannelOption.ofUnixListener();
+        }
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public ServerSocketChannel bind(@Nullable SocketAddress address, int backlog)
+            throws IOException {
+        endpoint.call(() -> {
+            if (local != null) {
+                throw new AlreadyBoundException();
+            }
+            var wanted = address == null ? anyAddress() : address;
+            if (choice != null) {
+                kind = choice.forListener(kind, endpoint, wanted);
+            }
+            local = listen(wanted, backlog < 1 ? DEFAULT_BACKLOG : backlog);
+            return null;
+        });
+        return this;
+    }
+
+    /** Where the system chooses the port, until it is free for every way past the kernel too. */
+    private SocketAddress listen(SocketAddress wanted, int backlog) throws IOException {
+        for (var choices = 1; ; choices++) {
+            var bound = kind.bind(endpoint.descriptor(), wanted);
+            SocketFailure.check(SocketCalls.listen(endpoint.descriptor(), backlog));
+            if (kind.bypasses().isEmpty()) {
+                return bound;
+            }
+            var opened =
+                    BypassListeners.open(
+                            kind.bypasses(), (InetSocketAddress) bound, backlog, receiveBuffer);
+            var internet = (InetSocketAddress) wanted;
+            if (internet.getPort() != 0 || !opened.lackTheirPort() || choices == MOST_CHOICES) {
+                listeners = opened;
+                opened.add(input::nudge);
+                endpoint.listenAlsoTo(opened);
+                return bound;
+            }
+            opened.close();
+            kind = Objects.requireNonNull(choice).forListenerAgain(kind, endpoint, internet);
+        }
+    }
+
+    private SocketAddress anyAddress() {
+        return kind.addresses() instanceof InternetFamily internet
+                ? internet.wildcard()
+                : UnixDomainSocketAddress.of(
+                        Path.of(
+                                System.getProperty("java.io.tmpdir"),
+                                "socket_" + UUID.randomUUID()));
+    }
+
+    @Override
+    public @Nullable StreamChannel accept() throws IOException {
+        return accept(Deadline.NEVER);
+    }
+
+    /** As {@link #accept()}, of a blocking channel until {@code deadline}. */
+    public @Nullable StreamChannel accept(Deadline deadline) throws IOException {
+        input.lock();
+        try {
+            endpoint.ensureOpen();
+            if (local == null) {
+                throw new NotYetBoundException();
+            }
+            var accepting = new Accepting();
+            var result = accept(accepting, deadline);
+            if (result == SocketCalls.AGAIN) {
+                return null;
+            }
+            SocketFailure.check(result);
+            return accepting.channel();
+        } finally {
+            input.unlock();
+        }
+    }
+
+    private int accept(Accepting accepting, Deadline deadline) throws IOException {
+        var result = SocketCalls.AGAIN;
+        var blocking = isBlocking();
+        if (blocking) {
+            begin(); // a pending interrupt closes the channel here
+        }
+        try {
+            if (input.enter(blocking)) {
+                do {
+                    result = accepting.poll();
+                } while (input.retry(result, deadline, "Accept timed out"));
+            }
+        } finally {
+            if (input.leave()) {
+                end(result > 0);
+            }
+        }
+        return result;
+    }
+
+    /** Takes the next connection that still exists. */
+    private final class Accepting {
+
+        private int descriptor;
+        private @Nullable SocketAddress peer;
+        private BypassListeners.@Nullable Accepted bypassed;
+
+        /** Returns 1 if there is a connection, or a negative errno. */
+        int poll() {
+            bypassed = listeners.poll();
+            if (bypassed != null) {
+                return 1;
+            }
+            try (var scratch = Scratch.take()) {
+                var name = scratch.name();
+                do {
+                    descriptor =
+                            SocketCalls.accept(endpoint.descriptor(), name.memory(), name.room());
+                } while (descriptor == -Errno.ECONNABORTED);
+                if (descriptor < 0) {
+                    return descriptor;
+                }
+                peer = kind.addresses().read(name);
+                return 1;
+            }
+        }
+
+        StreamChannel channel() throws IOException {
+            return bypassed == null ? overSocket() : overBypass(bypassed);
+        }
+
+        private StreamChannel overBypass(BypassListeners.Accepted accepted) throws IOException {
+            int optionsSocket; // holds the options
+            try {
+                optionsSocket = FamilyTransport.TCP.open((InternetFamily) kind.addresses());
+            } catch (FabricException e) {
+                accepted.arrival().stream().close(true);
+                throw e;
+            }
+            var past = listeners.past(kind, accepted.index());
+            var bypass = Objects.requireNonNull(past.bypass());
+            var channel = newStream(optionsSocket, past.overBypass(bypass));
+            channel.accepted(accepted.arrival(), bypass.transport());
+            return channel;
+        }
+
+        private StreamChannel overSocket() throws IOException {
+            SocketAddress own;
+            try {
+                own = kind.localAddress(descriptor);
+            } catch (IOException e) {
+                SocketCalls.close(descriptor);
+                throw e;
+            }
+            var channel = newStream(descriptor, listeners.past(kind, kind.bypasses().size()));
+            channel.accepted(own, Objects.requireNonNull(peer));
+            return channel;
+        }
+
+        private StreamChannel newStream(int socket, StreamKind ofStream) {
+            return new StreamChannel(provider(), socket, ofStream, null, adaptors);
+        }
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        endpoint.ensureOpen();
+        return local;
+    }
+
+    /** The local address, of a closed channel too. */
+    public @Nullable InetSocketAddress lastLocalAddress() {
+        return (InetSocketAddress) local;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        endpoint.close();
+        listeners.close();
+    }
+
+    /** Waits for an accept in progress, as it began in the other mode. */
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        input.lock();
+        try {
+            endpoint.ensureOpen();
+        } finally {
+            input.unlock();
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return options.names();
+    }
+
+    @Override
+    public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        options.set(endpoint, name, value);
+        if (name == StandardSocketOptions.SO_RCVBUF) {
+            receiveBuffer = (Integer) value;
+        }
+        if (choice != null && local == null) {
+            endpoint.call(() -> {
+                choice.remember(name, value);
+                return null;
+            });
+        }
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return options.get(endpoint, name);
+    }
+
+    @Override
+    public ServerSocket socket() {
+        if (!(kind.addresses() instanceof InternetFamily)) {
+            throw new UnsupportedOperationException("Not supported");
+        }
+        if (socket.get() == null) {
+            socket.compareAndSet(null, adaptors.listener().apply(this));
+        }
+        return Objects.requireNonNull(socket.get());
+    }
+
+    /** What it is, where it listens, and which other ways lead there, or why not. */
+    @Override
+    public String toString() {
+        var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local + otherWays();
+        return "FabricServerSocketChannel[%s %s]".formatted(kind.transport().name(), where);
+    }
+
+    private String otherWays() {
+        var ways = new StringBuilder();
+        for (var i = 0; i < kind.bypasses().size(); i++) {
+            var name = kind.bypasses().get(i).transport().name();
+            var whyNot = listeners.whyNot(i);
+            ways.append(
+                    whyNot.isEmpty() ? "; by " + name : "; not by %s: %s".formatted(name, whyNot));
+        }
+        return ways.toString();
+    }
+}

@@ -1,0 +1,500 @@
+package org.jrdma.sockets.channel;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.sockets.bypass.BypassListener;
+import org.jrdma.sockets.internal.InternetFamily;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.SocketFailure;
+import org.jrdma.sockets.model.Connection;
+import org.jrdma.sockets.model.FabricSocketChannel;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.transport.BypassTransport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream over a socket of the kernel, or over a bypass of the kernel. Serializes the operations
+ * of each direction, and has the interruption of {@link java.nio.channels.InterruptibleChannel}.
+ * The {@link StreamConnection} connects, a {@link StreamReader} reads and a {@link StreamWriter}
+ * writes.
+ */
+public final class StreamChannel extends FabricSocketChannel implements Selectable {
+
+    private final Endpoint endpoint;
+    private final StreamConnection connection;
+    private final Direction input;
+    private final Direction output;
+    private final StreamReader reader;
+    private final StreamWriter writer;
+    private final Adaptors adaptors;
+    private final AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
+
+    /**
+     * An unconnected stream.
+     *
+     * @param choice replaces the socket when its address is known; null if the socket stays
+     */
+    public StreamChannel(
+            SelectorProvider provider,
+            int descriptor,
+            StreamKind kind,
+            @Nullable AddressChoice choice,
+            Adaptors adaptors) {
+        super(provider);
+        this.adaptors = adaptors;
+        endpoint = new Endpoint(this, descriptor);
+        connection = new StreamConnection(endpoint, kind, choice);
+        input = endpoint.input();
+        output = endpoint.output();
+        reader = new StreamReader(connection, input);
+        writer = new StreamWriter(connection, output);
+    }
+
+    /** Makes this an accepted connection, over the socket. */
+    void accepted(SocketAddress local, SocketAddress remote) throws IOException {
+        connection.accepted(local, remote);
+    }
+
+    /** Makes this an accepted connection, over a bypass. */
+    void accepted(BypassListener.Arrival arrival, BypassTransport transport) throws IOException {
+        connection.use(arrival.stream(), transport);
+        connection.accepted(arrival.local(), arrival.remote());
+    }
+
+    /** How the stream is connected; empty if it is not. */
+    public Optional<Connection> connection() {
+        return connection.describe();
+    }
+
+    @Override
+    public Transport transport() {
+        return connection.kind().transport();
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public int possible() {
+        return connection.possible();
+    }
+
+    /**
+     * Starts an operation, with the lock of the direction held.
+     *
+     * @return false if the channel is closed, which {@link #end(Direction, boolean)} reports
+     */
+    private boolean begin(Direction direction) throws AsynchronousCloseException {
+        var blocking = isBlocking();
+        if (blocking) {
+            begin(); // a pending interrupt closes the channel here
+        }
+        return direction.enter(blocking);
+    }
+
+    /** Ends an operation, and throws if the channel was closed before the operation succeeded. */
+    private void end(Direction direction, boolean succeeded) throws AsynchronousCloseException {
+        if (direction.leave()) {
+            end(succeeded);
+        }
+    }
+
+    // Addresses and connecting
+
+    @Override
+    public StreamChannel bind(@Nullable SocketAddress address) throws IOException {
+        endpoint.lockBoth();
+        try {
+            connection.bind(address);
+        } finally {
+            endpoint.unlockBoth();
+        }
+        return this;
+    }
+
+    @Override
+    public boolean connect(SocketAddress address) throws IOException {
+        return connect(address, Deadline.NEVER);
+    }
+
+    /** Like {@link #connect(SocketAddress)}; a blocking channel waits until {@code deadline}. */
+    public boolean connect(SocketAddress address, Deadline deadline) throws IOException {
+        return connect(() -> connection.start(address, deadline), deadline);
+    }
+
+    @Override
+    public boolean finishConnect() throws IOException {
+        return connect(connection::pending, Deadline.NEVER);
+    }
+
+    private boolean connect(Endpoint.Call<@Nullable ConnectAttempt> start, Deadline deadline)
+            throws IOException {
+        try {
+            endpoint.lockBoth();
+            try {
+                var attempt = start.make();
+                return attempt == null || connect(attempt, deadline);
+            } finally {
+                endpoint.unlockBoth();
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private boolean connect(ConnectAttempt attempt, Deadline deadline) throws IOException {
+        var result = SocketCalls.AGAIN;
+        var open = begin(output);
+        try {
+            if (open) {
+                do {
+                    result = attempt.poll(output.isBlocking());
+                } while (output.retry(result, deadline, "Connect timed out"));
+            }
+        } finally {
+            end(output, result > 0);
+        }
+        if (result == SocketCalls.AGAIN) {
+            return false;
+        }
+        if (result < 0) {
+            throw SocketFailure.ofConnect(-result);
+        }
+        connection.connected();
+        return true;
+    }
+
+    @Override
+    public boolean isConnected() {
+        return wasConnected() && isOpen();
+    }
+
+    /** Whether the stream is connected, or was when it was closed. */
+    public boolean wasConnected() {
+        return connection.wasConnected();
+    }
+
+    @Override
+    public boolean isConnectionPending() {
+        return connection.isPending() && isOpen();
+    }
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        endpoint.ensureOpen();
+        return connection.local();
+    }
+
+    @Override
+    public @Nullable SocketAddress getRemoteAddress() throws IOException {
+        endpoint.ensureOpen();
+        return connection.remote();
+    }
+
+    /** The local address, of a closed channel too. */
+    public @Nullable InetSocketAddress lastLocalAddress() {
+        return (InetSocketAddress) connection.local();
+    }
+
+    /** The address of the peer, of a closed channel too. */
+    public @Nullable InetSocketAddress lastRemoteAddress() {
+        return (InetSocketAddress) connection.remote();
+    }
+
+    // Reading
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        BufferTransfers.refuseReadOnly(target);
+        return read(target, Deadline.NEVER);
+    }
+
+    /** For an adaptor: reads until {@code deadline}. */
+    public int readBlocking(ByteBuffer target, Deadline deadline) throws IOException {
+        refuseNonBlocking();
+        return read(target, deadline);
+    }
+
+    private int read(ByteBuffer target, Deadline deadline) throws IOException {
+        var count = SocketCalls.AGAIN;
+        var open = beginRead(target.remaining());
+        try {
+            count = open ? reader.read(target, deadline) : count;
+        } finally {
+            endRead(count);
+        }
+        return reader.finish(count);
+    }
+
+    @Override
+    public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, targets.length);
+        var to = offset + length;
+        for (var i = offset; i < to; i++) {
+            BufferTransfers.refuseReadOnly(targets[i]);
+        }
+        var count = SocketCalls.AGAIN;
+        var open = beginRead(BufferTransfers.remaining(targets, offset, to));
+        try {
+            count = open ? reader.read(targets, offset, to) : count;
+        } finally {
+            endRead(count);
+        }
+        return reader.finish(count);
+    }
+
+    @Override
+    public long read(MemorySegment target) throws IOException {
+        BufferTransfers.refuseHeap(target);
+        BufferTransfers.refuseReadOnly(target);
+        var count = SocketCalls.AGAIN;
+        var open = beginRead(target.byteSize());
+        try {
+            count = open ? reader.read(target) : count;
+        } finally {
+            endRead(count);
+        }
+        return reader.finish(count);
+    }
+
+    /**
+     * Locks the reading side and starts a read. {@link #endRead} follows, unless this method
+     * throws.
+     *
+     * @return false if there is nothing to read from
+     */
+    private boolean beginRead(long room) throws IOException {
+        input.lock();
+        try {
+            connection.ensureConnected();
+            return reader.canRead(room) && begin(input);
+        } catch (IOException | RuntimeException e) {
+            input.unlock();
+            throw e;
+        }
+    }
+
+    private void endRead(int count) throws AsynchronousCloseException {
+        try {
+            end(input, count > 0);
+        } finally {
+            input.unlock();
+        }
+    }
+
+    private void refuseNonBlocking() {
+        if (!isBlocking()) {
+            throw new IllegalBlockingModeException();
+        }
+    }
+
+    /** The number of bytes that can be read without waiting. */
+    public int available() throws IOException {
+        return endpoint.call(() -> {
+            connection.ensureConnected();
+            return reader.available();
+        });
+    }
+
+    // Writing
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        var result = (long) SocketCalls.AGAIN;
+        var open = beginWrite();
+        try {
+            result = open ? writer.write(source) : result;
+        } finally {
+            endWrite(result);
+        }
+        return (int) writer.finish(result);
+    }
+
+    @Override
+    public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, sources.length);
+        var result = (long) SocketCalls.AGAIN;
+        var open = beginWrite();
+        try {
+            result = open ? writer.write(sources, offset, offset + length) : result;
+        } finally {
+            endWrite(result);
+        }
+        return writer.finish(result);
+    }
+
+    @Override
+    public long write(MemorySegment source) throws IOException {
+        BufferTransfers.refuseHeap(source);
+        var result = (long) SocketCalls.AGAIN;
+        var open = beginWrite();
+        try {
+            result = open ? writer.write(source) : result;
+        } finally {
+            endWrite(result);
+        }
+        return writer.finish(result);
+    }
+
+    /** Locks the writing side and starts a write, like {@link #beginRead}. */
+    private boolean beginWrite() throws IOException {
+        output.lock();
+        try {
+            connection.ensureConnected();
+            writer.ensureNotShut();
+            return begin(output);
+        } catch (IOException | RuntimeException e) {
+            output.unlock();
+            throw e;
+        }
+    }
+
+    /** Ends a write. A close after some bytes were written is reported by the next write. */
+    private void endWrite(long result) throws AsynchronousCloseException {
+        try {
+            end(output, result >= 0);
+        } catch (AsynchronousCloseException e) {
+            if (result <= 0) {
+                throw e;
+            }
+        } finally {
+            output.unlock();
+        }
+    }
+
+    /** For an adaptor: writes all bytes. */
+    public void writeBlocking(ByteBuffer source) throws IOException {
+        refuseNonBlocking();
+        while (source.hasRemaining()) {
+            write(source);
+        }
+    }
+
+    /** Sends one byte that overtakes the others. */
+    public void writeOutOfBand(int value) throws IOException {
+        output.lock();
+        try {
+            connection.ensureConnected();
+            if (connection.isBypassed()) {
+                throw new SocketException("Urgent data cannot go over " + transport());
+            }
+            var result = SocketCalls.AGAIN;
+            var open = begin(output);
+            try {
+                result = open ? writer.writeOutOfBand(endpoint.descriptor(), value) : result;
+            } finally {
+                end(output, result > 0);
+            }
+            if (result == SocketCalls.AGAIN) {
+                throw new IOException("Socket buffer full");
+            }
+            if (result < 0) {
+                throw SocketFailure.ofTransfer(-result);
+            }
+        } finally {
+            output.unlock();
+        }
+    }
+
+    // Closing
+
+    @Override
+    public StreamChannel shutdownInput() throws IOException {
+        return endpoint.call(() -> {
+            connection.ensureConnected();
+            reader.shutdown();
+            return this;
+        });
+    }
+
+    @Override
+    public StreamChannel shutdownOutput() throws IOException {
+        return endpoint.call(() -> {
+            connection.ensureConnected();
+            writer.shutdown();
+            return this;
+        });
+    }
+
+    public boolean isInputShut() {
+        return reader.isShut();
+    }
+
+    public boolean isOutputShut() {
+        return writer.isShut();
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        var resets =
+                connection.isBypassed()
+                        && Objects.equals(ChannelOption.LINGER.read(endpoint.descriptor()), 0);
+        endpoint.close();
+        connection.close(resets);
+    }
+
+    // Options, mode, adaptor
+
+    /** Waits for the operations in progress, which started in the other mode. */
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+        endpoint.lockBoth();
+        try {
+            endpoint.ensureOpen();
+        } finally {
+            endpoint.unlockBoth();
+        }
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return connection.kind().options().names();
+    }
+
+    @Override
+    public <T> StreamChannel setOption(SocketOption<T> name, T value) throws IOException {
+        connection.kind().options().set(endpoint, name, value);
+        connection.optionSet(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> T getOption(SocketOption<T> name) throws IOException {
+        return connection.kind().options().get(endpoint, name);
+    }
+
+    @Override
+    public Socket socket() {
+        if (!(connection.kind().addresses() instanceof InternetFamily)) {
+            throw new UnsupportedOperationException("Not supported");
+        }
+        if (socket.get() == null) {
+            socket.compareAndSet(null, adaptors.stream().apply(this));
+        }
+        return Objects.requireNonNull(socket.get());
+    }
+
+    /** The transport, the state and the addresses. */
+    @Override
+    public String toString() {
+        return "StreamChannel[%s %s]"
+                .formatted(transport().name(), isOpen() ? connection : "closed");
+    }
+}

@@ -1,0 +1,99 @@
+package org.jrdma.sockets.channel;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.SocketFailure;
+
+/**
+ * The writing side of a stream. One thread at a time writes, with the lock of the direction held.
+ * Writes return the number of bytes, or a negative errno if there are none.
+ */
+final class StreamWriter {
+
+    private final StreamConnection connection;
+    private final Direction direction;
+    private volatile boolean shut;
+
+    StreamWriter(StreamConnection connection, Direction direction) {
+        this.connection = connection;
+        this.direction = direction;
+    }
+
+    long write(ByteBuffer source) throws IOException {
+        var done = 0L;
+        while (source.hasRemaining()) {
+            int count;
+            do {
+                count = BufferTransfers.send(connection.stream(), source);
+            } while (direction.retry(count));
+            if (count < 0) {
+                return done > 0 ? done : count;
+            }
+            done += count;
+        }
+        return done;
+    }
+
+    long write(ByteBuffer[] sources, int from, int end) throws IOException {
+        return BufferTransfers.sendAll(connection.stream(), direction, sources, from, end);
+    }
+
+    long write(MemorySegment source) throws IOException {
+        var bytes = source.byteSize();
+        var done = 0L;
+        while (done < bytes) {
+            var rest = done == 0 ? source : source.asSlice(done);
+            int count;
+            do {
+                count = connection.stream().send(rest, bytes - done);
+            } while (direction.retry(count));
+            if (count < 0) {
+                return done > 0 ? done : count;
+            }
+            done += count;
+        }
+        return done;
+    }
+
+    int writeOutOfBand(int descriptor, int value) throws IOException {
+        int result;
+        do {
+            result = StreamKind.sendOutOfBand(descriptor, value);
+        } while (direction.retry(result));
+        return result;
+    }
+
+    /** Refuses to write after the shutdown, as the channels of the JDK do. */
+    void ensureNotShut() throws AsynchronousCloseException {
+        if (shut) {
+            throw new AsynchronousCloseException();
+        }
+    }
+
+    /** Counts the bytes that were written, and translates failures for a channel. */
+    long finish(long result) throws IOException {
+        if (result >= 0) {
+            connection.report().addSent(result);
+            return result;
+        }
+        if (result == -Errno.EAGAIN) {
+            return 0;
+        }
+        ensureNotShut();
+        throw SocketFailure.ofTransfer((int) -result);
+    }
+
+    void shutdown() throws IOException {
+        if (!shut) {
+            shut = true; // first, so that a concurrent write fails with the right exception
+            connection.stream().shutdownOutput();
+        }
+    }
+
+    boolean isShut() {
+        return shut;
+    }
+}

@@ -1,0 +1,5 @@
+/** The channels, their selector, and their options. */
+@NullMarked
+package org.jrdma.sockets.channel;
+
+import org.jspecify.annotations.NullMarked;

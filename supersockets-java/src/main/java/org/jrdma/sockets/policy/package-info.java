@@ -1,0 +1,5 @@
+/** The choice of transports: the order of preference, and the rules of the policy file. */
+@NullMarked
+package org.jrdma.sockets.policy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,74 @@
+package org.jrdma.sockets.report;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jrdma.ffi.PlatformCalls;
+
+/**
+ * The counters of the driver of SuperSockets, by the program that comes with it.
+ *
+ * @param programs where it may be
+ */
+public record DriverCounters(List<Path> programs) {
+
+    private static final String NAME = "dis_ssocks_stat";
+    private static final long SECONDS = 5;
+
+    public static DriverCounters installed() {
+        var path = Objects.requireNonNullElse(System.getenv("PATH"), "");
+        return new DriverCounters(
+                Stream.concat(
+                                Arrays.stream(path.split(":", -1)).filter(dir -> !dir.isEmpty()),
+                                Stream.of("/opt/DIS/bin", "/opt/DIS/sbin"))
+                        .map(folder -> Path.of(folder, NAME))
+                        .toList());
+    }
+
+    /** What the first program that is there prints. */
+    public Optional<String> read() {
+        return programs.stream()
+                .filter(Files::isExecutable)
+                .findFirst()
+                .map(program -> PlatformCalls.call(() -> run(program)));
+    }
+
+    private static String run(Path program) {
+        try {
+            var output = Files.createTempFile(NAME, "");
+            try {
+                return run(program, output);
+            } finally {
+                Files.delete(output);
+            }
+        } catch (IOException e) {
+            return "%s cannot be started: %s".formatted(program, e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "interrupted";
+        }
+    }
+
+    private static String run(Path program, Path output) throws IOException, InterruptedException {
+        var process =
+                new ProcessBuilder(program.toString(), "-G")
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile())
+                        .start();
+        if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            return "%s does not end".formatted(program);
+        }
+        var printed = Files.readString(output, StandardCharsets.ISO_8859_1);
+        return process.exitValue() == 0
+                ? printed
+                : "%s failed: %s".formatted(program, printed.strip());
+    }
+}

@@ -1,0 +1,68 @@
+package org.jrdma.sockets.report;
+
+import java.time.Instant;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timestamp;
+
+@Name("org.jrdma.SocketOpen")
+@Label("Open socket")
+@Description("A stream that is open at the end of a chunk, and so of a recording")
+@Category({"jrdma", "sockets"})
+@Period("endChunk")
+@StackTrace(false)
+@SuppressWarnings("unused") // read by the flight recorder
+final class OpenConnectionRecord extends Event {
+
+    @Label("Taken")
+    @Description("The same of all that were open at that moment")
+    @Timestamp
+    private long taken;
+
+    private String local = "";
+    private String peer = "";
+    private String transport = "";
+    private boolean accepted;
+    private String whyNotFaster = "";
+    private String since = "";
+
+    @DataAmount private long bytesReceived;
+    @DataAmount private long bytesSent;
+
+    /** When there is a flight recorder; it is not started for that. */
+    static void register() {
+        FlightRecorder.addListener(
+                new FlightRecorderListener() {
+                    @Override
+                    public void recorderInitialized(FlightRecorder recorder) {
+                        FlightRecorder.addPeriodicEvent(
+                                OpenConnectionRecord.class, OpenConnectionRecord::recordAll);
+                    }
+                });
+    }
+
+    private static void recordAll() {
+        var now = Instant.now().toEpochMilli();
+        for (var line : OpenStreams.lines()) {
+            var recorded = new OpenConnectionRecord();
+            recorded.taken = now;
+            recorded.local = line.local();
+            recorded.peer = line.peer();
+            recorded.transport = line.transport();
+            recorded.accepted = line.accepted();
+            recorded.whyNotFaster = line.whyNotFaster();
+            recorded.since = line.since();
+            recorded.bytesReceived = line.bytesReceived();
+            recorded.bytesSent = line.bytesSent();
+            recorded.commit();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package org.jrdma.sockets.report;
+
+import java.lang.ref.WeakReference;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.model.Connection;
+import org.jrdma.sockets.model.ConnectionsMXBean.Line;
+import org.jrdma.sockets.model.ConnectionsSnapshot;
+
+/** The open streams of this process. Safe for use by multiple threads. */
+public final class OpenStreams {
+
+    /** Weak references, so that a stream that a program does not close can be collected. */
+    private static final Set<WeakReference<StreamReport>> OPEN = ConcurrentHashMap.newKeySet();
+
+    private OpenStreams() {}
+
+    static void add(WeakReference<StreamReport> stream) {
+        OPEN.add(stream);
+        ReportStart.streamConnected();
+    }
+
+    static void remove(WeakReference<StreamReport> stream) {
+        OPEN.remove(stream);
+    }
+
+    /** All open streams, the oldest first. */
+    public static List<Connection> all() {
+        OPEN.removeIf(reference -> reference.refersTo(null));
+        var smc = new SmcSockets();
+        return OPEN.stream()
+                .map(WeakReference::get)
+                .filter(Objects::nonNull)
+                .flatMap(stream -> stream.connection(smc).stream())
+                .sorted(Comparator.comparing(Connection::since))
+                .toList();
+    }
+
+    /** All open streams in the form of JMX, the oldest first. */
+    static List<Line> lines() {
+        return all().stream().map(Line::of).toList();
+    }
+
+    /** A snapshot of this process now. */
+    public static ConnectionsSnapshot snapshot(boolean isLast) {
+        return new ConnectionsSnapshot(
+                ProcessHandle.current().pid(),
+                System.getProperty("sun.java.command", "").split(" ", 2)[0],
+                Instant.now(),
+                isLast,
+                lines());
+    }
+}

@@ -1,0 +1,34 @@
+package org.jrdma.sockets.report;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.management.JMException;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts the reports of this process when its first stream is connected: a selector provider may be
+ * created before logging and management work. Runs on a thread of its own, so that no connection
+ * waits for it.
+ */
+final class ReportStart {
+
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
+
+    private ReportStart() {}
+
+    static void streamConnected() {
+        if (!STARTED.get() && STARTED.compareAndSet(false, true)) {
+            Thread.ofPlatform().name("jrdma-sockets-start").daemon().start(ReportStart::start);
+        }
+    }
+
+    private static void start() {
+        ConnectionsFile.startIfAsked();
+        OpenConnectionRecord.register();
+        try {
+            ConnectionsBean.register();
+        } catch (JMException e) {
+            LoggerFactory.getLogger(ReportStart.class)
+                    .warn("Connections cannot be seen over JMX", e);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package org.jrdma.sockets.report;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.net.SocketAddress;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrdma.sockets.internal.SmcSockets;
+import org.jrdma.sockets.model.Connection;
+
+/**
+ * What is reported of one connected stream, from its connection to its close: in {@link
+ * OpenStreams} and to the flight recorder. Safe for use by multiple threads.
+ */
+public final class StreamReport {
+
+    private final SocketAddress local;
+    private final SocketAddress peer;
+    private final boolean accepted;
+    private final Path chosen;
+    private final PathQuery query;
+    private final Instant since = Instant.now();
+    private final AtomicLong received = new AtomicLong();
+    private final AtomicLong sent = new AtomicLong();
+    private final ConnectionRecord event = new ConnectionRecord();
+    private final WeakReference<StreamReport> reference = new WeakReference<>(this);
+
+    /**
+     * The path of a stream.
+     *
+     * @param transport the name of the transport
+     * @param whyNotFaster the preferred transports, each with the reason why it was not taken
+     */
+    public record Path(String transport, List<String> whyNotFaster) {}
+
+    /** Finds out the path of an open stream. */
+    @FunctionalInterface
+    public interface PathQuery {
+
+        /**
+         * The path now.
+         *
+         * @throws IOException if the stream is closed
+         */
+        Path ask(SmcSockets smc) throws IOException;
+    }
+
+    private StreamReport(
+            SocketAddress local,
+            SocketAddress peer,
+            boolean accepted,
+            Path chosen,
+            PathQuery query) {
+        this.local = local;
+        this.peer = peer;
+        this.accepted = accepted;
+        this.chosen = chosen;
+        this.query = query;
+    }
+
+    /**
+     * Reports that a stream is connected.
+     *
+     * @param chosen the path on which it was connected
+     * @param query asked for each report, since a socket may be diverted later
+     */
+    public static StreamReport open(
+            SocketAddress local,
+            SocketAddress peer,
+            boolean accepted,
+            Path chosen,
+            PathQuery query) {
+        var report = new StreamReport(local, peer, accepted, chosen, query);
+        OpenStreams.add(report.reference);
+        report.event.begin();
+        for (var refusal : chosen.whyNotFaster) {
+            FallBackRecord.commit(report.connection(chosen), refusal);
+        }
+        return report;
+    }
+
+    /** Counts bytes that the program has read. */
+    public void addReceived(long bytes) {
+        received.addAndGet(bytes);
+    }
+
+    /** Counts bytes that the program has written. */
+    public void addSent(long bytes) {
+        sent.addAndGet(bytes);
+    }
+
+    /** The connection; empty if it is closed. */
+    public Optional<Connection> connection(SmcSockets smc) {
+        try {
+            return Optional.of(connection(query.ask(smc)));
+        } catch (IOException _) {
+            return Optional.empty();
+        }
+    }
+
+    private Connection connection(Path path) {
+        return new Connection(
+                local,
+                peer,
+                accepted,
+                path.transport,
+                String.join("; ", path.whyNotFaster),
+                received.get(),
+                sent.get(),
+                since);
+    }
+
+    /** Reports that the stream is closed. */
+    public void close() {
+        OpenStreams.remove(reference);
+        event.closed(connection(chosen));
+    }
+}

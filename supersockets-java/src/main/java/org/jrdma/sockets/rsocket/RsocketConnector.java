@@ -1,0 +1,134 @@
+package org.jrdma.sockets.rsocket;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.bypass.BypassConnector;
+import org.jrdma.sockets.bypass.BypassStream;
+import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.internal.ReadinessSource;
+import org.jrdma.sockets.internal.ReadinessWaiting;
+import org.jrdma.sockets.internal.SocketCalls;
+
+/** An rsocket that is being connected. */
+final class RsocketConnector extends BypassConnector {
+
+    private final RsocketFabric fabric;
+    private final InetSocketAddress target;
+    private final int receiveBuffer;
+    private final LocalAddress own;
+
+    RsocketConnector(
+            RsocketFabric fabric,
+            InetSocketAddress target,
+            int receiveBuffer,
+            LocalAddress own,
+            Consumer<String> refused) {
+        super(fabric.threads(), refused);
+        this.fabric = fabric;
+        this.target = target;
+        this.receiveBuffer = receiveBuffer;
+        this.own = own;
+    }
+
+    @Override
+    protected BypassStream connect(Deadline deadline) throws IOException {
+        var source = own.source();
+        if (!fabric.addresses().has(source)) {
+            throw new FabricException(
+                    "%s is reached from %s, which is no address of an RDMA device"
+                            .formatted(
+                                    target.getAddress().getHostAddress(), source.getHostAddress()));
+        }
+        var number = fabric.socket(RsocketCalls.familyOf(target.getAddress()), receiveBuffer);
+        var attempt = new Attempt(number);
+        try {
+            connect(attempt, deadline);
+            fabric.poller().forget(attempt);
+            return new RsocketStream(fabric, number);
+        } catch (IOException | RuntimeException e) {
+            fabric.poller().forget(attempt);
+            fabric.close(number);
+            throw e;
+        }
+    }
+
+    private void connect(Attempt attempt, Deadline deadline) throws IOException {
+        var number = attempt.number;
+        var calls = fabric.calls();
+        var bound = own.bound();
+        if (bound.isPresent()) {
+            RsocketFabric.check("rbind", calls.bind(number, bound.get()));
+        }
+        var result = calls.connect(number, target);
+        if (result == -Errno.EINPROGRESS) {
+            result = awaitAnswer(attempt, deadline);
+        }
+        if (result == -Errno.ECONNREFUSED) {
+            throw new FabricException(
+                    "Connection refused: no rsocket listens there", Errno.ECONNREFUSED, null);
+        }
+        RsocketFabric.check("rconnect", result);
+    }
+
+    private int awaitAnswer(Attempt attempt, Deadline deadline) throws IOException {
+        var waiting = new ReadinessWaiting(attempt, SocketCalls.POLLOUT, 0);
+        try (var listener = fabric.awaited().enter(target)) {
+            while (!waiting.await(listener.until(deadline))) {
+                if (isAbandoned() || listener.until(deadline).hasPassed()) {
+                    throw new FabricException(
+                            "%s does not answer in time"
+                                    .formatted(target.getAddress().getHostAddress()));
+                }
+            }
+            var result = -attempt.outcome();
+            if (result == 0 || result == -Errno.ECONNREFUSED) {
+                listener.hasAnswered();
+            }
+            return result;
+        }
+    }
+
+    /** Ready for POLLOUT when it is connected, or cannot be. */
+    private final class Attempt extends ReadinessSource implements RsocketPoller.Watched {
+
+        private final int number;
+
+        Attempt(int number) {
+            this.number = number;
+        }
+
+        @Override
+        public int number() {
+            return number;
+        }
+
+        @Override
+        public void happened() {
+            changed();
+        }
+
+        @Override
+        public int ready() {
+            return fabric.calls().ready(number, SocketCalls.POLLOUT) == 0 ? 0 : SocketCalls.POLLOUT;
+        }
+
+        @Override
+        protected void arm(int events) {
+            fabric.poller().watch(this, events);
+        }
+
+        /** 0, or the errno. */
+        int outcome() {
+            var events = fabric.calls().ready(number, SocketCalls.POLLOUT);
+            if ((events & RsocketCalls.POLLERR) == 0) {
+                return 0;
+            }
+            var errno = fabric.calls().error(number);
+            return errno == 0 ? Errno.ECONNRESET : errno;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package org.jrdma.sockets.sisci;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.internal.NetworkNamespace;
+
+/**
+ * The request of a client for a connection, which it sends to a listener by a data interrupt.
+ *
+ * @param node the node of the client
+ * @param segment the segment of the client, for the reply and the bytes of the listener's end
+ * @param wakeUp the interrupt that wakes up the client
+ * @param namespace the {@link NetworkNamespace} of the client
+ * @param client the address of the client, for programs
+ * @param target the address that the client connects to
+ */
+record ConnectRequest(
+        int node,
+        int segment,
+        int wakeUp,
+        long namespace,
+        InetSocketAddress client,
+        InetSocketAddress target) {
+
+    private static final int VERSION = 0x6a72_0002;
+    static final int MOST_BYTES = 64;
+
+    byte[] encode() {
+        var buffer = ByteBuffer.allocate(MOST_BYTES);
+        buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(wakeUp).putLong(namespace);
+        put(buffer, client);
+        put(buffer, target);
+        var bytes = new byte[buffer.flip().remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+
+    private static void put(ByteBuffer buffer, InetSocketAddress address) {
+        var ip = address.getAddress().getAddress();
+        buffer.put((byte) ip.length).put(ip).putShort((short) address.getPort());
+    }
+
+    /**
+     * Decodes a request.
+     *
+     * @throws FabricException if it is malformed, or of another version
+     */
+    static ConnectRequest decode(byte[] bytes) throws FabricException {
+        var buffer = ByteBuffer.wrap(bytes);
+        try {
+            if (buffer.getInt() != VERSION) {
+                throw new FabricException("not a greeting of this version");
+            }
+            var request =
+                    new ConnectRequest(
+                            buffer.getInt(),
+                            buffer.getInt(),
+                            buffer.getInt(),
+                            buffer.getLong(),
+                            address(buffer),
+                            address(buffer));
+            if (buffer.hasRemaining()) {
+                throw new FabricException(
+                        "a greeting with %d bytes more".formatted(buffer.remaining()));
+            }
+            return request;
+        } catch (BufferUnderflowException | UnknownHostException e) {
+            throw new FabricException("a greeting of %d bytes".formatted(bytes.length), 0, e);
+        }
+    }
+
+    private static InetSocketAddress address(ByteBuffer buffer) throws UnknownHostException {
+        var length = buffer.get();
+        if (length != 4 && length != 16) {
+            throw new UnknownHostException("an address of %d bytes".formatted(length));
+        }
+        var ip = new byte[length];
+        buffer.get(ip);
+        return new InetSocketAddress(InetAddress.getByAddress(ip), buffer.getShort() & 0xffff);
+    }
+}

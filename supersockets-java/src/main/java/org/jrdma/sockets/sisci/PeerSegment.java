@@ -1,0 +1,113 @@
+package org.jrdma.sockets.sisci;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.RemoteMap;
+import org.jrdma.sisci.RemoteSegment;
+import org.jrdma.sisci.Sequence;
+import org.jrdma.sisci.SequenceStatus;
+import org.jrdma.sisci.SisciException;
+
+/**
+ * The peer's segment while this end can store into it; see {@link StreamLayout}.
+ *
+ * @param capacity the length of the ring
+ * @param process the interrupt that wakes up the process of the peer
+ */
+record PeerSegment(
+        RemoteSegment segment,
+        RemoteMap map,
+        Sequence sequence,
+        int capacity,
+        WakeUps.WakeUp process) {
+
+    /**
+     * Connects to the segment. May block.
+     *
+     * @param timeout until when to repeat what fails temporarily
+     * @throws FabricException if the peer is not there, or is no end of a stream
+     */
+    static PeerSegment connect(
+            SisciFabric fabric, int node, int id, int wakeUpNumber, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var segment = fabric.node().connect(node, id, timeout);
+        try {
+            var map = segment.map();
+            var capacity = map.getLong(StreamLayout.CAPACITY);
+            if (map.getLongAcquire(StreamLayout.KIND) != StreamLayout.THIS_KIND
+                    || capacity <= 0
+                    || capacity > Math.min(Integer.MAX_VALUE, map.byteSize() - StreamLayout.RING)) {
+                throw new FabricException("%s is no end of a stream".formatted(segment));
+            }
+            var sequence = map.newSequence();
+            var status = sequence.start();
+            if (status != SequenceStatus.OK) {
+                throw new FabricException("the link to %s is %s".formatted(segment, status));
+            }
+            var process = fabric.wakeUps().take(node, wakeUpNumber);
+            return new PeerSegment(segment, map, sequence, (int) capacity, process);
+        } catch (FabricException | InterruptedIOException | RuntimeException e) {
+            segment.close();
+            throw e;
+        }
+    }
+
+    /** Whether everything that was stored has arrived. */
+    boolean hasAll() {
+        try {
+            return sequence.check() == SequenceStatus.OK;
+        } catch (SisciException _) {
+            return false;
+        }
+    }
+
+    /** Replies to a request for a connection, and tells the peer where this end is. */
+    void storeReply(long stream, ConnectReply reply, SegmentPair own) {
+        var fabric = own.fabric();
+        map.putLong(StreamLayout.SEGMENT, StreamLayout.word(fabric.nodeId(), own.segmentId()));
+        map.putLong(StreamLayout.WAKE_UP, fabric.wakeUpNumber());
+        map.putLongRelease(StreamLayout.REPLY, StreamLayout.flag(stream, reply.code()));
+        wakeUp();
+    }
+
+    /**
+     * Requests a connection by segments that are connected already.
+     *
+     * @throws FabricException if the request does not arrive
+     */
+    void storeRequest(long stream, ConnectRequest request) throws FabricException {
+        var message = MemorySegment.ofArray(request.encode());
+        var length = message.byteSize();
+        MemorySegment.copy(message, 0, map.segment(), StreamLayout.REQUEST, length);
+        if (!hasAll()) {
+            throw new FabricException("the link to its listener has failed");
+        }
+        map.putLongRelease(StreamLayout.REQUEST_LENGTH, StreamLayout.flag(stream, length));
+        wakeUp();
+    }
+
+    /** Tells the peer that no bytes follow after {@code total}. */
+    void storeEnd(long stream, long total) {
+        map.putLong(StreamLayout.TOTAL, total);
+        map.putLongRelease(StreamLayout.ENDED, StreamLayout.flag(stream, 1));
+    }
+
+    /** Tells the peer that this end is closed. */
+    void storeClose(long stream, long how) {
+        map.putLongRelease(StreamLayout.CLOSE, StreamLayout.flag(stream, how));
+        wakeUp();
+    }
+
+    /** Wakes up the process of the peer, behind everything that was stored. */
+    void wakeUp() {
+        map.flush();
+        process.trigger();
+    }
+
+    void close() {
+        segment.close();
+        process.release();
+    }
+}

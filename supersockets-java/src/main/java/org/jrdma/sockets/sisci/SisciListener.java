@@ -1,0 +1,180 @@
+package org.jrdma.sockets.sisci;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.jrdma.sisci.DataInterrupt;
+import org.jrdma.sisci.LocalMap;
+import org.jrdma.sisci.LocalSegment;
+import org.jrdma.sisci.SisciException;
+import org.jrdma.sockets.bypass.BypassListener;
+import org.jrdma.sockets.internal.NetworkNamespace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A listener at a port of this node. Peers find it by a segment whose id contains the number of the
+ * port, and which contains the number of the data interrupt for requests. A connection is set up
+ * when its request arrives, and waits here until it is accepted.
+ */
+public final class SisciListener extends BypassListener {
+
+    static final long KIND = 0;
+    static final long NUMBER = 8;
+    static final long THIS_KIND = 0x6a72646d_63000001L;
+
+    /** The segment of a client exists before its request, unless the client has given up. */
+    private static final Duration TIMEOUT = Duration.ofMillis(200);
+
+    private static final int SEGMENT_IDS = 0x6a640000;
+    private static final Logger LOG = LoggerFactory.getLogger(SisciListener.class);
+
+    private final SisciFabric fabric;
+    private final InetSocketAddress address;
+    private final int ringBytes;
+    private final int backlog;
+    private final LocalSegment announcement;
+    private final LocalMap announcementMap;
+    private final DataInterrupt requests;
+    private int connecting;
+
+    private SisciListener(
+            SisciFabric fabric,
+            InetSocketAddress address,
+            int backlog,
+            int ringBytes,
+            LocalSegment announcement,
+            LocalMap announcementMap,
+            DataInterrupt requests) {
+        this.fabric = fabric;
+        this.address = address;
+        this.backlog = backlog;
+        this.ringBytes = ringBytes;
+        this.announcement = announcement;
+        this.announcementMap = announcementMap;
+        this.requests = requests;
+    }
+
+    static SisciListener open(
+            SisciFabric fabric, InetSocketAddress address, int backlog, int ringBytes)
+            throws SisciException {
+        var node = fabric.node();
+        var requests = node.newDataInterrupt();
+        try {
+            var announcement =
+                    node.newSegment(segmentId(address.getPort()), StreamLayout.inPages(1));
+            try {
+                var map = announcement.map();
+                var listener =
+                        new SisciListener(
+                                fabric, address, backlog, ringBytes, announcement, map, requests);
+                requests.onMessage(listener::received);
+                map.putLong(NUMBER, requests.number());
+                map.putLongRelease(KIND, THIS_KIND);
+                announcement.offer();
+                return listener;
+            } catch (SisciException | RuntimeException e) {
+                announcement.close();
+                throw e;
+            }
+        } catch (SisciException | RuntimeException e) {
+            requests.close();
+            throw e;
+        }
+    }
+
+    static int segmentId(int port) {
+        return SEGMENT_IDS | port;
+    }
+
+    private void received(byte[] message) {
+        fabric.executeAccept(() -> {
+            try {
+                connect(ConnectRequest.decode(message));
+            } catch (IOException | RuntimeException e) {
+                LOG.debug("Cannot accept a client of {}: {}", address, e.getMessage());
+            }
+        });
+    }
+
+    private void connect(ConnectRequest request) throws IOException {
+        var stream = SisciStream.open(fabric, ringBytes, new SegmentPair.Accepted(this));
+        var reply = replyTo(request);
+        try {
+            stream.join(request.node(), request.segment(), request.wakeUp(), TIMEOUT);
+            stream.reply(reply);
+        } catch (IOException | RuntimeException e) {
+            stream.abandon();
+            leaveQueue(reply);
+            throw e;
+        }
+        if (reply != ConnectReply.ACCEPTED) {
+            stream.abandon();
+        } else if (!arrive(new Arrival(stream, request.target(), request.client()))) {
+            stream.close(true); // the client has been accepted
+        }
+    }
+
+    /** A request by segments that are connected already. Does not block. */
+    void requested(SisciStream stream, byte[] message) {
+        try {
+            var request = ConnectRequest.decode(message);
+            var reply = replyTo(request);
+            stream.reply(reply);
+            if (reply != ConnectReply.ACCEPTED) {
+                stream.close(false);
+            } else if (!arrive(new Arrival(stream, request.target(), request.client()))) {
+                stream.close(true);
+            }
+        } catch (IOException e) {
+            LOG.debug(
+                    "Cannot accept a client of {} by connected segments: {}",
+                    address,
+                    e.getMessage());
+            stream.close(true);
+        }
+    }
+
+    ConnectReply replyTo(ConnectRequest request) {
+        return isForHere(request) ? takePlace() : ConnectReply.OTHER_ADDRESS;
+    }
+
+    /** The processes of a node share its ports, but in containers not its addresses. */
+    private boolean isForHere(ConnectRequest request) {
+        var own = address.getAddress();
+        var target = request.target().getAddress();
+        return request.target().getPort() == address.getPort()
+                && (own.isAnyLocalAddress() ? NetworkNamespace.has(target) : own.equals(target))
+                && (!target.isLoopbackAddress() || request.namespace() == NetworkNamespace.id());
+    }
+
+    /** Takes a place in the queue for a client. */
+    private synchronized ConnectReply takePlace() {
+        if (isClosed()) {
+            return ConnectReply.CLOSING;
+        }
+        if (queued() + connecting > backlog) {
+            return ConnectReply.QUEUE_FULL;
+        }
+        connecting++;
+        return ConnectReply.ACCEPTED;
+    }
+
+    private synchronized void leaveQueue(ConnectReply reply) {
+        connecting -= reply == ConnectReply.ACCEPTED ? 1 : 0;
+    }
+
+    /** Takes a connection into the queue; returns false if the listener is closed. */
+    private boolean arrive(Arrival arrival) {
+        var queued = enqueue(arrival);
+        leaveQueue(ConnectReply.ACCEPTED); // then, so that the queue never exceeds the backlog
+        return queued;
+    }
+
+    @Override
+    protected void release() {
+        announcementMap.close();
+        announcement.close();
+        requests.close();
+    }
+}

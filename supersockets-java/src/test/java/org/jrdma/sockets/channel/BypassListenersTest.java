@@ -1,0 +1,176 @@
+package org.jrdma.sockets.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.FabricSelectorProvider;
+import org.jrdma.sockets.Transports;
+import org.jrdma.sockets.bypass.BypassConnector;
+import org.jrdma.sockets.bypass.BypassListener;
+import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.sockets.transport.BypassTransport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which port a listener gets where others are in the way of its transports. */
+@Timeout(30)
+class BypassListenersTest {
+
+    private static final int MOST = 16;
+
+    private final Busy busy = new Busy(Errno.EADDRINUSE);
+
+    /** A way past the kernel whose first ports are somebody else's, or cannot be had otherwise. */
+    private static final class Busy implements BypassTransport {
+
+        private final int errno;
+        private final List<Integer> asked = new ArrayList<>();
+        private final Set<Integer> open = new TreeSet<>();
+        private int refusals;
+
+        Busy(int errno) {
+            this.errno = errno;
+        }
+
+        Busy refusing(int times) {
+            refusals = times;
+            return this;
+        }
+
+        @Override
+        public String name() {
+            return "busy";
+        }
+
+        @Override
+        public Optional<String> whyNot() {
+            return Optional.empty();
+        }
+
+        @Override
+        public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
+                throws FabricException {
+            var port = address.getPort();
+            asked.add(port);
+            if (asked.size() <= refusals) {
+                throw new FabricException("no port " + asked.size(), errno, null);
+            }
+            open.add(port);
+            return new Listener(port);
+        }
+
+        @Override
+        public BypassConnector connect(
+                InetSocketAddress address,
+                int receiveBuffer,
+                LocalAddress own,
+                Consumer<String> refused) {
+            throw new AssertionError(address);
+        }
+
+        @Override
+        public String toString() {
+            return name();
+        }
+
+        /** Nobody comes by it. */
+        private final class Listener extends BypassListener {
+
+            private final int port;
+
+            Listener(int port) {
+                this.port = port;
+            }
+
+            @Override
+            protected void release() {
+                open.remove(port);
+            }
+        }
+    }
+
+    private static ServerSocketChannel listener(Transport... ways) throws Exception {
+        var preferred = new ArrayList<>(List.of(ways));
+        preferred.add(Transports.tcp());
+        return new FabricSelectorProvider(preferred).openServerSocketChannel();
+    }
+
+    private static InetSocketAddress port(int number) {
+        return new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), number);
+    }
+
+    private static String whyNotFaster(ServerSocketChannel listener) throws Exception {
+        try (var _ = SocketChannel.open(listener.getLocalAddress());
+                var accepted = listener.accept()) {
+            return Connections.of(accepted).whyNotFaster();
+        }
+    }
+
+    private static int portOf(ServerSocketChannel listener) throws Exception {
+        return ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    }
+
+    @Test
+    void shouldTakeAPortThatServesAllWhereTheSystemChooses() throws Exception {
+        var free = new Busy(Errno.EADDRINUSE);
+        try (var listener = listener(free, busy.refusing(3))) {
+            listener.setOption(StandardSocketOptions.SO_RCVBUF, 50_000);
+            var size = listener.getOption(StandardSocketOptions.SO_RCVBUF);
+
+            listener.bind(port(0));
+
+            assertThat(busy.asked).hasSize(4).last().isEqualTo(portOf(listener));
+            assertThat(busy.open).containsExactly(portOf(listener));
+            assertThat(free.open).containsExactly(portOf(listener));
+            assertThat(listener.getOption(StandardSocketOptions.SO_RCVBUF)).isEqualTo(size);
+            assertThat(whyNotFaster(listener))
+                    .isEqualTo(
+                            "busy: the client did not come by it; busy: the client did not come by it");
+        }
+        assertThat(busy.open).isEmpty();
+        assertThat(free.open).isEmpty();
+    }
+
+    @Test
+    void shouldGoWithoutATransportThatNoPortServes() throws Exception {
+        try (var listener = listener(busy.refusing(Integer.MAX_VALUE)).bind(port(0))) {
+            assertThat(busy.asked).hasSize(MOST).last().isEqualTo(portOf(listener));
+            assertThat(whyNotFaster(listener)).isEqualTo("busy: no port " + MOST);
+        }
+    }
+
+    @Test
+    void shouldKeepThePortThatTheProgramNames() throws Exception {
+        int named;
+        try (var before = listener().bind(port(0))) {
+            named = portOf(before);
+        }
+        try (var listener = listener(busy.refusing(1)).bind(port(named))) {
+            assertThat(busy.asked).containsExactly(named);
+            assertThat(whyNotFaster(listener)).isEqualTo("busy: no port 1");
+        }
+    }
+
+    @Test
+    void shouldKeepThePortWhereAnotherWouldNotHelp() throws Exception {
+        var broken = new Busy(Errno.ENODEV).refusing(1);
+        try (var listener = listener(broken).bind(port(0))) {
+            assertThat(broken.asked).containsExactly(portOf(listener));
+            assertThat(whyNotFaster(listener)).isEqualTo("busy: no port 1");
+        }
+    }
+}

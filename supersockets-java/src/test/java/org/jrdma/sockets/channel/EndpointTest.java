@@ -1,0 +1,42 @@
+package org.jrdma.sockets.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.channels.SocketChannel;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.sockets.Tasks;
+import org.jrdma.sockets.internal.SocketCalls;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class EndpointTest {
+
+    @Test
+    void shouldEndItsDescriptorAlthoughASelectorEndsWhileTheCloseWaits() throws Exception {
+        var descriptor = SocketCalls.socket(SocketCalls.AF_INET, SocketCalls.SOCK_STREAM, 0);
+        var epoll = Linux.epollCreate();
+        try (var channel = SocketChannel.open()) {
+            var endpoint = new Endpoint(channel, descriptor);
+            var registration = new Registration(epoll, 1, () -> {});
+            endpoint.listen(registration, Linux.EPOLLIN);
+            assertThat(endpoint.enter()).isTrue();
+            var closing =
+                    Tasks.start(
+                                    () -> {
+                                        endpoint.close();
+                                        return true;
+                                    })
+                            .awaitWaiting();
+
+            endpoint.listen(registration, 0);
+            SocketCalls.close(epoll);
+            endpoint.leave();
+
+            assertThat(closing.get()).isTrue();
+            assertThat(SocketCalls.close(descriptor)).isEqualTo(-Errno.EBADF);
+            assertThat(endpoint.enter()).isFalse();
+        }
+    }
+}

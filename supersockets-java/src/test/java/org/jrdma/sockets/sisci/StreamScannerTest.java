@@ -1,0 +1,64 @@
+package org.jrdma.sockets.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class StreamScannerTest {
+
+    private static final long SOON_NANOS = 100_000_000; // half of a rest
+    private static final int ATTEMPTS = 20;
+
+    private final LinkedBlockingQueue<Long> looks = new LinkedBlockingQueue<>();
+    private final StreamScanner scanner = new StreamScanner(() -> looks.add(System.nanoTime()));
+
+    @BeforeEach
+    void start() {
+        scanner.start();
+    }
+
+    @Test
+    void shouldHardlyLookWhileNobodyGoesToSleep() throws InterruptedException {
+        Thread.sleep(1_000);
+
+        assertThat(looks.size()).isBetween(1, 6);
+    }
+
+    /** A busy machine may delay one of them, but not each. */
+    @Test
+    void shouldLookTwiceSoonAfterSomebodyHasGoneToSleep() throws InterruptedException {
+        var soon = 0;
+        for (var i = 0; i < ATTEMPTS && soon == 0; i++) {
+            looks.clear();
+            looks.take();
+            var start = System.nanoTime();
+            scanner.scanSoon();
+            looks.take();
+            if (looks.take() - start < SOON_NANOS) {
+                soon++;
+            }
+        }
+
+        assertThat(soon).isPositive();
+    }
+
+    @Test
+    void shouldGoOnAfterALookThatFailed() throws InterruptedException {
+        var calls = new CountDownLatch(2);
+        new StreamScanner(
+                        () -> {
+                            calls.countDown();
+                            if (calls.getCount() != 0) {
+                                throw new IllegalStateException("for a test");
+                            }
+                        })
+                .start();
+
+        calls.await();
+    }
+}
