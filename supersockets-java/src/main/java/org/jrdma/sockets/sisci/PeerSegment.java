@@ -7,8 +7,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.Sequence;
-import org.jrdma.sisci.SequenceStatus;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SequenceStatus;
+import org.jrdma.sisci.model.SisciException;
 
 /**
  * The peer's segment while this end can store into it; see {@link StreamLayout}.

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jrdma.sisci.DataInterrupt;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
-import org.jrdma.sisci.SisciException;
+import org.jrdma.sisci.model.SisciException;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.internal.NetworkNamespace;
 import org.slf4j.Logger;
