@@ -108,7 +108,7 @@ public abstract class FabricProgram implements Callable<Integer> {
     private Fabric fabric;
 
     @Option(names = "--help", usageHelp = true, description = "show this text")
-    private boolean help;
+    boolean help;
 
     private Boolean usesSoftware;
 

@@ -17,12 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ExampleFailureTest {
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                SimpleRdmaWrite.class,
-                UdMulticast.class,
-                Atomics.class
-            })
+    @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
     void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
@@ -35,12 +30,7 @@ class ExampleFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                SimpleRdmaWrite.class,
-                UdMulticast.class,
-                Atomics.class
-            })
+    @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
     void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
         // Found before the system's own, and no library.
@@ -57,12 +47,7 @@ class ExampleFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                SimpleRdmaWrite.class,
-                UdMulticast.class,
-                Atomics.class
-            })
+    @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
     void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "--help")) {
             assertThat(program.await()).isZero();
@@ -71,12 +56,7 @@ class ExampleFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                SimpleRdmaWrite.class,
-                UdMulticast.class,
-                Atomics.class
-            })
+    @ValueSource(classes = {SimpleRdmaWrite.class, UdMulticast.class, Atomics.class})
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(2);

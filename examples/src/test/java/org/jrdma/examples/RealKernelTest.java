@@ -106,4 +106,5 @@ class RealKernelTest {
                 assertThat(writer.output()).contains("wrote \"Saluton, mondo\"");
             }
         }
-    }}
+    }
+}

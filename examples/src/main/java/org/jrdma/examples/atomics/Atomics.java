@@ -1,13 +1,13 @@
 package org.jrdma.examples.atomics;
 
-import module org.jrdma.verbs;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.Access.REMOTE_ATOMIC;
 import static org.jrdma.verbs.Access.REMOTE_READ;
 import static org.jrdma.verbs.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import module org.jrdma.verbs;
 
 import java.io.IOException;
 import org.jrdma.examples.FabricProgram;
@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
  * ./jrdma example atomics owner       # on another host, or in another terminal
  * </pre>
  */
-@Command(name = "atomics", description = "Two processes count in one memory, with and without a lock")
+@Command(name = "atomics", description = "Two processes count in one memory, with and without lock")
 public final class Atomics extends FabricProgram {
 
     // Offsets of the counters and of the lock. Atomics need addresses that are multiples of 8.

@@ -5,7 +5,6 @@ import module org.jrdma.sisci;
 import java.io.IOException;
 import org.jrdma.examples.FabricProgram;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
@@ -84,7 +83,7 @@ public final class TransferByDma extends FabricProgram {
             bytes.segment().fill((byte) 0);
             queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), TIMEOUT);
             var last = BYTES - Long.BYTES;
-            IO.println(bytes.getLong(last) == last ? "pulled them back" : "pulled other bytes back");
+            IO.println(bytes.getLong(last) == last ? "pulled them back" : "pulled back others");
 
             memory.putLongRelease(ARRIVED, 1);
             memory.flush();

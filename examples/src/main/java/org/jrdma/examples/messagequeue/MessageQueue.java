@@ -1,8 +1,8 @@
 package org.jrdma.examples.messagequeue;
 
-import module org.jrdma.sisci;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import module org.jrdma.sisci;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -19,16 +19,14 @@ import picocli.CommandLine.Parameters;
  * ./jrdma example message-queue 4       # on another node: sends to node 4
  * </pre>
  */
-@Command(
-        name = "message-queue",
-        description = "Messages through a ring in shared memory (SISCI)")
+@Command(name = "message-queue", description = "Messages through a ring in shared memory (SISCI)")
 public final class MessageQueue extends FabricProgram {
 
     private static final int SEGMENT = 4006;
     private static final int CAPACITY = 64 << 10;
     private static final int BYTES = 64;
 
-    @Option(names = "-n", paramLabel = "COUNT", description = "messages (default: ${DEFAULT-VALUE})")
+    @Option(names = "-n", paramLabel = "COUNT", description = "messages (${DEFAULT-VALUE})")
     private int count = 1000;
 
     @Parameters(arity = "0..1", paramLabel = "NODE", description = "the node to send to")

@@ -16,9 +16,7 @@ import picocli.CommandLine.Parameters;
  * ./jrdma example reflective-memory 'Hello'       # stores the text
  * </pre>
  */
-@Command(
-        name = "reflective-memory",
-        description = "One store reaches all nodes of a group (SISCI)")
+@Command(name = "reflective-memory", description = "One store reaches all nodes of a group (SISCI)")
 public final class ReflectiveMemory extends FabricProgram {
 
     private static final int GROUP = 1;

@@ -1,8 +1,8 @@
 package org.jrdma.examples.remoteinterrupt;
 
-import module org.jrdma.sisci;
-
 import static java.nio.charset.StandardCharsets.UTF_8;
+
+import module org.jrdma.sisci;
 
 import java.io.IOException;
 import org.jrdma.examples.FabricProgram;
@@ -26,7 +26,7 @@ public final class TriggerInterrupt extends FabricProgram {
     private static final int PLAIN = 41;
     private static final int WITH_DATA = 42;
 
-    @Option(names = "-n", paramLabel = "COUNT", description = "triggers (default: ${DEFAULT-VALUE})")
+    @Option(names = "-n", paramLabel = "COUNT", description = "triggers (${DEFAULT-VALUE})")
     private int count = 1000;
 
     @Parameters(arity = "0..1", paramLabel = "NODE", description = "the node to interrupt")

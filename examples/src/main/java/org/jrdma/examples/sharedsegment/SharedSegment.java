@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
  *
  * <pre>
  * ./jrdma example shared-segment         # prints the id of its node
- * ./jrdma example shared-segment 4       # on another node: stores the text into the memory of node 4
+ * ./jrdma example shared-segment 4       # on another node: stores a text into the memory of node 4
  * </pre>
  */
 @Command(

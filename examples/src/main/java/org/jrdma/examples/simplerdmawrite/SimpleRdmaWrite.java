@@ -1,11 +1,11 @@
 package org.jrdma.examples.simplerdmawrite;
 
-import module org.jrdma.verbs;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import module org.jrdma.verbs;
 
 import java.io.IOException;
 import org.jrdma.examples.FabricProgram;

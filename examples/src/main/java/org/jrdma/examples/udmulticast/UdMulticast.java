@@ -1,9 +1,9 @@
 package org.jrdma.examples.udmulticast;
 
-import module org.jrdma.verbs;
-
 import static org.jrdma.verbs.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.datagrams;
+
+import module org.jrdma.verbs;
 
 import java.io.IOException;
 import java.net.InetAddress;

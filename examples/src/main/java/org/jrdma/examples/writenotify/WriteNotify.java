@@ -1,9 +1,9 @@
 package org.jrdma.examples.writenotify;
 
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
 import module java.base;
 import module org.jrdma.verbs;
-
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import org.jrdma.examples.FabricProgram;
 import picocli.CommandLine.Command;
@@ -60,9 +60,9 @@ public final class WriteNotify extends FabricProgram {
                 var domain = device.newProtectionDomain();
                 var memory =
                         domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE).region(TEXT + 1);
-                var completions = device.newCompletionDispatcher(16)) {
+                var poller = device.newCompletionDispatcher(16)) {
             var options =
-                    ConnectionOptions.of(reliable(completions))
+                    ConnectionOptions.of(reliable(poller))
                             .privateData(memory.remote().toBytes()) // where the client can write
                             // The client may write at once, so this receive is posted before.
                             .prepared(qp -> received.set(qp.receive(memory.slice(TEXT, 1))));
@@ -89,9 +89,9 @@ public final class WriteNotify extends FabricProgram {
                 var device = verbs().open(route.deviceName());
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(Access.LOCAL_WRITE).region(TEXT + 1);
-                var completions = device.newCompletionDispatcher(16);
+                var poller = device.newCompletionDispatcher(16);
                 var connection =
-                        route.connect(domain, ConnectionOptions.of(reliable(completions)), TIMEOUT)) {
+                        route.connect(domain, ConnectionOptions.of(reliable(poller)), TIMEOUT)) {
             var named = Arrays.copyOf(connection.privateData().bytes(), RemoteMemory.BYTES);
             var remote = RemoteMemory.from(ByteBuffer.wrap(named));
             if (remote.length() != memory.length()) {

@@ -86,7 +86,8 @@ class SisciNodesTest {
     void shouldInterruptAnotherNode() throws Exception {
         try (var woken = node(4, EXAMPLES + "remoteinterrupt.TriggerInterrupt")) {
             woken.awaitOutput("waiting on node 4");
-            try (var other = node(8, EXAMPLES + "remoteinterrupt.TriggerInterrupt", "-n", "100", "4")) {
+            try (var other =
+                    node(8, EXAMPLES + "remoteinterrupt.TriggerInterrupt", "-n", "100", "4")) {
                 assertSucceeds(other);
                 assertSucceeds(woken);
                 assertThat(woken.output())

@@ -2,6 +2,7 @@ package org.jrdma.interop;
 
 import org.jrdma.examples.FabricProgram;
 import picocli.CommandLine;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * A program that mirrors a C tool of rdma-core: same options, same data on the network, and, where
@@ -13,8 +14,16 @@ public abstract class InteropProgram extends FabricProgram {
     @Override
     protected CommandLine commandLine() {
         return super.commandLine()
-                .registerConverter(int.class, Integer::decode)
-                .registerConverter(Integer.class, Integer::decode);
+                .registerConverter(int.class, InteropProgram::number)
+                .registerConverter(Integer.class, InteropProgram::number);
+    }
+
+    private static int number(String text) {
+        try {
+            return Integer.decode(text);
+        } catch (NumberFormatException e) {
+            throw new TypeConversionException("\"%s\" is not a number".formatted(text));
+        }
     }
 
     /** Rejects the value of an option that is outside of a range. */

@@ -22,8 +22,10 @@ class ExampleListTest {
     record Entry(String name, String module, String className, String description) {
 
         Path source() {
-            var path = "%s/src/main/java/org/jrdma/%s/%s.java";
-            return ROOT.resolve(path.formatted(module, packageName(), className.replace('.', '/')));
+            return ROOT.resolve(module)
+                    .resolve("src/main/java/org/jrdma")
+                    .resolve(packageName())
+                    .resolve(className.replace('.', '/') + ".java");
         }
 
         String packageName() {

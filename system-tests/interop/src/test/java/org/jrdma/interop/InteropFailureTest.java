@@ -27,9 +27,7 @@ class InteropFailureTest {
     void shouldAskWhatToConnectTo() throws Exception {
         try (var program = Programs.example(Rping.class, "-c")) {
             assertThat(program.await()).isEqualTo(2);
-            assertThat(program.output())
-                    .startsWith("-c: connect to what")
-                    .contains("Try '--help'");
+            assertThat(program.output()).startsWith("-c: connect to what").contains("Try '--help'");
         }
     }
 
@@ -107,13 +105,22 @@ class InteropFailureTest {
                 SrqPingPong.class,
                 XsrqPingPong.class,
                 DevInfo.class,
-                RdmaClient.class,
                 RdmaServer.class
             })
     void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output()).contains("-x", "Try '--help'").hasLineCount(2);
+        }
+    }
+
+    @Test
+    void shouldAskForTheServerBeforeAnythingElse() throws Exception {
+        try (var program = Programs.example(RdmaClient.class, "-x")) {
+            assertThat(program.await()).isEqualTo(2);
+            assertThat(program.output())
+                    .contains("Missing required option: '-s=ADDRESS'", "Try '--help'")
+                    .hasLineCount(2);
         }
     }
 }

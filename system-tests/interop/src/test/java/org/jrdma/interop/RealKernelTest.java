@@ -413,4 +413,5 @@ class RealKernelTest {
         return c.contains(unnamed)
                 ? java.replaceAll("SUPPORT_FLUSH\\n\\s*SUPPORT_ATOMIC_WRITE", unnamed)
                 : java;
-    }}
+    }
+}

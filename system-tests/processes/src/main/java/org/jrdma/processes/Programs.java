@@ -36,7 +36,8 @@ public final class Programs {
     }
 
     /** An example, with more in its environment. */
-    public static Program example(Map<String, String> environment, Class<?> example, String... arguments)
+    public static Program example(
+            Map<String, String> environment, Class<?> example, String... arguments)
             throws IOException {
         return example(environment, List.of(), example.getName(), arguments);
     }

@@ -67,7 +67,7 @@ public final class Mckey extends EventProgram {
     }
 
     @Option(names = "-p", paramLabel = "NUMBER", description = "the port space, as in C")
-    private void portSpace(int number) {
+    void portSpace(int number) {
         portSpace = portSpaceOf(number);
     }
 
@@ -151,8 +151,7 @@ public final class Mckey extends EventProgram {
 
     private void join(Identifier identifier) throws IOException {
         identifier.joinMulticast(
-                groupAddress(),
-                sendOnly ? MulticastRole.SENDER : MulticastRole.FULL_MEMBER);
+                groupAddress(), sendOnly ? MulticastRole.SENDER : MulticastRole.FULL_MEMBER);
     }
 
     /** A queue pair that is in the group, or sends to the group. */

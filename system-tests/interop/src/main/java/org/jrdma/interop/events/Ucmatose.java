@@ -136,8 +136,7 @@ public final class Ucmatose extends EventProgram {
                 identifier.typeOfService(typeOfService);
             }
             if (!bind.isEmpty()) {
-                identifier.resolveAddress(
-                        listenAddress(0), address(server, port), RESOLVE_TIMEOUT);
+                identifier.resolveAddress(listenAddress(0), address(server, port), RESOLVE_TIMEOUT);
             } else {
                 identifier.resolveAddress(address(server, port), RESOLVE_TIMEOUT);
             }

@@ -69,7 +69,7 @@ public final class Udaddy extends EventProgram {
     }
 
     @Option(names = "-p", paramLabel = "NUMBER", description = "the port space, as in C")
-    private void portSpace(int number) {
+    void portSpace(int number) {
         portSpace = portSpaceOf(number);
     }
 
@@ -121,8 +121,7 @@ public final class Udaddy extends EventProgram {
                 identifier.typeOfService(typeOfService);
             }
             if (!bind.isEmpty()) {
-                identifier.resolveAddress(
-                        listenAddress(0), address(server, PORT), RESOLVE_TIMEOUT);
+                identifier.resolveAddress(listenAddress(0), address(server, PORT), RESOLVE_TIMEOUT);
             } else {
                 identifier.resolveAddress(address(server, PORT), RESOLVE_TIMEOUT);
             }

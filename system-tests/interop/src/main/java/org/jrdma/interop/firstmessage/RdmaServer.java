@@ -42,10 +42,7 @@ public final class RdmaServer extends InteropProgram {
 
     @Override
     protected void run() throws IOException {
-        var here =
-                address.isEmpty()
-                        ? LookUp.at(port)
-                        : LookUp.at(address, port);
+        var here = address.isEmpty() ? LookUp.at(port) : LookUp.at(address, port);
         var info = connectionManager().lookUp(here, STEP_TIMEOUT).getFirst();
         try (var listener = connectionManager().listen(info, 1)) {
             IO.println("waiting at " + describe(listener.localAddress()));

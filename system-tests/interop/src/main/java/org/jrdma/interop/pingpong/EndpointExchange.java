@@ -54,11 +54,7 @@ final class EndpointExchange {
     static Endpoint exchange(
             PingPongProgram options, Endpoint own, Preparation<Endpoint> preparation)
             throws IOException {
-        return exchange(
-                        options,
-                        List.of(own),
-                        1,
-                        peers -> preparation.prepareFor(peers.getFirst()))
+        return exchange(options, List.of(own), 1, peers -> preparation.prepareFor(peers.getFirst()))
                 .getFirst();
     }
 
@@ -78,7 +74,9 @@ final class EndpointExchange {
         own.forEach(endpoint -> IO.println(describe("local address: ", endpoint)));
         var isServer = options.isServer();
         try (var socket =
-                isServer ? accept(options.port) : FabricProgram.connect(options.host, options.port)) {
+                isServer
+                        ? accept(options.port)
+                        : FabricProgram.connect(options.host, options.port)) {
             configure(socket);
             if (!isServer) {
                 socket.getOutputStream().write(toMessages(own, count));

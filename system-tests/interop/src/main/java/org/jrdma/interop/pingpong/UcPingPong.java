@@ -51,8 +51,7 @@ public final class UcPingPong extends LoopProgram {
                     queuePair.endpoint(),
                     peer -> {
                         queuePair.connect(
-                                peer,
-                                new ConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel));
+                                peer, new ConnectOptions().pathMtu(mtu).serviceLevel(serviceLevel));
                         loop.postReceives();
                     });
             loop.run(Map.of(queuePair.number(), send));

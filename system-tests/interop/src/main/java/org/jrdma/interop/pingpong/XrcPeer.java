@@ -20,7 +20,9 @@ record XrcPeer(int receiver, Endpoint sender, int receiveQueue) {
 
     private static final int HEX = 16;
 
-    /** The endpoint of the queue pair that receives. It never sends, so any sequence number will do. */
+    /**
+     * The endpoint of the queue pair that receives. It never sends, so any sequence number will do.
+     */
     Endpoint receiverEndpoint() {
         return new Endpoint(sender.lid(), receiver, sender.packetSequence(), sender.gid());
     }

@@ -238,7 +238,8 @@ public final class XsrqPingPong extends PingPongProgram {
                 return i;
             }
         }
-        throw new IOException("A message arrived at the unknown queue pair %06x.".formatted(receiver));
+        throw new IOException(
+                "A message arrived at the unknown queue pair %06x.".formatted(receiver));
     }
 
     /** No side leaves while another side may still send to it. */

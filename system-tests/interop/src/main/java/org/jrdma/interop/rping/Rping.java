@@ -83,7 +83,10 @@ public final class Rping extends InteropProgram {
     @Option(names = "-C", paramLabel = "COUNT", description = "how many pings (0: no limit)")
     private int count;
 
-    @Option(names = "-S", paramLabel = "BYTES", description = "size, on both sides (${DEFAULT-VALUE})")
+    @Option(
+            names = "-S",
+            paramLabel = "BYTES",
+            description = "size, on both sides (${DEFAULT-VALUE})")
     private int size = 64;
 
     @Option(names = "-v", description = "print the pings")
@@ -96,7 +99,7 @@ public final class Rping extends InteropProgram {
     private boolean debugs;
 
     @Option(names = "-q", description = "ignored: the queue pair is always the program's own")
-    private boolean ownQueuePair;
+    boolean ownQueuePair;
 
     static void main(String... arguments) {
         new Rping().execute(arguments);
@@ -188,7 +191,9 @@ public final class Rping extends InteropProgram {
         next.set(queuePair.receive(buffers.received.slice()));
         queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
         next.get().await(STEP_TIMEOUT);
-        queuePair.write(buffers.data.slice(0, text.byteSize()), buffers.named()).await(STEP_TIMEOUT);
+        queuePair
+                .write(buffers.data.slice(0, text.byteSize()), buffers.named())
+                .await(STEP_TIMEOUT);
         next.set(queuePair.receive(buffers.received.slice()));
         queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
     }
@@ -233,13 +238,14 @@ public final class Rping extends InteropProgram {
             return connectionManager().resolve(server, STEP_TIMEOUT);
         }
         var from = new InetSocketAddress(source, 0);
-        return connectionManager().resolve(
-                new AddressInfo(
-                        QueuePairType.RELIABLE_CONNECTION,
-                        PortSpace.TCP,
-                        Optional.of(from),
-                        Optional.of(server)),
-                STEP_TIMEOUT);
+        return connectionManager()
+                .resolve(
+                        new AddressInfo(
+                                QueuePairType.RELIABLE_CONNECTION,
+                                PortSpace.TCP,
+                                Optional.of(from),
+                                Optional.of(server)),
+                        STEP_TIMEOUT);
     }
 
     /** Names memory to the server, and waits until the server has read or written it. */
