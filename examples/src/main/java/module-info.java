@@ -1,5 +1,10 @@
-/** Programs to read from top to bottom, and to start with {@code ./jrdma example}. */
-module org.jrdma.examples {
-    requires org.jrdma.verbs;
-    requires org.jrdma.sisci;
+/** Programs to read from top to bottom, and to run with {@code ./jrdma example}. */
+@SuppressWarnings("module") // org.jrdma.interop is compiled after this module
+open module org.jrdma.examples {
+    requires transitive info.picocli;
+    requires transitive org.jrdma.sisci;
+    requires transitive org.jrdma.verbs;
+
+    exports org.jrdma.examples to
+            org.jrdma.interop;
 }

@@ -155,7 +155,8 @@ class PackagedTest {
     @ParameterizedTest
     @CsvSource({
         "demo, examples",
-        "example rc-pingpong, examples",
+        "example atomics, examples",
+        "example rc-pingpong, system-tests/interop",
         "devices, cli",
         "doctor, cli",
         "net, cli",
@@ -196,6 +197,8 @@ class PackagedTest {
         assertThat(maven.toFile().setExecutable(true)).isTrue();
         Files.createFile(folder.resolve("pom.xml"));
         Files.copy(Path.of("..", "jrdma"), folder.resolve("jrdma"), COPY_ATTRIBUTES);
+        var examples = Files.createDirectory(folder.resolve("examples"));
+        Files.copy(Path.of("../examples/examples.tsv"), examples.resolve("examples.tsv"));
         return folder;
     }
 

@@ -2,6 +2,7 @@ package org.jrdma.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.jrdma.processes.Programs;
 import org.junit.jupiter.api.Test;
 
 class LauncherTest {

@@ -18,7 +18,7 @@ import org.testcontainers.containers.Network;
  */
 class SisciNodesTest {
 
-    private static final String EXAMPLES = "org.jrdma.examples/org.jrdma.examples.sisci.";
+    private static final String EXAMPLES = "org.jrdma.examples/org.jrdma.examples.";
     private static final String OWNER = SegmentOwner.class.getName();
     private static final String USER = SegmentUser.class.getName();
     private static final String CABLE = Cable.class.getName();
@@ -71,9 +71,9 @@ class SisciNodesTest {
 
     @Test
     void shouldStoreIntoTheMemoryOfAnotherNode() throws Exception {
-        try (var owner = node(4, EXAMPLES + "SharedSegment")) {
+        try (var owner = node(4, EXAMPLES + "sharedsegment.SharedSegment")) {
             owner.awaitOutput("waiting on node 4");
-            try (var other = node(8, EXAMPLES + "SharedSegment", "4")) {
+            try (var other = node(8, EXAMPLES + "sharedsegment.SharedSegment", "4")) {
                 assertSucceeds(other);
                 assertSucceeds(owner);
                 assertThat(owner.output()).contains("found \"Saluton, mondo\"");
@@ -84,9 +84,10 @@ class SisciNodesTest {
 
     @Test
     void shouldInterruptAnotherNode() throws Exception {
-        try (var woken = node(4, EXAMPLES + "TriggerInterrupt")) {
+        try (var woken = node(4, EXAMPLES + "remoteinterrupt.TriggerInterrupt")) {
             woken.awaitOutput("waiting on node 4");
-            try (var other = node(8, EXAMPLES + "TriggerInterrupt", "-n", "100", "4")) {
+            try (var other =
+                    node(8, EXAMPLES + "remoteinterrupt.TriggerInterrupt", "-n", "100", "4")) {
                 assertSucceeds(other);
                 assertSucceeds(woken);
                 assertThat(woken.output())

@@ -11,9 +11,11 @@ import org.testcontainers.containers.Network;
 /** Hosts that find each other by name, and exchange RDMA over a network of their own. */
 class SoftwareFabricHostsTest {
 
-    private static final String RPING = "rping.Rping";
-    private static final String SIMPLE_RDMA_WRITE = "simplerdmawrite.SimpleRdmaWrite";
-    private static final String WRITE_NOTIFY = "writenotify.WriteNotify";
+    private static final String RPING = "org.jrdma.interop/org.jrdma.interop.rping.Rping";
+    private static final String SIMPLE_RDMA_WRITE =
+            "org.jrdma.examples/org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite";
+    private static final String WRITE_NOTIFY =
+            "org.jrdma.examples/org.jrdma.examples.writenotify.WriteNotify";
 
     private Network network;
 
@@ -50,7 +52,7 @@ class SoftwareFabricHostsTest {
 
     @Test
     void shouldServeSeveralHostsAtATime() throws Exception {
-        try (var server = host("storage", WRITE_NOTIFY, "-s", "-n", "3")) {
+        try (var server = host("storage", WRITE_NOTIFY, "-n", "3")) {
             server.awaitOutput("waiting at");
             try (var first = writer("first");
                     var second = writer("second");
@@ -66,7 +68,7 @@ class SoftwareFabricHostsTest {
     }
 
     private Host writer(String name) {
-        return host(name, WRITE_NOTIFY, "-c", "-a", "storage", "-n", "20");
+        return host(name, WRITE_NOTIFY, "-n", "20", "storage");
     }
 
     @Test
@@ -124,7 +126,6 @@ class SoftwareFabricHostsTest {
     }
 
     private Host host(String name, String program, String... arguments) {
-        return Host.running(
-                network, name, "org.jrdma.examples/org.jrdma.examples." + program, arguments);
+        return Host.running(network, name, program, arguments);
     }
 }

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Other programs of rdma-core's that connect by address and port, on rxe1, with those of the
- * examples on the software fabric at the other end.
+ * Other programs of rdma-core that connect by address and port, on rxe1, with the interop programs
+ * on the software fabric at the other end.
  */
 class ConnectionProgramsTest {
 

@@ -11,7 +11,7 @@ import org.jrdma.verbs.model.Mtu;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The ping-pongs of rdma-core on rxe1, unmodified, and those of the examples on this side. */
+/** The ping-pongs of rdma-core on rxe1, unmodified, and the interop programs on this side. */
 class PingPongTest {
 
     private static final int PORT = 18515;
@@ -88,7 +88,7 @@ class PingPongTest {
         }
     }
 
-    /** As the C program at the other end, or as the example at this one. */
+    /** As the C program at the other end, or as the interop program at this one. */
     private static Program start(
             boolean isC, String transport, Family family, List<String> options, List<String> host)
             throws IOException {

@@ -1,0 +1,344 @@
+package org.jrdma.examples;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.BindException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * A command-line program that uses the machine's RDMA or SISCI library, or the software fabric on a
+ * machine without a device.
+ *
+ * <p>Everything that the examples share, and that is not about RDMA: exit codes, the choice of the
+ * library, a TCP connection to the other side, and waiting for memory to change.
+ */
+public abstract class FabricProgram implements Callable<Integer> {
+
+    /** No timeout. */
+    public static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
+
+    /** How long one side of an example waits for the other. */
+    public static final Duration TIMEOUT = Duration.ofMinutes(2);
+
+    private static final int SPINS = 1_000;
+    private static final long PAUSE_NANOS = 50_000;
+
+    /** The options that choose an RDMA device, its port, and its address. */
+    public static final class DeviceOptions {
+
+        @Option(
+                names = {"-d", "--ib-dev"},
+                paramLabel = "DEVICE",
+                description = "RDMA device (default: the first)")
+        public String name = "";
+
+        @Option(
+                names = {"-i", "--ib-port"},
+                paramLabel = "PORT",
+                description = "its port (default: ${DEFAULT-VALUE})")
+        public int port = 1;
+
+        @Option(
+                names = {"-g", "--gid-idx"},
+                paramLabel = "INDEX",
+                description = "index of the GID to send from (default: on RoCE the best)")
+        public Integer gidIndex;
+
+        /** Opens the device. */
+        public Device open(Verbs verbs) throws IOException {
+            return name.isEmpty() ? verbs.openFirst() : verbs.open(name);
+        }
+
+        /** Adds the port and the address to the options of a queue pair. */
+        public <Q extends QueuePair> QueuePairOptions<Q> applyTo(QueuePairOptions<Q> options) {
+            var onPort = options.port(port);
+            return gidIndex == null ? onPort : onPort.gidIndex(gidIndex);
+        }
+    }
+
+    /** A condition whose check can fail. */
+    @FunctionalInterface
+    public interface Condition {
+        /** Whether the condition holds now. */
+        boolean holds() throws IOException;
+    }
+
+    private enum Fabric {
+        SYSTEM,
+        SOFTWARE
+    }
+
+    @Option(
+            names = {"-f", "--fabric"},
+            paramLabel = "FABRIC",
+            defaultValue = "${sys:jrdma.fabric}",
+            description = "system or software (default: software if the machine has no device)")
+    private Fabric fabric;
+
+    @Option(names = "--help", usageHelp = true, description = "show this text")
+    boolean help;
+
+    private Boolean usesSoftware;
+
+    /** What the program does, after the command line was parsed. */
+    protected abstract void run() throws IOException, InterruptedException;
+
+    @Override
+    public final Integer call() throws IOException, InterruptedException {
+        run();
+        return CommandLine.ExitCode.OK;
+    }
+
+    /**
+     * Parses the command line, runs the program, and ends the JVM: with 0 after a success, 1 after
+     * a failure, and 2 if the command line is wrong.
+     */
+    protected final void execute(String... arguments) {
+        Locale.setDefault(Locale.ROOT); // numbers look the same in every country
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** The command line of this program. */
+    protected CommandLine commandLine() {
+        var commandLine =
+                new CommandLine(this)
+                        .setCaseInsensitiveEnumValuesAllowed(true)
+                        .setParameterExceptionHandler((e, _) -> {
+                            System.err.println(e.getMessage());
+                            System.err.println("Try '--help' for a list of options.");
+                            return CommandLine.ExitCode.USAGE;
+                        })
+                        .setExecutionExceptionHandler((e, _, _) -> {
+                            if (e instanceof IOException || e instanceof IllegalArgumentException) {
+                                System.err.println(e.getMessage()); // contains the remedy
+                                return CommandLine.ExitCode.SOFTWARE;
+                            }
+                            throw e;
+                        });
+        commandLine.getCommandSpec().usageMessage().synopsisHeading("usage: ");
+        return commandLine;
+    }
+
+    /** An error in the command line, to be thrown by {@link #run}. */
+    protected final ParameterException usageError(String message) {
+        return new ParameterException(new CommandLine(this), message);
+    }
+
+    /** The machine's libibverbs or the software fabric. */
+    protected final Verbs verbs() throws IOException {
+        return choosesSoftware(FabricProgram::hasRdmaDevice, "RDMA device")
+                ? Verbs.software()
+                : Verbs.system();
+    }
+
+    /** The machine's librdmacm or the software fabric; it has the devices of {@link #verbs()}. */
+    protected final ConnectionManager connectionManager() throws IOException {
+        return choosesSoftware(FabricProgram::hasRdmaDevice, "RDMA device")
+                ? ConnectionManager.software()
+                : ConnectionManager.system();
+    }
+
+    /** The machine's libsisci or the software fabric. */
+    protected final Sisci sisci() throws IOException {
+        return choosesSoftware(FabricProgram::hasSisci, "libsisci")
+                ? Sisci.software()
+                : Sisci.system();
+    }
+
+    /** Decides on the first call, and tells the user if the choice is the software fabric. */
+    private boolean choosesSoftware(Condition hardware, String what) throws IOException {
+        if (usesSoftware == null) {
+            var reason = fabric == null ? "as this machine has no " + what : "as it was told to";
+            usesSoftware = fabric == null ? !hardware.holds() : fabric == Fabric.SOFTWARE;
+            if (usesSoftware) {
+                IO.println("This runs on the software fabric, " + reason + ".");
+            }
+        }
+        return usesSoftware;
+    }
+
+    private static boolean hasRdmaDevice() throws IOException {
+        try {
+            return !Verbs.system().devices().isEmpty();
+        } catch (LibraryNotFoundException e) {
+            if (Files.exists(Path.of("/sys/class/infiniband"))) {
+                throw e; // the kernel has RDMA devices, so the missing library is the problem
+            }
+            return false;
+        }
+    }
+
+    private static boolean hasSisci() throws IOException {
+        try {
+            Sisci.system();
+            return true;
+        } catch (LibraryNotFoundException e) {
+            if (Files.exists(Path.of("/opt/DIS"))) {
+                throw e; // Dolphin's software is installed, so its library is the problem
+            }
+            return false;
+        }
+    }
+
+    /**
+     * The address of a listener as text. A listener at the wildcard address can be reached at each
+     * RDMA device of this machine.
+     */
+    protected final String describe(InetSocketAddress listener) throws IOException {
+        var place = "port " + listener.getPort() + " of ";
+        if (!listener.getAddress().isAnyLocalAddress()) {
+            return place + listener.getAddress().getHostAddress();
+        }
+        var addresses = new ArrayList<String>();
+        for (var description : verbs().devices()) {
+            try (var device = verbs().open(description.name())) {
+                var gids = new ArrayList<GidEntry>();
+                for (var port = 1; port <= device.attributes().ports(); port++) {
+                    gids.addAll(device.gids(port));
+                }
+                // The GIDs of RoCE contain IP addresses; iWARP has only the network interface.
+                var ofGids = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
+                (ofGids.isEmpty() ? gids.stream().flatMap(FabricProgram::ipv4) : ofGids.stream())
+                        .distinct()
+                        .map(InetAddress::getHostAddress)
+                        .forEach(ip -> addresses.add("%s (%s)".formatted(ip, device.name())));
+            }
+        }
+        return place + String.join(", ", addresses);
+    }
+
+    private static Stream<InetAddress> ipv4(GidEntry gid) {
+        try {
+            var netDevice = NetworkInterface.getByName(gid.netDevice());
+            return netDevice == null
+                    ? Stream.empty()
+                    : netDevice.inetAddresses().filter(Inet4Address.class::isInstance);
+        } catch (SocketException _) {
+            return Stream.empty();
+        }
+    }
+
+    /** Listens on a TCP port; 0 is any free port. */
+    public static ServerSocket listen(int port) throws IOException {
+        try {
+            return new ServerSocket(port);
+        } catch (BindException e) {
+            throw new IOException(
+                    "Cannot listen on port %d: %s. Choose another port with -p."
+                            .formatted(port, e.getMessage()),
+                    e);
+        }
+    }
+
+    /** Connects to a TCP port. */
+    public static Socket connect(String host, int port) throws IOException {
+        var address = new InetSocketAddress(host, port);
+        if (address.isUnresolved()) {
+            throw new IOException("There is no host named " + host + ".");
+        }
+        var socket = new Socket();
+        try {
+            socket.connect(address, (int) TIMEOUT.toMillis());
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw new IOException(
+                    "Nobody answers on port %d of %s: %s. The side without a host must be started first."
+                            .formatted(port, host, e.getMessage()),
+                    e);
+        }
+    }
+
+    /** A TCP connection to the other side, to exchange addresses and to take the same steps. */
+    public record Peer(Socket socket, BufferedReader lines) implements AutoCloseable {
+
+        /** Connects to the host; without a host, waits for the other side. */
+        public static Peer at(String host, int port) throws IOException {
+            if (!host.isEmpty()) {
+                return of(FabricProgram.connect(host, port));
+            }
+            try (var listener = listen(port)) {
+                IO.println("waiting for the other side on port " + listener.getLocalPort());
+                return of(listener.accept());
+            }
+        }
+
+        private static Peer of(Socket socket) throws IOException {
+            socket.setSoTimeout((int) TIMEOUT.toMillis());
+            var lines = new InputStreamReader(socket.getInputStream(), US_ASCII);
+            return new Peer(socket, new BufferedReader(lines));
+        }
+
+        /** Sends a line, and returns the line that the other side sends. */
+        public String exchange(Object own) throws IOException {
+            try {
+                socket.getOutputStream().write((own + "\n").getBytes(US_ASCII));
+                var received = lines.readLine();
+                if (received == null) {
+                    throw new IOException("The other side has left; look there for the reason.");
+                }
+                return received;
+            } catch (SocketTimeoutException e) {
+                throw new IOException("The other side is silent; look there for the reason.", e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+
+    /** The time at which {@link #TIMEOUT} has passed, for messages. */
+    public static LocalTime deadline() {
+        var now = LocalTime.now(ZoneId.systemDefault());
+        return now.plus(TIMEOUT).truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    /** Polls memory that the other side writes, because a write sends no notification. */
+    public static void spinUntil(Condition condition) throws IOException {
+        var end = System.nanoTime() + TIMEOUT.toNanos();
+        for (var spins = 0; !condition.holds(); spins++) {
+            if (System.nanoTime() - end > 0) {
+                throw new IOException("The other side is silent; look there for the reason.");
+            }
+            if (spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+}

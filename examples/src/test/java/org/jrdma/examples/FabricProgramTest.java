@@ -1,0 +1,41 @@
+package org.jrdma.examples;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import org.junit.jupiter.api.Test;
+
+/** The errors of two sides that do not find each other. */
+class FabricProgramTest {
+
+    @Test
+    void shouldNameAHostThatThereIsNot() {
+        assertThatThrownBy(() -> FabricProgram.connect("nowhere.invalid", 1))
+                .isInstanceOf(IOException.class)
+                .hasMessage("There is no host named nowhere.invalid.");
+    }
+
+    @Test
+    void shouldSayWhoMustBeStartedFirstWhereNobodyListens() throws IOException {
+        int free;
+        try (var socket = new ServerSocket(0)) {
+            free = socket.getLocalPort();
+        }
+        assertThatThrownBy(() -> FabricProgram.connect("localhost", free))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Nobody answers on port " + free + " of localhost")
+                .hasMessageContaining("must be started first");
+    }
+
+    @Test
+    void shouldSayHowToChooseAnotherPortWhereOneIsTaken() throws IOException {
+        try (var taken = new ServerSocket(0)) {
+            var port = taken.getLocalPort();
+            assertThatThrownBy(() -> FabricProgram.listen(port))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("port " + port)
+                    .hasMessageContaining("-p");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package org.jrdma.interop.devinfo;
+
+import java.io.IOException;
+import org.jrdma.interop.InteropProgram;
+import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.Verbs;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Prints the attributes of this machine's RDMA devices in the format of {@code ibv_devinfo} of
+ * rdma-core, so that scripts can read the output of both.
+ */
+@Command(
+        name = "devinfo",
+        description =
+                "What the RDMA devices of this machine are and can do, as ibv_devinfo tells it")
+public final class DevInfo extends InteropProgram {
+
+    @Option(
+            names = {"-d", "--ib-dev"},
+            paramLabel = "DEVICE",
+            description = "the RDMA device (default: all)")
+    private String device = "";
+
+    @Option(
+            names = {"-i", "--ib-port"},
+            paramLabel = "PORT",
+            description = "its port (default: all)")
+    private Integer port;
+
+    @Option(
+            names = {"-l", "--list"},
+            description = "only the names of the devices")
+    private boolean list;
+
+    @Option(
+            names = {"-v", "--verbose"},
+            description = "all attributes of a device")
+    private boolean verbose;
+
+    static void main(String... arguments) {
+        new DevInfo().execute(arguments);
+    }
+
+    @Override
+    protected void run() throws IOException {
+        if (port != null && port <= 0) {
+            throw usageError("ports count from 1, so there is no \"%d\"".formatted(port));
+        }
+        var verbs = verbs();
+        var names = verbs.devices().stream().map(DeviceDescription::name).toList();
+        if (list) {
+            IO.println("%d HCA%s found:".formatted(names.size(), names.size() == 1 ? "" : "s"));
+            names.forEach(name -> IO.println("\t" + name));
+            IO.println();
+        } else if (!device.isEmpty()) {
+            describe(verbs, device);
+        } else if (names.isEmpty()) {
+            verbs.openFirst().close(); // fails, and names the remedy
+        } else {
+            for (var name : names) {
+                describe(verbs, name);
+            }
+        }
+    }
+
+    private void describe(Verbs verbs, String name) throws IOException {
+        try (var opened = verbs.open(name)) {
+            IO.print(new Report(opened, verbose).of(port == null ? 0 : port));
+        }
+    }
+}

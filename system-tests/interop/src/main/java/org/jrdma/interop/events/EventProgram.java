@@ -1,0 +1,89 @@
+package org.jrdma.interop.events;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Locale;
+import org.jrdma.interop.InteropProgram;
+import org.jrdma.verbs.cm.PortSpace;
+import picocli.CommandLine.Option;
+
+/** The options that the programs of librdmacm with event channels have in common. */
+abstract class EventProgram extends InteropProgram {
+
+    /** How long to wait for the next step of the other side. */
+    static final Duration STEP_TIMEOUT = Duration.ofSeconds(30);
+
+    static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
+
+    @Option(
+            names = "-b",
+            paramLabel = "ADDRESS",
+            description = "the address of the RDMA device to use")
+    String bind = "";
+
+    @Option(names = "-P", paramLabel = "PORT_SPACE", description = "${COMPLETION-CANDIDATES}")
+    PortSpace portSpace;
+
+    @Option(
+            names = "-c",
+            paramLabel = "COUNT",
+            description = "how many connections or queue pairs, on both sides (${DEFAULT-VALUE})")
+    int connections = 1;
+
+    @Option(
+            names = "-C",
+            paramLabel = "COUNT",
+            description = "how many messages each of them sends (${DEFAULT-VALUE})")
+    int messages = 10;
+
+    @Option(
+            names = "-S",
+            paramLabel = "BYTES",
+            description = "how long a message is (${DEFAULT-VALUE})")
+    int bytes = 100;
+
+    EventProgram(PortSpace portSpace) {
+        this.portSpace = portSpace;
+    }
+
+    /**
+     * Rejects values that the C programs reject.
+     *
+     * @param datagrams whether the program sends datagrams
+     */
+    void checkOptions(boolean datagrams) {
+        checkRange("-c", connections, 1, 10_000);
+        checkRange("-C", messages, 0, 10_000);
+        checkRange("-S", bytes, 0, 1 << 30);
+        if (portSpace.isOfDatagrams() != datagrams) {
+            throw usageError(
+                    "There is no port space %s for it."
+                            .formatted(portSpace.name().toLowerCase(Locale.ROOT)));
+        }
+        if (bytes == 0) {
+            messages = 0;
+        }
+    }
+
+    /** The port space of a number in C. */
+    final PortSpace portSpaceOf(int number) {
+        return switch (number) {
+            case 0x0111 -> PortSpace.UDP;
+            case 0x0002 -> PortSpace.IPOIB;
+            default -> throw usageError("There is no port space " + number + " for it.");
+        };
+    }
+
+    static InetSocketAddress address(String host, int port) {
+        var address = new InetSocketAddress(host, port);
+        if (address.isUnresolved()) {
+            throw new IllegalArgumentException("There is no host named " + host + ".");
+        }
+        return address;
+    }
+
+    /** The address to listen at: any, unless {@code -b} is given. */
+    final InetSocketAddress listenAddress(int port) {
+        return address(bind.isEmpty() ? "0.0.0.0" : bind, port);
+    }
+}

@@ -1,0 +1,50 @@
+package org.jrdma.interop.pingpong;
+
+import org.jrdma.verbs.CompletionQueueOptions;
+import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.QueuePairOptions;
+import picocli.CommandLine.Option;
+
+/** The options of the ping-pongs that run a {@link PingPongLoop}. */
+abstract class LoopProgram extends PingPongProgram {
+
+    @Option(
+            names = {"-r", "--rx-depth"},
+            paramLabel = "COUNT",
+            description = "how many receives to post ahead (${DEFAULT-VALUE})")
+    int receives = 500;
+
+    @Option(
+            names = {"-n", "--iters"},
+            paramLabel = "COUNT",
+            description = "how many messages each side sends (${DEFAULT-VALUE})")
+    int iterations = 1000;
+
+    @Option(
+            names = {"-c", "--chk"},
+            description = "check what arrives at the server")
+    boolean check;
+
+    @Override
+    void checkOptions() {
+        super.checkOptions();
+        checkRange("-r", receives, 1, 1 << 20);
+        checkRange("-n", iterations, 1, Integer.MAX_VALUE);
+    }
+
+    /** Whether lost messages are retransmitted. */
+    boolean isReliable() {
+        return true;
+    }
+
+    /** A queue for the completions of all receives and of one send of each queue pair. */
+    final CompletionQueueOptions completionQueue(int queuePairs) {
+        var completions = CompletionQueueOptions.capacity(receives + queuePairs);
+        return events ? completions.waitable() : completions;
+    }
+
+    /** A queue pair of the given depth, at the given port and address. */
+    final <Q extends QueuePair> QueuePairOptions<Q> applyTo(QueuePairOptions<Q> queuePair) {
+        return deviceOptions.applyTo(queuePair.sends(1).receives(receives));
+    }
+}

@@ -1,0 +1,57 @@
+package org.jrdma.interop.pingpong;
+
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+
+import java.io.IOException;
+import java.util.Map;
+import org.jrdma.verbs.ConnectOptions;
+import org.jrdma.verbs.Device;
+import picocli.CommandLine.Command;
+
+/**
+ * Sends a message back and forth between two processes over a reliable connection. Either side can
+ * be {@code ibv_rc_pingpong} of rdma-core: the options, the exchange over TCP, and the output are
+ * the same.
+ */
+@Command(
+        name = "rc-pingpong",
+        description = "A message to and fro, measured; either side can be ibv_rc_pingpong",
+        footer = "Not supported of the C program's options: -O, -P, -t, -j, -N and -U.")
+public final class RcPingPong extends LoopProgram {
+
+    static void main(String... arguments) {
+        new RcPingPong().execute(arguments);
+    }
+
+    @Override
+    void play(Device device) throws IOException {
+        try (var domain = device.newProtectionDomain();
+                var memory = domain.newArena(access());
+                var completions = device.newCompletionQueue(completionQueue(1));
+                var cursor = completions.newCursor(2);
+                var queuePair = domain.newQueuePair(applyTo(reliable(completions)))) {
+
+            // One buffer for sends and receives: only -c looks at its content.
+            var buffer = memory.region(size);
+            var send = queuePair.prepareSend(buffer.slice());
+            send.inline(size <= queuePair.inlineBytes());
+            var receive = queuePair.prepareReceive(buffer.slice());
+            var loop = new PingPongLoop(this, cursor, receive, buffer.segment());
+
+            EndpointExchange.exchange(
+                    this,
+                    queuePair.endpoint(),
+                    peer -> {
+                        queuePair.connect(
+                                peer,
+                                new ConnectOptions()
+                                        .pathMtu(mtu)
+                                        .serviceLevel(serviceLevel)
+                                        .maxReads(1)
+                                        .maxDestinationReads(1));
+                        loop.postReceives();
+                    });
+            loop.run(Map.of(queuePair.number(), send));
+        }
+    }
+}

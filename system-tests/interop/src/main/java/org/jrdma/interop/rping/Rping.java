@@ -1,0 +1,309 @@
+package org.jrdma.interop.rping;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.time.Duration.ofSeconds;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
+import static org.jrdma.verbs.model.Access.REMOTE_READ;
+import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.interop.InteropProgram;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.AddressInfo;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.Route;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Pings over a connection by address and port, as the C program {@code rping}; either side can be
+ * the C program. The client names its source, which the server reads, and then its sink, which the
+ * server writes. Between these steps each side waits for a message of the other.
+ */
+@Command(
+        name = "rping",
+        description = "A ping over a connection by address and port; either side can be rping")
+public final class Rping extends InteropProgram {
+
+    private static final Duration STEP_TIMEOUT = ofSeconds(30);
+    private static final int MESSAGE_BYTES = 16;
+    private static final ValueLayout.OfLong BIG_LONG =
+            ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt BIG_INT =
+            ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final int FIRST = 'A';
+    private static final int LAST = 'z';
+
+    @ArgGroup(multiplicity = "1")
+    private Role role;
+
+    private static final class Role {
+        @Option(names = "-s", description = "run the server")
+        boolean server;
+
+        @Option(names = "-c", description = "run the client")
+        boolean client;
+    }
+
+    @Option(
+            names = "-a",
+            paramLabel = "ADDRESS",
+            description = "the server's address (-s: default: any)")
+    private String address = "";
+
+    @Option(
+            names = "-I",
+            paramLabel = "ADDRESS",
+            description = "the address of the device that the client connects from")
+    private String source = "";
+
+    @Option(names = "-p", paramLabel = "PORT", description = "the server's (${DEFAULT-VALUE})")
+    private int port = 7174;
+
+    @Option(names = "-P", description = "serve any number of clients, until killed")
+    private boolean persists;
+
+    @Option(names = "-C", paramLabel = "COUNT", description = "how many pings (0: no limit)")
+    private int count;
+
+    @Option(
+            names = "-S",
+            paramLabel = "BYTES",
+            description = "size, on both sides (${DEFAULT-VALUE})")
+    private int size = 64;
+
+    @Option(names = "-v", description = "print the pings")
+    private boolean shows;
+
+    @Option(names = "-V", description = "compare the data that comes back with the data sent")
+    private boolean compares;
+
+    @Option(names = "-d", description = "print what the SDK does")
+    private boolean debugs;
+
+    @Option(names = "-q", description = "ignored: the queue pair is always the program's own")
+    boolean ownQueuePair;
+
+    static void main(String... arguments) {
+        new Rping().execute(arguments);
+    }
+
+    @Override
+    protected void run() throws IOException {
+        checkRange("-S", size, 32, Integer.MAX_VALUE);
+        if (role.client && address.isEmpty()) {
+            throw usageError("-c: connect to what -a?");
+        }
+        if (debugs) { // before the first logger exists
+            System.setProperty("org.slf4j.simpleLogger.log.org.jrdma", "debug");
+        }
+        count = count == 0 ? Integer.MAX_VALUE : count;
+        if (role.server) {
+            serve();
+        } else {
+            ping();
+        }
+    }
+
+    private void serve() throws IOException {
+        var here = new InetSocketAddress(address.isEmpty() ? "0.0.0.0" : address, port);
+        try (var listener = connectionManager().listen(here)) {
+            IO.println("waiting at " + describe(listener.localAddress()));
+            do {
+                var request = listener.next(FOREVER);
+                if (persists) {
+                    Thread.ofVirtual().start(() -> serveOneOfMany(request));
+                } else {
+                    serve(request);
+                }
+            } while (persists);
+        }
+    }
+
+    /** Serves one of several clients, whose failure does not affect the others. */
+    private void serveOneOfMany(ConnectionRequest request) {
+        try {
+            IO.println("client " + request.peerAddress());
+            serve(request);
+            IO.println("client %s has left".formatted(request.peerAddress()));
+        } catch (IOException | IllegalArgumentException e) {
+            System.err.println("client %s: %s".formatted(request.peerAddress(), e.getMessage()));
+        }
+    }
+
+    private void serve(ConnectionRequest asked) throws IOException {
+        try (var request = asked;
+                var device = verbs().open(request.deviceName());
+                var domain = device.newProtectionDomain();
+                var buffers = new Buffers(domain, size);
+                var completions = device.newCompletionDispatcher(16)) {
+            // The client's first message may come as soon as it knows that it is connected.
+            var next = new AtomicReference<Transfer>();
+            var options =
+                    options(completions)
+                            .prepared(queuePair ->
+                                    next.set(queuePair.receive(buffers.received.slice())));
+            try (var connection = request.accept(domain, options, STEP_TIMEOUT)) {
+                var queuePair = connection.queuePair();
+                for (var pings = 0; pings < count; pings++) {
+                    if (!next.get().awaitCompletion(STEP_TIMEOUT).isSuccess()) {
+                        break; // flushed: the client has disconnected
+                    }
+                    answer(queuePair, buffers, next);
+                }
+                connection.disconnect(STEP_TIMEOUT);
+            }
+        }
+    }
+
+    /** Reads the source and writes the sink. */
+    private void answer(AsyncQueuePair queuePair, Buffers buffers, AtomicReference<Transfer> next)
+            throws IOException {
+        var source = buffers.named();
+        if (source.length() > size) {
+            throw new IOException(
+                    "The client's pings have %d bytes: -S must say so here too"
+                            .formatted(source.length()));
+        }
+        queuePair.read(buffers.data.slice(0, source.length()), source).await(STEP_TIMEOUT);
+        var text = text(buffers.data.segment().asSlice(0, source.length()));
+        if (shows) {
+            IO.println("server ping data: " + text.getString(0));
+        }
+        next.set(queuePair.receive(buffers.received.slice()));
+        queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
+        next.get().await(STEP_TIMEOUT);
+        queuePair
+                .write(buffers.data.slice(0, text.byteSize()), buffers.named())
+                .await(STEP_TIMEOUT);
+        next.set(queuePair.receive(buffers.received.slice()));
+        queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
+    }
+
+    /** The ping up to its terminating 0, which an untrusted client may omit. */
+    private static MemorySegment text(MemorySegment pinged) throws IOException {
+        for (var length = 0L; length < pinged.byteSize(); length++) {
+            if (pinged.get(JAVA_BYTE, length) == 0) {
+                return pinged.asSlice(0, length + 1);
+            }
+        }
+        throw new IOException("The client's ping is a text without an end");
+    }
+
+    private void ping() throws IOException {
+        try (var route = route();
+                var device = verbs().open(route.deviceName());
+                var domain = device.newProtectionDomain();
+                var buffers = new Buffers(domain, size);
+                var completions = device.newCompletionDispatcher(16);
+                var connection = route.connect(domain, options(completions), STEP_TIMEOUT)) {
+            var queuePair = connection.queuePair();
+            for (var pings = 0; pings < count; pings++) {
+                fill(buffers.source.segment(), pings);
+                buffers.data.segment().fill((byte) 0);
+                exchange(queuePair, buffers, buffers.source);
+                exchange(queuePair, buffers, buffers.data);
+                if (compares && buffers.source.segment().mismatch(buffers.data.segment()) >= 0) {
+                    throw new IOException("data mismatch in ping " + pings);
+                }
+                if (shows) {
+                    IO.println("ping data: " + buffers.data.segment().getString(0));
+                }
+            }
+            connection.disconnect(STEP_TIMEOUT);
+        }
+    }
+
+    private Route route() throws IOException {
+        var server = new InetSocketAddress(address, port);
+        if (source.isEmpty()) {
+            return connectionManager().resolve(server, STEP_TIMEOUT);
+        }
+        var from = new InetSocketAddress(source, 0);
+        return connectionManager()
+                .resolve(
+                        new AddressInfo(
+                                QueuePairType.RELIABLE_CONNECTION,
+                                PortSpace.TCP,
+                                Optional.of(from),
+                                Optional.of(server)),
+                        STEP_TIMEOUT);
+    }
+
+    /** Names memory to the server, and waits until the server has read or written it. */
+    private static void exchange(
+            AsyncQueuePair queuePair, Buffers buffers, MemoryRegion memory)
+            throws IOException {
+        var goAhead = queuePair.receive(buffers.received.slice());
+        buffers.name(memory);
+        queuePair.send(buffers.sent.slice()).await(STEP_TIMEOUT);
+        goAhead.await(STEP_TIMEOUT);
+    }
+
+    /** A title, characters that begin with another one in each ping, and a zero. */
+    private static void fill(MemorySegment data, int ping) {
+        var text = new StringBuilder("rdma-ping-%s: ".formatted(ping));
+        for (var place = 0; text.length() < data.byteSize(); place++) {
+            text.append((char) (FIRST + (ping + place) % (LAST - FIRST + 1)));
+        }
+        for (var place = 0; place < data.byteSize() - 1; place++) {
+            data.set(JAVA_BYTE, place, (byte) text.charAt(place));
+        }
+    }
+
+    private static ConnectionOptions<AsyncQueuePair> options(CompletionDispatcher completions) {
+        return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
+    }
+
+    /** Messages name memory by its address, its key and its length. */
+    private static final class Buffers implements AutoCloseable {
+
+        private final MemoryRegion source;
+        private final MemoryRegion data;
+        private final MemoryRegion sent;
+        private final MemoryRegion received;
+
+        Buffers(ProtectionDomain domain, int size) throws IOException {
+            var memory = domain.newArena(LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE);
+            source = memory.region(size);
+            data = memory.region(size);
+            sent = memory.region(MESSAGE_BYTES);
+            received = memory.region(MESSAGE_BYTES);
+        }
+
+        void name(MemoryRegion region) {
+            sent.segment().set(BIG_LONG, 0, region.remote().address());
+            sent.segment().set(BIG_INT, 8, region.remote().key());
+            sent.segment().set(BIG_INT, 12, (int) region.remote().length());
+        }
+
+        RemoteMemory named() {
+            return new RemoteMemory(
+                    received.segment().get(BIG_LONG, 0),
+                    received.segment().get(BIG_INT, 8),
+                    Integer.toUnsignedLong(received.segment().get(BIG_INT, 12)));
+        }
+
+        @Override
+        public void close() {
+            source.close();
+            data.close();
+            sent.close();
+            received.close();
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package org.jrdma.interop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jrdma.interop.devinfo.DevInfo;
+import org.jrdma.interop.firstmessage.RdmaClient;
+import org.jrdma.interop.firstmessage.RdmaServer;
+import org.jrdma.interop.pingpong.RcPingPong;
+import org.jrdma.interop.pingpong.SrqPingPong;
+import org.jrdma.interop.pingpong.UcPingPong;
+import org.jrdma.interop.pingpong.UdPingPong;
+import org.jrdma.interop.pingpong.XsrqPingPong;
+import org.jrdma.interop.rping.Rping;
+import org.jrdma.processes.Programs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The messages of programs that cannot run, on any machine, with or without a device. */
+class InteropFailureTest {
+
+    @Test
+    void shouldAskWhatToConnectTo() throws Exception {
+        try (var program = Programs.example(Rping.class, "-c")) {
+            assertThat(program.await()).isEqualTo(2);
+            assertThat(program.output()).startsWith("-c: connect to what").contains("Try '--help'");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                XsrqPingPong.class,
+                DevInfo.class
+            })
+    void shouldSayWhatToDoWithoutTheDevice(Class<?> example) throws Exception {
+        try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output())
+                    .containsPattern(
+                            "no RDMA device named none0\\. (There is |.*rdma link add)"
+                                    + "|libibverbs\\.so\\.1 could not be opened.*apt install")
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                XsrqPingPong.class,
+                DevInfo.class
+            })
+    void shouldNameThePackageWithoutTheLibrary(Class<?> example, @TempDir Path folder)
+            throws Exception {
+        // Found before the system's own, and no library.
+        Files.writeString(folder.resolve("libibverbs.so.1"), "nothing");
+
+        try (var program =
+                Programs.example(
+                        Map.of("LD_LIBRARY_PATH", folder.toString()), example, "-f", "system")) {
+            assertThat(program.await()).isEqualTo(1);
+            assertThat(program.output())
+                    .contains("libibverbs.so.1 could not be opened", "apt install libibverbs1")
+                    .doesNotContain("\tat ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                XsrqPingPong.class,
+                DevInfo.class,
+                RdmaClient.class,
+                RdmaServer.class
+            })
+    void shouldShowItsOptionsWhenAskedTo(Class<?> example) throws Exception {
+        try (var program = Programs.example(example, "--help")) {
+            assertThat(program.await()).isZero();
+            assertThat(program.output()).startsWith("usage: ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                RcPingPong.class,
+                UcPingPong.class,
+                UdPingPong.class,
+                SrqPingPong.class,
+                XsrqPingPong.class,
+                DevInfo.class,
+                RdmaServer.class
+            })
+    void shouldShowItsOptionsInsteadOfGuessing(Class<?> example) throws Exception {
+        try (var program = Programs.example(example, "-x")) {
+            assertThat(program.await()).isEqualTo(2);
+            assertThat(program.output()).contains("-x", "Try '--help'").hasLineCount(2);
+        }
+    }
+
+    @Test
+    void shouldAskForTheServerBeforeAnythingElse() throws Exception {
+        try (var program = Programs.example(RdmaClient.class, "-x")) {
+            assertThat(program.await()).isEqualTo(2);
+            assertThat(program.output())
+                    .contains("Missing required option: '-s=ADDRESS'", "Try '--help'")
+                    .hasLineCount(2);
+        }
+    }
+}

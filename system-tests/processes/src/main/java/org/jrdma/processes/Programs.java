@@ -1,0 +1,84 @@
+package org.jrdma.processes;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The launcher and example programs as processes of their own. */
+public final class Programs {
+
+    private Programs() {}
+
+    /** The launcher at the top of the repository, with a JVM that is small and quick to start. */
+    public static Program launch(String... arguments) throws IOException {
+        return launchWith(Path.of(System.getProperty("java.home")), arguments);
+    }
+
+    /** The launcher, with the JDK in that folder. */
+    public static Program launchWith(Path jdk, String... arguments) throws IOException {
+        var command = new ArrayList<>(List.of(root().resolve("jrdma").toString()));
+        command.addAll(List.of(arguments));
+        return Program.start(
+                Map.of(
+                        "JAVA_HOME",
+                        jdk.toString(),
+                        "JRDMA_JAVA_OPTIONS",
+                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"),
+                command);
+    }
+
+    /** An example, on the class path of the tests. */
+    public static Program example(Class<?> example, String... arguments) throws IOException {
+        return example(Map.of(), example, arguments);
+    }
+
+    /** An example, with more in its environment. */
+    public static Program example(
+            Map<String, String> environment, Class<?> example, String... arguments)
+            throws IOException {
+        return example(environment, List.of(), example.getName(), arguments);
+    }
+
+    /** An example, with more options for java. */
+    public static Program example(List<String> options, Class<?> example, String... arguments)
+            throws IOException {
+        return example(Map.of(), options, example.getName(), arguments);
+    }
+
+    /** An example that the test cannot name as a class. */
+    public static Program example(String mainClass, String... arguments) throws IOException {
+        return example(Map.of(), List.of(), mainClass, arguments);
+    }
+
+    private static Program example(
+            Map<String, String> environment,
+            List<String> options,
+            String mainClass,
+            String... arguments)
+            throws IOException {
+        var command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "--class-path",
+                                System.getProperty("java.class.path")));
+        command.addAll(options);
+        command.add(mainClass);
+        command.addAll(List.of(arguments));
+        return Program.start(environment, command);
+    }
+
+    private static Path root() {
+        var folder = Path.of("").toAbsolutePath();
+        while (!Files.exists(folder.resolve("jrdma"))) {
+            folder = folder.getParent();
+        }
+        return folder;
+    }
+}
