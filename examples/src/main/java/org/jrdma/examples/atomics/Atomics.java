@@ -1,10 +1,6 @@
 package org.jrdma.examples.atomics;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
-import static org.jrdma.verbs.model.Access.REMOTE_READ;
-import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;

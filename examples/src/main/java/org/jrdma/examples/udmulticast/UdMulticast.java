@@ -74,8 +74,7 @@ public final class UdMulticast extends FabricProgram {
         }
     }
 
-    private void receive(
-            AsyncDatagramQueuePair queuePair, RegisteredArena memory, String netDevice)
+    private void receive(AsyncDatagramQueuePair queuePair, RegisteredArena memory, String netDevice)
             throws IOException {
         // The adapter places a header with the sender's address before each message.
         try (var buffer = memory.region(GlobalRouteHeader.BYTES + queuePair.maxMessageBytes());

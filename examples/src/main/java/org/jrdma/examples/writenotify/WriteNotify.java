@@ -1,8 +1,6 @@
 package org.jrdma.examples.writenotify;
 
 import static org.jrdma.verbs.QueuePairOptions.reliable;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
-import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
 import module java.base;
 import module org.jrdma.verbs;

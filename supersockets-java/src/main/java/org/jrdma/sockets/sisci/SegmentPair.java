@@ -13,7 +13,6 @@ import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.model.SegmentEvent;
-import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
 

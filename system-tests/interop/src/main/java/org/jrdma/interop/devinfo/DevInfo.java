@@ -2,8 +2,8 @@ package org.jrdma.interop.devinfo;
 
 import java.io.IOException;
 import org.jrdma.interop.InteropProgram;
-import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.model.DeviceDescription;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

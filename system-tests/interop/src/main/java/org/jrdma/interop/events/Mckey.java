@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.MemoryRegion;
@@ -24,6 +25,7 @@ import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.MulticastRole;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

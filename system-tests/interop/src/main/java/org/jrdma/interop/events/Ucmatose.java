@@ -1,6 +1,5 @@
 package org.jrdma.interop.events;
 
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.QueuePairState.INIT;
@@ -12,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.Transfer;
@@ -27,6 +27,7 @@ import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.QueuePairState;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
@@ -25,6 +26,7 @@ import org.jrdma.verbs.cm.DatagramParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.model.GlobalRouteHeader;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

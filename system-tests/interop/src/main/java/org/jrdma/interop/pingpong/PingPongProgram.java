@@ -2,9 +2,9 @@ package org.jrdma.interop.pingpong;
 
 import java.io.IOException;
 import org.jrdma.interop.InteropProgram;
-import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.Device;
+import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Mtu;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.interop.InteropProgram;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
@@ -25,6 +26,8 @@ import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.PortSpace;
 import org.jrdma.verbs.cm.Route;
+import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.RemoteMemory;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -245,8 +248,7 @@ public final class Rping extends InteropProgram {
     }
 
     /** Names memory to the server, and waits until the server has read or written it. */
-    private static void exchange(
-            AsyncQueuePair queuePair, Buffers buffers, MemoryRegion memory)
+    private static void exchange(AsyncQueuePair queuePair, Buffers buffers, MemoryRegion memory)
             throws IOException {
         var goAhead = queuePair.receive(buffers.received.slice());
         buffers.name(memory);
