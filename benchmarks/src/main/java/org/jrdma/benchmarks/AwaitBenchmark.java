@@ -1,17 +1,17 @@
 package org.jrdma.benchmarks;
 
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.AsyncQueuePair;
-import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemorySlice;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;

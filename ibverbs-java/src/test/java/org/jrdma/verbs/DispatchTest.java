@@ -1,5 +1,8 @@
 package org.jrdma.verbs;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -13,13 +16,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Transfers from their post to their completion, over a library that completes them at once. */
 @Timeout(60)
@@ -119,10 +121,11 @@ class DispatchTest {
 
             assertThatIllegalStateException()
                     .isThrownBy(() -> receive.await(LONG))
-                    .withMessage("queue pair 4660 of fake0 was closed before RECEIVE completed");
+                    .withMessage(
+                            "queue pair 0x001234 of fake0 was closed before RECEIVE completed");
             assertThatIllegalStateException()
                     .isThrownBy(() -> queuePair.receive(memory.slice()))
-                    .withMessage("queue pair 4660 of fake0 is closed");
+                    .withMessage("queue pair 0x001234 of fake0 is closed");
         }
     }
 }

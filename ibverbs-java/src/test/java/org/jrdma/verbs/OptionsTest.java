@@ -1,5 +1,8 @@
 package org.jrdma.verbs;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -7,8 +10,6 @@ import org.jrdma.verbs.model.CompletionField;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class OptionsTest {
 
@@ -87,12 +88,12 @@ class OptionsTest {
     void shouldBeExtendedOnlyWhereThePlainQueueIsNotEnough() {
         var plain = CompletionQueueOptions.capacity(16).waitableForSolicited().onVector(3);
 
-        assertThat(plain.isExtended()).isFalse();
+        assertThat(plain.wanted().extended()).isFalse();
         assertThat(plain.fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain.telling(Set.of()).isExtended()).isTrue();
+        assertThat(plain.telling(Set.of()).wanted().extended()).isTrue();
         assertThat(plain.telling(Set.of()).fields()).isEmpty();
-        assertThat(plain.losingWhatOverruns().isExtended()).isTrue();
+        assertThat(plain.losingWhatOverruns().wanted().extended()).isTrue();
         assertThat(plain.losingWhatOverruns().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain.singleThreadedUnguarded().isExtended()).isTrue();
+        assertThat(plain.singleThreadedUnguarded().wanted().extended()).isTrue();
     }
 }

@@ -1,5 +1,9 @@
 package org.jrdma.verbs;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,9 +25,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class VerbsTest {
 
@@ -232,7 +233,7 @@ class VerbsTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> queuePair.connect(queuePair.endpoint()))
                     .withMessage(
-                            "queue pair 4660 of fake0 cannot connect by itself: an iWARP device connects through rdma_cm only.");
+                            "queue pair 0x001234 of fake0 cannot connect by itself: an iWARP device connects through rdma_cm only.");
 
             assertThat(library.calls).doesNotContain("ibv_modify_qp");
         }

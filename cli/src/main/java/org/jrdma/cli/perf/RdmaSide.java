@@ -1,10 +1,10 @@
 package org.jrdma.cli.perf;
 
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
 import static org.jrdma.verbs.model.Access.REMOTE_READ;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -12,9 +12,9 @@ import java.util.Deque;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.RemoteMemory;
 

@@ -13,19 +13,19 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.AsyncDatagramQueuePair;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.MulticastJoined;
-import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.DatagramParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.MulticastRole;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 
 /**

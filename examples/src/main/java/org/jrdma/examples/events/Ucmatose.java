@@ -1,8 +1,8 @@
 package org.jrdma.examples.events;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.QueuePairState.INIT;
 import static org.jrdma.verbs.model.QueuePairState.READY_TO_RECEIVE;
 import static org.jrdma.verbs.model.QueuePairState.READY_TO_SEND;
@@ -16,8 +16,8 @@ import java.util.function.BooleanSupplier;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectResponse;
@@ -25,11 +25,11 @@ import org.jrdma.verbs.cm.ConnectionEvent.Disconnected;
 import org.jrdma.verbs.cm.ConnectionEvent.Established;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
-import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.QueuePairState;
 
 /**

@@ -11,24 +11,24 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.AsyncDatagramQueuePair;
-import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.DatagramEstablished;
 import org.jrdma.verbs.cm.ConnectionEvent.DatagramRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
-import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.DatagramParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 
 /**

@@ -1,9 +1,9 @@
 package org.jrdma.examples.pingpong;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.ON_DEMAND;
-import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 
 import java.io.IOException;
 import java.net.Socket;
@@ -20,11 +20,12 @@ import org.jrdma.examples.Tcp;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.ConnectOptions;
-import org.jrdma.verbs.PolledXrcSendQueuePair;
+import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
-import org.jrdma.verbs.XrcReceiveQueuePair;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.xrc.XrcDomain;
+import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
 /**
  * Sends messages to and fro between a server and its clients over extended reliable connections:
@@ -58,7 +59,7 @@ public final class XsrqPingPong implements AutoCloseable {
     /** The two directions of one; with sends to each of the other sides when these are known. */
     private record Connection(
             XrcReceiveQueuePair receiver,
-            PolledXrcSendQueuePair sender,
+            PolledQueuePair sender,
             XrcParty own,
             List<PreparedSend> sends) {}
 
@@ -93,13 +94,13 @@ public final class XsrqPingPong implements AutoCloseable {
                         ? new Access[] {LOCAL_WRITE, ON_DEMAND}
                         : new Access[] {LOCAL_WRITE};
         try (var device = options.openDevice();
-                var xrcDomain = device.openXrcDomain(domainFile());
+                var xrcDomain = XrcDomain.open(device, domainFile());
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(access);
                 var completions = device.newCompletionQueue(completionQueue(options));
                 var cursor = completions.newCursor(16);
                 var shared =
-                        domain.newXrcSharedReceiveQueue(xrcDomain, completions, options.clients)) {
+                        xrcDomain.newSharedReceiveQueue(domain, completions, options.clients)) {
 
             // One buffer for all that comes and goes: nobody looks at what is in it.
             var buffer = memory.region(options.size);
@@ -124,7 +125,8 @@ public final class XsrqPingPong implements AutoCloseable {
                         connection.sends.add(
                                 connection
                                         .sender
-                                        .prepareSend(buffer.slice(), peer.receiveQueue())
+                                        .prepareSend(buffer.slice())
+                                        .receiveQueue(peer.receiveQueue())
                                         .id(SEND));
                     }
                 }

@@ -1,9 +1,9 @@
 package org.jrdma.examples.simplerdmawrite;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -12,8 +12,8 @@ import org.jrdma.examples.Fabric;
 import org.jrdma.examples.Peer;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.RemoteMemory;
 

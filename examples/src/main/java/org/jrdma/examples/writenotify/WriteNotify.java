@@ -1,9 +1,9 @@
 package org.jrdma.examples.writenotify;
 
 import static java.time.Duration.ofSeconds;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -20,14 +20,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.PrivateData;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
@@ -236,8 +236,7 @@ public final class WriteNotify {
         return messages.slice(NOTICE_BYTES, NOTICE_BYTES);
     }
 
-    private static ConnectionOptions<AsyncQueuePair> options(
-            CompletionDispatcher completions) {
+    private static ConnectionOptions<AsyncQueuePair> options(CompletionDispatcher completions) {
         return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
     }
 

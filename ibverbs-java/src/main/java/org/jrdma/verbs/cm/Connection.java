@@ -166,7 +166,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     /**
      * Ends the connection, and waits until the peer has answered. What is under way ends as {@link
-     * org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await it first. In C: {@code rdma_disconnect}.
+     * org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await it first. In C: {@code
+     * rdma_disconnect}.
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not answer in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set

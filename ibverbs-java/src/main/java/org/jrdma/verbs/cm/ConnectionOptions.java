@@ -7,9 +7,9 @@ import java.util.OptionalInt;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.XrcDomain;
-import org.jrdma.verbs.XrcReceiveQueuePair;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.xrc.XrcDomain;
+import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
 /**
  * How a connection is made, and its queue pair. Built by its own methods.
@@ -57,8 +57,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
 
     /**
      * For a queue pair that receives for the shared receive queues of an XRC domain, at a listener
-     * that was looked up for {@link org.jrdma.verbs.model.QueuePairType#XRC_RECEIVE}. Its peer sends; the
-     * numbers of the queues are for the programs to tell, as in the private data.
+     * that was looked up for {@link org.jrdma.verbs.model.QueuePairType#XRC_RECEIVE}. Its peer
+     * sends; the numbers of the queues are for the programs to tell, as in the private data.
      */
     public static ConnectionOptions<XrcReceiveQueuePair> receiving(XrcDomain domain) {
         return new ConnectionOptions<>((port, protection) -> {

@@ -4,8 +4,8 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -18,10 +18,10 @@ import java.util.stream.LongStream;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
@@ -164,8 +164,7 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseToResetAnAsyncQueuePairWithATransferUnderWayUntilDrained()
-            throws Exception {
+    void shouldRefuseToResetAnAsyncQueuePairWithATransferUnderWayUntilDrained() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
         var transfer = pair.receive(List.of());

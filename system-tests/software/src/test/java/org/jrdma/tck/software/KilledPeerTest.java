@@ -2,8 +2,8 @@ package org.jrdma.tck.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.AsyncQueuePair;
-import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.ConnectOptions;
-import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.QueuePairState;

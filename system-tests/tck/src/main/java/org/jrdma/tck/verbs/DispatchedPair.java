@@ -5,9 +5,9 @@ import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Two queue pairs, connected to each other, whose operations are awaited. */
