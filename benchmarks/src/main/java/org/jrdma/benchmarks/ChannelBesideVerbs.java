@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.CompletionCursor;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
@@ -27,6 +26,7 @@ import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
 
 /**
  * What a channel costs: the same messages over an {@link RdmaChannel} and over a queue pair that is

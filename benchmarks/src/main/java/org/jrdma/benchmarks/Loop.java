@@ -15,17 +15,16 @@ import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledDatagramQueuePair;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PolledSharedReceiveQueue;
-import org.jrdma.verbs.PreparedChain;
 import org.jrdma.verbs.PreparedDatagram;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.DeviceOption;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +56,7 @@ public final class Loop implements AutoCloseable {
     private final PreparedWrite write;
     private final PreparedReceive receive;
     private final PreparedReceive sharedReceive;
-    private final PreparedChain chain;
+    private final PreparedRequest.Chain chain;
     private final CompletionCursor cursor;
     private @Nullable Extended extended;
 
@@ -97,7 +96,7 @@ public final class Loop implements AutoCloseable {
         return from.prepareWrite(region.slice(), region.remote());
     }
 
-    private PreparedChain prepareChain(PolledQueuePair from) {
+    private PreparedRequest.Chain prepareChain(PolledQueuePair from) {
         return from.prepareChain(
                 Stream.generate(() -> prepareWrite(from))
                         .limit(BATCH)
@@ -110,7 +109,7 @@ public final class Loop implements AutoCloseable {
         final PolledQueuePair queuePair;
         final CompletionQueue completions;
         final PreparedWrite write;
-        final PreparedChain chain;
+        final PreparedRequest.Chain chain;
         final CompletionCursor cursor;
 
         Extended() throws FabricException {

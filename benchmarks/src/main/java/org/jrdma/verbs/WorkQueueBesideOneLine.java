@@ -1,5 +1,6 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.queue.PolledWorkQueue;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

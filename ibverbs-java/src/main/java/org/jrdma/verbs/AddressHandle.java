@@ -1,13 +1,15 @@
 package org.jrdma.verbs;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.NativeQueuePair;
 
 /**
  * The way to a port, or to a multicast group, resolved once and used for any number of datagrams.
@@ -23,52 +25,49 @@ public final class AddressHandle extends NativeObject {
     private final long nativeAddress;
 
     AddressHandle(ProtectionDomain domain, AddressVector vector) throws VerbsException {
-        this(domain, vector, make(domain, vector, List.of(domain.ownLifetime())));
+        this(
+                domain,
+                vector,
+                make(domain.domainHandle(), vector, List.of(domain.domainHandle().lifetime())));
     }
 
-    private AddressHandle(ProtectionDomain domain, AddressVector vector, Made made) {
-        super(made.address, made.lifetime);
+    private AddressHandle(ProtectionDomain domain, AddressVector vector, NativeResource made) {
+        super(made.address(), made.lifetime());
         this.domain = domain;
         this.vector = vector;
-        this.nativeAddress = made.address.address();
+        this.nativeAddress = made.address().address();
     }
 
-    /** The native address handle, and the lifetime that ends it. */
-    record Made(MemorySegment address, Lifetime lifetime) {}
-
-    /** Makes the native address handle. The domain is among the owners. */
-    static Made make(ProtectionDomain domain, AddressVector vector, List<Lifetime> owners)
+    /** Makes a native address handle. The domain is owned by the owners, or is among them. */
+    static NativeResource make(DomainHandle domain, AddressVector vector, List<Lifetime> owners)
             throws VerbsException {
         var device = domain.device();
         var functions = device.library().datagrams();
-        Lifetime.holdAll(owners);
-        try {
-            var address =
-                    PlatformCalls.call(
-                            () -> // it may wait for the network to find the peer
+        return HeldCalls.call( // it may wait for the network to find the peer
+                owners,
+                () -> {
+                    var address =
                             functions.createHandle(
-                                            domain.address(),
-                                            vector,
-                                            new Attempt(
-                                                    "ibv_create_ah",
-                                                    () ->
-                                                            "for %s on %s"
-                                                                    .formatted(
-                                                                            vector, device.name()),
-                                                    QueuePair::adviceOnAddress)));
-            var name = "address handle %x of %s".formatted(address.address(), device.name());
-            return new Made(
-                    address,
-                    new Lifetime(
-                            name,
-                            owners,
-                            () ->
-                                    functions.destroyHandle(
-                                            address,
-                                            Attempt.to("ibv_destroy_ah", () -> "for " + name))));
-        } finally {
-            owners.forEach(Lifetime::release);
-        }
+                                    domain.address(),
+                                    vector,
+                                    new Attempt(
+                                            "ibv_create_ah",
+                                            () -> "for %s on %s".formatted(vector, device.name()),
+                                            NativeQueuePair::adviceOnAddress));
+                    var name =
+                            "address handle %x of %s".formatted(address.address(), device.name());
+                    return new NativeResource(
+                            address,
+                            new Lifetime(
+                                    name,
+                                    owners,
+                                    () ->
+                                            functions.destroyHandle(
+                                                    address,
+                                                    Attempt.to(
+                                                            "ibv_destroy_ah",
+                                                            () -> "for " + name))));
+                });
     }
 
     /** The domain it belongs to, whose queue pairs alone can use it. */
@@ -84,6 +83,10 @@ public final class AddressHandle extends NativeObject {
     /** Where it is in C, also while it is being closed: for callers whom close() waits for. */
     long nativeAddress() {
         return nativeAddress;
+    }
+
+    DomainHandle domainHandle() {
+        return domain.domainHandle();
     }
 
     Lifetime ownLifetime() {

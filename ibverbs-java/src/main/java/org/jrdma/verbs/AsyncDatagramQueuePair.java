@@ -4,9 +4,13 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.DatagramOperations;
+import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * A queue pair of datagrams whose operations are awaited: each is posted at once and gives a {@link
@@ -17,24 +21,23 @@ import org.jrdma.verbs.model.VerbsException;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages that fit
  * are sent inline.
  */
-public final class AsyncDatagramQueuePair extends AsyncTwoWayEnd implements DatagramQueuePair {
+public final class AsyncDatagramQueuePair extends AsyncEnd implements DatagramQueuePair {
 
-    AsyncDatagramQueuePair(
-            ProtectionDomain domain,
-            CompletionDispatcher completions,
-            QueuePairOptions<AsyncDatagramQueuePair> options)
-            throws VerbsException {
-        super(domain, completions, options);
+    private final DatagramOperations datagrams;
+
+    AsyncDatagramQueuePair(Making making) throws VerbsException {
+        super(making);
+        this.datagrams = new DatagramOperations(queuePair());
     }
 
     @Override
     public void activate(int queueKey) throws VerbsException {
-        activateWith(queueKey);
+        datagrams.activate(queueKey);
     }
 
     @Override
     public int maxMessageBytes() {
-        return datagramBytes();
+        return datagrams.maxMessageBytes();
     }
 
     @Override
@@ -44,17 +47,17 @@ public final class AsyncDatagramQueuePair extends AsyncTwoWayEnd implements Data
 
     @Override
     public AddressVector addressOf(Completion received, MemorySlice into) throws VerbsException {
-        return answer(received, into);
+        return datagrams.answer(received, into);
     }
 
     @Override
     public void attachMulticast(Gid group, int lid) throws VerbsException {
-        attach(group, lid);
+        datagrams.attach(group, lid);
     }
 
     @Override
     public void detachMulticast(Gid group, int lid) throws VerbsException {
-        detach(group, lid);
+        datagrams.detach(group, lid);
     }
 
     /**
@@ -87,17 +90,16 @@ public final class AsyncDatagramQueuePair extends AsyncTwoWayEnd implements Data
     private Transfer send(
             Operation operation, List<MemorySlice> local, Destination to, int immediate)
             throws FabricException, InterruptedIOException {
-        checkDatagram(PreparedRequest.totalLength(local));
-        checkDestination(to);
+        datagrams.checkLength(RequestWriter.totalLength(local));
         var address = to.address();
-        return post(
-                operation,
-                local,
-                request -> {
-                    request.immediate(immediate);
-                    request.destination(
-                            address.nativeAddress(), to.queuePairNumber(), to.queueKey());
-                },
-                address.ownLifetime());
+        datagrams.checkDomain(address.domainHandle(), address);
+        var request = begin(operation, local, address.ownLifetime());
+        try {
+            request.immediate(immediate);
+            request.destination(address.nativeAddress(), to.queuePairNumber(), to.queueKey());
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
     }
 }

@@ -7,68 +7,166 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
-import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.AsyncPoster;
+import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
+import org.jrdma.verbs.queue.QueuePairConfig;
+import org.jrdma.verbs.queue.QueuePairCreation;
+import org.jrdma.verbs.queue.RequestWriter;
+import org.jspecify.annotations.Nullable;
 
-/** What queue pairs whose operations are awaited have in common: that they send. */
-abstract sealed class AsyncEnd extends QueuePair permits AsyncTwoWayEnd, AsyncXrcSendQueuePair {
+/** What queue pairs whose operations are awaited have in common, connected or not. */
+abstract class AsyncEnd extends QueuePair {
 
+    /** Nothing besides regions is used. */
+    private static final Lifetime[] NONE = {};
+
+    private final ProtectionDomain domain;
     private final AsyncWorkQueue sends;
+    private final AsyncWorkQueue receives;
     private final AsyncPoster<WorkRequest.Send> sender;
+    private final AsyncPoster<WorkRequest.Receive> receiver;
 
-    /** In use as long as this is. */
+    /** Kept reachable as long as this is. */
     @SuppressWarnings("unused")
     private final CompletionDispatcher completions;
 
     /** How many threads drain it. */
     private final AtomicInteger draining = new AtomicInteger();
 
-    AsyncEnd(
+    /** How a queue pair is made whose operations are awaited. */
+    record Making(
             ProtectionDomain domain,
             CompletionDispatcher completions,
-            QueuePairOptions<?> options,
-            AsyncWorkQueue sends,
-            Made made) {
-        super(domain, made, options);
+            QueuePairConfig config,
+            @Nullable SharedReceiveQueue shared) {
+
+        private NativeQueuePair make(AsyncWorkQueue sends, AsyncWorkQueue receives)
+                throws VerbsException {
+            var sharedQueue = sharedNative();
+            return QueuePairCreation.create(
+                    domain.domainHandle(),
+                    config,
+                    new QueuePairCreation.Direction<>(completions.nativeQueue(), sends, null),
+                    config.type() == QueuePairType.XRC_SEND
+                            ? null
+                            : new QueuePairCreation.Direction<AsyncWorkQueue>(
+                                    completions.nativeQueue(),
+                                    receives,
+                                    sharedQueue == null ? null : sharedQueue.sharing()),
+                    sharedQueue,
+                    () -> {
+                        sends.abandon();
+                        receives.abandon();
+                    });
+        }
+
+        private @Nullable NativeSharedReceiveQueue<AsyncWorkQueue> sharedNative() {
+            return switch (shared) {
+                case null -> null;
+                case AsyncSharedReceiveQueue awaited -> awaited.nativeQueue();
+                default ->
+                        throw new IllegalArgumentException(
+                                "The receives of the %s are polled for, and cannot be those of a queue pair with a dispatcher; newAsyncSharedReceiveQueue() makes one for it"
+                                        .formatted(shared));
+            };
+        }
+    }
+
+    AsyncEnd(Making making) throws VerbsException {
+        this(
+                making,
+                new AsyncWorkQueue(making.config.sends()),
+                new AsyncWorkQueue(
+                        making.config.receives(),
+                        making.config.type() == QueuePairType.UNRELIABLE_DATAGRAM));
+    }
+
+    private AsyncEnd(Making making, AsyncWorkQueue sends, AsyncWorkQueue receives)
+            throws VerbsException {
+        super(making.make(sends, receives), making.shared);
+        this.domain = making.domain;
+        this.completions = making.completions;
         this.sends = sends;
+        this.receives = receives;
         this.sender =
                 new AsyncPoster<>(
-                        target(postFunction(), AsyncEnd::postSend, sendQueue(), options),
+                        target(
+                                AsyncPoster.Function.SEND,
+                                making.config.postFunction(),
+                                sendQueue(),
+                                making.config.slotTimeout()),
                         sends,
-                        new WorkRequest.Send(options.sendElements()));
-        this.completions = completions;
+                        new WorkRequest.Send(making.config.sendElements()));
+        this.receiver =
+                new AsyncPoster<>(
+                        target(
+                                AsyncPoster.Function.RECEIVE,
+                                "ibv_post_recv",
+                                receiveQueue(),
+                                making.config.slotTimeout()),
+                        receives,
+                        new WorkRequest.Receive(making.config.receiveElements()));
     }
 
-    /** The domain it belongs to. */
-    public final ProtectionDomain domain() {
-        return protection();
-    }
-
-    final <R> AsyncPoster.Target<R> target(
-            String function, AsyncPoster.Call<R> call, String name, QueuePairOptions<?> options) {
-        return new AsyncPoster.Target<>(
-                ownLifetime(),
-                nativeAddress(),
-                hotPath(),
+    private AsyncPoster.Target target(
+            AsyncPoster.Function function, String functionName, String name, Duration timeout) {
+        return new AsyncPoster.Target(
+                lifetime(),
+                queuePair().address().address(),
+                queuePair().hotPath(),
                 function,
-                call,
+                functionName,
                 name,
-                options.slotTimeout());
-    }
-
-    private static int postSend(HotPath hotPath, long queuePair, WorkRequest request) {
-        return hotPath.postSend(queuePair, request.address(), request.refusedAddress());
+                timeout);
     }
 
     private String sendQueue() {
         return "send queue of " + this;
+    }
+
+    private String receiveQueue() {
+        return "receive queue of " + this;
+    }
+
+    /** The protection domain that it belongs to. */
+    public final ProtectionDomain domain() {
+        return domain;
+    }
+
+    /**
+     * Receives a message. Its completion says how long it was. In C: {@code ibv_post_recv}.
+     *
+     * @throws VerbsException if it cannot be posted
+     * @throws UnsupportedOperationException if it receives from a shared queue, or not at all
+     */
+    public final Transfer receive(MemorySlice local)
+            throws FabricException, InterruptedIOException {
+        return receive(List.of(local));
+    }
+
+    /** Receives a message into pieces; into none, to be notified of a write with immediate data. */
+    public final Transfer receive(List<MemorySlice> local)
+            throws FabricException, InterruptedIOException {
+        refuseIfShared();
+        queuePair().checkTakesReceives("ibv_post_recv");
+        refuseIfDraining("ibv_post_recv");
+        receiver.begin("RECEIVE", local);
+        try {
+            return new Transfer(receiver.post());
+        } finally {
+            receiver.end();
+        }
     }
 
     /**
@@ -81,117 +179,59 @@ abstract sealed class AsyncEnd extends QueuePair permits AsyncTwoWayEnd, AsyncXr
      */
     public final void drain(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        draining.incrementAndGet(); // what is posted meanwhile would never let it end
+        draining.incrementAndGet(); // with posts meanwhile, the wait might never end
         try {
             modify(QueuePairChange.to(QueuePairState.ERROR));
             sends.awaitAllFree(deadline, sendQueue());
-            awaitOthers(deadline);
+            receives.awaitAllFree(deadline, receiveQueue());
         } finally {
             draining.decrementAndGet();
         }
     }
 
-    /** Waits until nothing besides sends is under way. */
-    void awaitOthers(Deadline deadline) throws FabricException, InterruptedIOException {
-        // nothing else is here
-    }
-
-    final void refuseIfDraining(String function) throws VerbsException {
+    private void refuseIfDraining(String function) throws VerbsException {
         if (draining.get() > 0) {
-            throw wrongState(function, "it is being drained, and takes no more requests");
+            throw queuePair()
+                    .wrongState(function, "it is being drained, and takes no more requests");
         }
     }
 
-    /** Posts a request to send, to read or to write. */
-    final Transfer post(
-            Operation operation,
-            List<MemorySlice> local,
-            AsyncPoster.Filler<WorkRequest.Send> filler,
-            Lifetime... usedBeside)
-            throws FabricException, InterruptedIOException {
-        return post(operation, AsyncEnd::postSend, local, filler, usedBeside);
+    /** Posts requests that were begun. */
+    final AsyncPoster<WorkRequest.Send> sender() {
+        return sender;
     }
 
-    /** As the other, by another function. */
-    final Transfer post(
-            Operation operation,
-            AsyncPoster.Call<? super WorkRequest.Send> call,
-            List<MemorySlice> local,
-            AsyncPoster.Filler<WorkRequest.Send> filler,
-            Lifetime... usedBeside)
+    /** Begins the post of a request to send that uses nothing besides regions. */
+    final WorkRequest.Send begin(Operation operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
-        if (!takesSends()) {
-            throw wrongState(
-                    postFunction(),
-                    "requests to send are taken from READY_TO_SEND on; connect it first");
-        }
-        refuseIfDraining(postFunction());
-        return sender.submit(
-                operation.name(),
-                call,
-                local,
-                request -> {
-                    request.operation(operation);
-                    request.flags(Send.SIGNALED | (fitsInline(operation, local) ? Send.INLINE : 0));
-                    filler.fill(request);
-                },
-                usedBeside);
+        return begin(operation, local, NONE);
+    }
+
+    /**
+     * Begins the post of a request to send, to read or to write; {@link AsyncPoster#end} must
+     * follow. May wait for a free slot.
+     *
+     * @param usedBeside what the request uses besides regions
+     */
+    final WorkRequest.Send begin(
+            Operation operation, List<MemorySlice> local, Lifetime... usedBeside)
+            throws FabricException, InterruptedIOException {
+        queuePair().checkTakesSends();
+        refuseIfDraining(queuePair().postFunction());
+        var flags = Send.SIGNALED | (fitsInline(operation, local) ? Send.INLINE : 0);
+        var request = sender.begin(operation.name(), local, usedBeside);
+        request.operation(operation);
+        request.flags(flags);
+        return request;
     }
 
     private boolean fitsInline(Operation operation, List<MemorySlice> local) {
         return switch (operation) {
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, WRITE, WRITE_WITH_IMMEDIATE ->
-                    PreparedRequest.totalLength(local) <= inlineBytes()
-                            && PreparedRequest.areInPlace(local);
+                    RequestWriter.totalLength(local) <= inlineBytes()
+                            && RequestWriter.areInPlace(local);
             case READ, COMPARE_AND_SWAP, FETCH_AND_ADD, ATOMIC_WRITE, FLUSH, BIND, INVALIDATE ->
                     false;
         };
-    }
-
-    /** Posts a read or a write; over an extended connection, for a receive queue. */
-    final Transfer transfer(
-            Operation operation,
-            List<MemorySlice> local,
-            RemoteMemory remote,
-            int immediate,
-            int receiveQueue)
-            throws FabricException, InterruptedIOException {
-        RemoteBounds.check(0, PreparedRequest.totalLength(local), remote);
-        return post(
-                operation,
-                local,
-                request -> {
-                    request.remote(remote.address(), remote.key());
-                    request.receiveQueue(receiveQueue);
-                    if (operation == Operation.WRITE_WITH_IMMEDIATE) {
-                        request.immediate(immediate);
-                    }
-                });
-    }
-
-    /** Posts an atomic; over an extended connection, for a receive queue. */
-    final Transfer atomic(
-            Operation operation,
-            MemorySlice result,
-            RemoteMemory remote,
-            long compareOrAdd,
-            long swap,
-            int receiveQueue)
-            throws FabricException, InterruptedIOException {
-        RemoteBounds.checkAtomicResult(result.length());
-        RemoteBounds.checkAtomicTarget(0, remote);
-        return post(
-                operation,
-                List.of(result),
-                request -> {
-                    request.atomic(remote.address(), remote.key());
-                    request.operands(compareOrAdd, swap);
-                    request.receiveQueue(receiveQueue);
-                });
-    }
-
-    @Override
-    int outstanding() {
-        return sends.outstanding();
     }
 }

@@ -4,13 +4,20 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Objects;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.access.MemoryAccess;
+import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.memory.MemoryWindow;
+import org.jrdma.verbs.memory.Type2Window;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * A connected queue pair whose operations are awaited: each is posted at once and gives a {@link
@@ -20,17 +27,13 @@ import org.jrdma.verbs.model.VerbsException;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages and writes
  * that fit are sent inline.
  */
-public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQueuePair {
+public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair {
 
-    /** The peer has one, and no request says which. */
-    private static final int NO_QUEUE = 0;
+    /** For queue pairs whose requests do not name a receive queue of the peer. */
+    private static final int NO_QUEUE = -1;
 
-    AsyncQueuePair(
-            ProtectionDomain domain,
-            CompletionDispatcher completions,
-            QueuePairOptions<AsyncQueuePair> options)
-            throws VerbsException {
-        super(domain, completions, options);
+    AsyncQueuePair(Making making) throws VerbsException {
+        super(making);
     }
 
     @Override
@@ -49,7 +52,7 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
 
     /** Sends a message gathered from pieces. */
     public Transfer send(List<MemorySlice> local) throws FabricException, InterruptedIOException {
-        return post(Operation.SEND, local, request -> {});
+        return send(Operation.SEND, local, NO_QUEUE, 0);
     }
 
     /**
@@ -58,10 +61,7 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
      */
     public Transfer sendWithImmediate(MemorySlice local, int immediate)
             throws FabricException, InterruptedIOException {
-        return post(
-                Operation.SEND_WITH_IMMEDIATE,
-                List.of(local),
-                request -> request.immediate(immediate));
+        return send(Operation.SEND_WITH_IMMEDIATE, List.of(local), NO_QUEUE, immediate);
     }
 
     /**
@@ -78,7 +78,7 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
     /** Writes the beginning of the peer's memory, gathered from pieces. */
     public Transfer write(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
-        return transfer(Operation.WRITE, local, remote, 0, NO_QUEUE);
+        return transfer(Operation.WRITE, local, remote, NO_QUEUE, 0);
     }
 
     /**
@@ -88,7 +88,7 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
     public Transfer writeWithImmediate(MemorySlice local, RemoteMemory remote, int immediate)
             throws FabricException, InterruptedIOException {
         return transfer(
-                Operation.WRITE_WITH_IMMEDIATE, List.of(local), remote, immediate, NO_QUEUE);
+                Operation.WRITE_WITH_IMMEDIATE, List.of(local), remote, NO_QUEUE, immediate);
     }
 
     /**
@@ -107,8 +107,8 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
     /** Reads the beginning of the peer's memory, scattered to pieces. */
     public Transfer read(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
-        checkReliable("READ");
-        return transfer(Operation.READ, local, remote, 0, NO_QUEUE);
+        queuePair().checkReliable(Operation.READ);
+        return transfer(Operation.READ, local, remote, NO_QUEUE, 0);
     }
 
     /**
@@ -123,8 +123,8 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
     public Transfer compareAndSwap(
             MemorySlice result, RemoteMemory remote, long expected, long replacement)
             throws FabricException, InterruptedIOException {
-        checkReliable("COMPARE_AND_SWAP");
-        return atomic(Operation.COMPARE_AND_SWAP, result, remote, expected, replacement, NO_QUEUE);
+        queuePair().checkReliable(Operation.COMPARE_AND_SWAP);
+        return atomic(Operation.COMPARE_AND_SWAP, result, remote, NO_QUEUE, expected, replacement);
     }
 
     /**
@@ -137,8 +137,8 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
      */
     public Transfer fetchAndAdd(MemorySlice result, RemoteMemory remote, long delta)
             throws FabricException, InterruptedIOException {
-        checkReliable("FETCH_AND_ADD");
-        return atomic(Operation.FETCH_AND_ADD, result, remote, delta, 0, NO_QUEUE);
+        queuePair().checkReliable(Operation.FETCH_AND_ADD);
+        return atomic(Operation.FETCH_AND_ADD, result, remote, NO_QUEUE, delta, 0);
     }
 
     /**
@@ -151,15 +151,16 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
      */
     public Transfer atomicWrite(RemoteMemory remote, long value)
             throws FabricException, InterruptedIOException {
-        checkMadeFor(Operation.ATOMIC_WRITE);
-        RemoteBounds.checkAtomicTarget(0, remote);
-        return post(
-                Operation.ATOMIC_WRITE,
-                List.of(),
-                request -> {
-                    request.atomic(remote.address(), remote.key());
-                    request.operands(value, 0);
-                });
+        queuePair().checkMadeFor(Operation.ATOMIC_WRITE);
+        RequestWriter.checkAtomicTarget(0, remote);
+        var request = begin(Operation.ATOMIC_WRITE, List.of());
+        try {
+            request.atomic(remote.address(), remote.key());
+            request.operands(value, 0);
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
     }
 
     /**
@@ -171,23 +172,29 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
      */
     public Transfer flush(RemoteMemory remote, FlushPlacement... placements)
             throws FabricException, InterruptedIOException {
-        checkMadeFor(Operation.FLUSH);
-        var asked = PreparedFlush.placements(placements);
-        return post(
-                Operation.FLUSH,
-                List.of(),
-                request -> PreparedFlush.writeRange(request, remote, 0, remote.length(), asked));
+        queuePair().checkMadeFor(Operation.FLUSH);
+        var asked = RequestWriter.placements(placements);
+        var request = begin(Operation.FLUSH, List.of());
+        try {
+            RequestWriter.flushRange(request, remote, 0, remote.length(), asked);
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
     }
 
     /** The same for all of the region that the peer's key is of. */
     public Transfer flushRegion(RemoteMemory remote, FlushPlacement... placements)
             throws FabricException, InterruptedIOException {
-        checkMadeFor(Operation.FLUSH);
-        var asked = PreparedFlush.placements(placements);
-        return post(
-                Operation.FLUSH,
-                List.of(),
-                request -> PreparedFlush.writeRegion(request, remote, asked));
+        queuePair().checkMadeFor(Operation.FLUSH);
+        var asked = RequestWriter.placements(placements);
+        var request = begin(Operation.FLUSH, List.of());
+        try {
+            RequestWriter.flushRegion(request, remote, asked);
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
     }
 
     /**
@@ -198,11 +205,14 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
      */
     public Transfer sendInvalidating(MemorySlice local, RemoteMemory window)
             throws FabricException, InterruptedIOException {
-        checkReliable(Operation.SEND_WITH_INVALIDATE.name());
-        return post(
-                Operation.SEND_WITH_INVALIDATE,
-                List.of(local),
-                request -> request.invalidatedKey(window.key()));
+        queuePair().checkReliable(Operation.SEND_WITH_INVALIDATE);
+        var request = begin(Operation.SEND_WITH_INVALIDATE, List.of(local));
+        try {
+            request.invalidatedKey(window.key());
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
     }
 
     /**
@@ -227,21 +237,22 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
             MemoryWindow window, MemoryRegion region, long offset, long length, Access... rights)
             throws FabricException, InterruptedIOException {
         Objects.checkFromIndexSize(offset, length, region.length());
-        window.prepare(this, region);
+        var bound = MemoryAccess.get().window(window);
+        var registration = MemoryAccess.get().registration(region);
+        bound.prepare(queuePair().domain(), lifetime(), registration);
+        queuePair().checkReceiveQueue(false);
         var access = Access.setOf(rights);
         var shown = region.startAddress() + offset;
-        return post(
-                Operation.BIND,
-                window::post,
-                List.of(),
-                request -> {
-                    request.immediate(0); // which rxe wants
-                    request.bind(window.address(), region.address(), Codes.ACCESS.bits(access));
-                    request.bindRange(shown, length);
-                    window.bind(request, access.contains(Access.ZERO_BASED) ? 0 : shown);
-                },
-                window.ownLifetime(),
-                region.ownLifetime());
+        var request = begin(Operation.BIND, List.of(), bound.lifetime(), registration.lifetime());
+        try {
+            request.immediate(0); // which rxe wants
+            RequestWriter.bind(request, bound, registration, access);
+            request.bindRange(shown, length);
+            bound.bind(request, access.contains(Access.ZERO_BASED) ? 0 : shown);
+            return new Transfer(sender().post(bound));
+        } finally {
+            sender().end();
+        }
     }
 
     /**
@@ -252,15 +263,191 @@ public final class AsyncQueuePair extends AsyncTwoWayEnd implements ConnectedQue
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public Transfer invalidate(Type2Window window) throws FabricException, InterruptedIOException {
-        checkReliable(Operation.INVALIDATE.name());
-        window.checkBound();
-        return post(
-                Operation.INVALIDATE,
-                List.of(),
-                request -> {
-                    request.invalidatedKey(window.key());
-                    window.unbind();
-                },
-                window.ownLifetime());
+        queuePair().checkReliable(Operation.INVALIDATE);
+        var bound = MemoryAccess.get().window(window);
+        bound.checkBound();
+        var request = begin(Operation.INVALIDATE, List.of(), bound.lifetime());
+        try {
+            request.invalidatedKey(bound.key());
+            bound.unbind();
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
+    }
+
+    /**
+     * Sends a message to a shared receive queue of the peer's, over an extended reliable
+     * connection. In C: {@code IBV_WR_SEND}, {@code ibv_wr_set_xrc_srqn}.
+     *
+     * @param receiveQueue the {@linkplain SharedReceiveQueue#number number} of the peer's shared
+     *     receive queue
+     * @throws IllegalArgumentException if this is not the sending end of an extended connection
+     * @throws VerbsException if it cannot be posted
+     */
+    public Transfer send(MemorySlice local, int receiveQueue)
+            throws FabricException, InterruptedIOException {
+        return send(
+                Operation.SEND,
+                List.of(local),
+                NativeQueuePair.checkedReceiveQueue(receiveQueue),
+                0);
+    }
+
+    /** Sends a message with 32 bits of immediate data to a shared receive queue of the peer's. */
+    public Transfer sendWithImmediate(MemorySlice local, int receiveQueue, int immediate)
+            throws FabricException, InterruptedIOException {
+        return send(
+                Operation.SEND_WITH_IMMEDIATE,
+                List.of(local),
+                NativeQueuePair.checkedReceiveQueue(receiveQueue),
+                immediate);
+    }
+
+    /**
+     * Writes the beginning of the peer's memory, over an extended reliable connection.
+     *
+     * @param receiveQueue the number of a shared receive queue of the protection domain of the
+     *     memory
+     * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
+     * @throws IllegalArgumentException if this is not the sending end of an extended connection
+     * @throws VerbsException if it cannot be posted
+     */
+    public Transfer write(MemorySlice local, RemoteMemory remote, int receiveQueue)
+            throws FabricException, InterruptedIOException {
+        return transfer(
+                Operation.WRITE,
+                List.of(local),
+                remote,
+                NativeQueuePair.checkedReceiveQueue(receiveQueue),
+                0);
+    }
+
+    /**
+     * Writes the beginning of the peer's memory, with 32 bits along that take a receive from the
+     * shared receive queue; like {@link #write(MemorySlice, RemoteMemory, int)}.
+     */
+    public Transfer writeWithImmediate(
+            MemorySlice local, RemoteMemory remote, int receiveQueue, int immediate)
+            throws FabricException, InterruptedIOException {
+        return transfer(
+                Operation.WRITE_WITH_IMMEDIATE,
+                List.of(local),
+                remote,
+                NativeQueuePair.checkedReceiveQueue(receiveQueue),
+                immediate);
+    }
+
+    /** Reads the peer's memory; like {@link #write(MemorySlice, RemoteMemory, int)}. */
+    public Transfer read(MemorySlice local, RemoteMemory remote, int receiveQueue)
+            throws FabricException, InterruptedIOException {
+        queuePair().checkReliable(Operation.READ);
+        return transfer(
+                Operation.READ,
+                List.of(local),
+                remote,
+                NativeQueuePair.checkedReceiveQueue(receiveQueue),
+                0);
+    }
+
+    /**
+     * Replaces the first 8 bytes of the peer's memory if they are {@code expected}, over an
+     * extended reliable connection; like {@link #compareAndSwap(MemorySlice, RemoteMemory, long,
+     * long)}.
+     */
+    public Transfer compareAndSwap(
+            MemorySlice result,
+            RemoteMemory remote,
+            int receiveQueue,
+            long expected,
+            long replacement)
+            throws FabricException, InterruptedIOException {
+        queuePair().checkReliable(Operation.COMPARE_AND_SWAP);
+        return atomic(
+                Operation.COMPARE_AND_SWAP,
+                result,
+                remote,
+                NativeQueuePair.checkedReceiveQueue(receiveQueue),
+                expected,
+                replacement);
+    }
+
+    /**
+     * Adds to the first 8 bytes of the peer's memory, over an extended reliable connection; like
+     * {@link #fetchAndAdd(MemorySlice, RemoteMemory, long)}.
+     */
+    public Transfer fetchAndAdd(
+            MemorySlice result, RemoteMemory remote, int receiveQueue, long delta)
+            throws FabricException, InterruptedIOException {
+        queuePair().checkReliable(Operation.FETCH_AND_ADD);
+        return atomic(
+                Operation.FETCH_AND_ADD,
+                result,
+                remote,
+                NativeQueuePair.checkedReceiveQueue(receiveQueue),
+                delta,
+                0);
+    }
+
+    private Transfer send(
+            Operation operation, List<MemorySlice> local, int receiveQueue, int immediate)
+            throws FabricException, InterruptedIOException {
+        queuePair().checkReceiveQueue(receiveQueue != NO_QUEUE);
+        var request = begin(operation, local);
+        try {
+            request.immediate(immediate);
+            nameReceiveQueue(request, receiveQueue);
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
+    }
+
+    private Transfer transfer(
+            Operation operation,
+            List<MemorySlice> local,
+            RemoteMemory remote,
+            int receiveQueue,
+            int immediate)
+            throws FabricException, InterruptedIOException {
+        RequestWriter.checkRange(0, RequestWriter.totalLength(local), remote);
+        queuePair().checkReceiveQueue(receiveQueue != NO_QUEUE);
+        var request = begin(operation, local);
+        try {
+            request.remote(remote.address(), remote.key());
+            request.immediate(immediate);
+            nameReceiveQueue(request, receiveQueue);
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
+    }
+
+    private Transfer atomic(
+            Operation operation,
+            MemorySlice result,
+            RemoteMemory remote,
+            int receiveQueue,
+            long compareOrAdd,
+            long swap)
+            throws FabricException, InterruptedIOException {
+        RequestWriter.checkAtomicResult(result.length());
+        RequestWriter.checkAtomicTarget(0, remote);
+        queuePair().checkReceiveQueue(receiveQueue != NO_QUEUE);
+        var request = begin(operation, List.of(result));
+        try {
+            request.atomic(remote.address(), remote.key());
+            request.operands(compareOrAdd, swap);
+            nameReceiveQueue(request, receiveQueue);
+            return new Transfer(sender().post());
+        } finally {
+            sender().end();
+        }
+    }
+
+    private static void nameReceiveQueue(WorkRequest.Send request, int receiveQueue) {
+        if (receiveQueue != NO_QUEUE) {
+            request.receiveQueue(receiveQueue);
+        }
     }
 }

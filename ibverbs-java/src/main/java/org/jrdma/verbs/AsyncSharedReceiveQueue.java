@@ -4,10 +4,15 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.AsyncPoster;
+import org.jrdma.verbs.queue.AsyncSharedReceives;
+import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,48 +22,64 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any number of threads, virtual ones too, may use it.
  */
-public sealed class AsyncSharedReceiveQueue extends SharedReceiveQueue
-        permits AsyncXrcSharedReceiveQueue {
+public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
 
+    private final NativeSharedReceiveQueue<AsyncWorkQueue> nativeQueue;
     private final AsyncSharedReceives receives;
     private final AsyncPoster<WorkRequest.Receive> poster;
 
+    /**
+     * @param named of a queue that senders name; null for one that is given to queue pairs
+     */
     AsyncSharedReceiveQueue(
-            ProtectionDomain domain, int capacity, int elements, Duration slotTimeout)
+            DomainHandle domain,
+            int capacity,
+            int elements,
+            Duration slotTimeout,
+            NativeSharedReceiveQueue.@Nullable Named<AsyncWorkQueue> named)
             throws VerbsException {
-        this(domain, elements, slotTimeout, new AsyncSharedReceives(capacity), null);
+        this(domain, elements, slotTimeout, new AsyncSharedReceives(capacity), named);
     }
 
-    AsyncSharedReceiveQueue(
-            ProtectionDomain domain,
+    private AsyncSharedReceiveQueue(
+            DomainHandle domain,
             int elements,
             Duration slotTimeout,
             AsyncSharedReceives receives,
-            @Nullable Named<AsyncWorkQueue> named)
+            NativeSharedReceiveQueue.@Nullable Named<AsyncWorkQueue> named)
             throws VerbsException {
-        super(
-                domain,
-                elements,
-                make(
+        this(
+                slotTimeout,
+                receives,
+                NativeSharedReceiveQueue.create(
                         domain,
                         elements,
-                        domain.device().sharedAsync(),
                         receives,
+                        receives.sharing(),
+                        AsyncSharedReceives.TABLE,
                         named,
                         receives::abandon));
+    }
+
+    private AsyncSharedReceiveQueue(
+            Duration slotTimeout,
+            AsyncSharedReceives receives,
+            NativeSharedReceiveQueue<AsyncWorkQueue> nativeQueue) {
+        super(nativeQueue);
+        this.nativeQueue = nativeQueue;
         this.receives = receives;
         this.poster =
                 new AsyncPoster<>(
-                        new AsyncPoster.Target<>(
-                                ownLifetime(),
-                                nativeAddress(),
-                                domain.device().hotPath(),
+                        new AsyncPoster.Target(
+                                lifetime(),
+                                nativeQueue.address().address(),
+                                nativeQueue.hotPath(),
+                                AsyncPoster.Function.SHARED_RECEIVE,
                                 "ibv_post_srq_recv",
-                                AsyncSharedReceiveQueue::post,
                                 toString(),
                                 slotTimeout),
                         receives,
-                        new WorkRequest.Receive(elements));
+                        new WorkRequest.Receive(nativeQueue.elements()));
     }
 
     /**
@@ -67,15 +88,19 @@ public sealed class AsyncSharedReceiveQueue extends SharedReceiveQueue
      *
      * @throws VerbsException if it cannot be posted
      */
-    public final Transfer receive(MemorySlice local)
-            throws FabricException, InterruptedIOException {
+    public Transfer receive(MemorySlice local) throws FabricException, InterruptedIOException {
         return receive(List.of(local));
     }
 
     /** Receives a message into pieces; into none, to hear of a write with immediate data. */
-    public final Transfer receive(List<MemorySlice> local)
+    public Transfer receive(List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
-        return poster.submit("RECEIVE", local, _ -> {});
+        poster.begin("RECEIVE", local);
+        try {
+            return new Transfer(poster.post());
+        } finally {
+            poster.end();
+        }
     }
 
     /**
@@ -87,16 +112,16 @@ public sealed class AsyncSharedReceiveQueue extends SharedReceiveQueue
      * @throws VerbsException if the device cannot: see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
-    public final void resize(int newCapacity) throws VerbsException {
+    public void resize(int newCapacity) throws VerbsException {
         receives.lock.lock();
         try {
             var fewer = capacity() - newCapacity;
             if (!receives.tryTakeSlots(fewer)) {
-                throw tooSmall(newCapacity, receives.outstanding());
+                throw nativeQueue.tooSmall(newCapacity, receives.outstanding());
             }
             var resized = false;
             try {
-                resize(newCapacity, () -> receives.capacity(newCapacity));
+                nativeQueue.resize(newCapacity, () -> receives.capacity(newCapacity));
                 resized = true;
             } finally {
                 receives.returnSlots(resized ? -fewer : fewer);
@@ -106,12 +131,7 @@ public sealed class AsyncSharedReceiveQueue extends SharedReceiveQueue
         }
     }
 
-    private static int post(HotPath hotPath, long queue, WorkRequest request) {
-        return hotPath.postSharedReceive(queue, request.address(), request.refusedAddress());
-    }
-
-    @Override
-    final Sharing<AsyncWorkQueue> sharing() {
-        return receives.sharing();
+    NativeSharedReceiveQueue<AsyncWorkQueue> nativeQueue() {
+        return nativeQueue;
     }
 }

@@ -4,18 +4,23 @@ import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Set;
+import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.GlobalRouteHeader;
+import org.jrdma.verbs.queue.CompletionDecoder;
+import org.jrdma.verbs.queue.CompletionTable;
+import org.jrdma.verbs.queue.NativeCompletionQueue;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +42,7 @@ public final class CompletionCursor implements AutoCloseable {
     private final CallGuard guard = CallGuard.ofCurrentThread();
     private final CompletionQueue queue;
     private final Lifetime lifetime;
-    private final NativeCompletionQueue nativeQueue;
+    private final NativeCompletionQueue<PolledWorkQueue> nativeQueue;
     private final CompletionTable<PolledWorkQueue> table;
     private final WorkCompletions batch;
 
@@ -56,7 +61,7 @@ public final class CompletionCursor implements AutoCloseable {
         this.queue = queue;
         this.lifetime = queue.ownLifetime();
         this.nativeQueue = queue.nativeQueue();
-        this.table = queue.attachments().table();
+        this.table = queue.nativeQueue().attachments().table();
         this.batch = new WorkCompletions(batch);
         this.told = queue.fields();
     }
@@ -110,7 +115,7 @@ public final class CompletionCursor implements AutoCloseable {
                     return true;
                 }
                 work.markerIsOver();
-                queue.attachments().returnSpare(work);
+                nativeQueue.attachments().returnSpare(work);
             }
         }
         current = count;
@@ -300,7 +305,7 @@ public final class CompletionCursor implements AutoCloseable {
             refuseUnlessTold(field);
         }
         checkPosition();
-        return Completion.of(batch, current, given);
+        return CompletionDecoder.decode(batch, current, given);
     }
 
     /** Ends the cursor. Completions it has taken and not given are lost. */

@@ -1,11 +1,14 @@
 package org.jrdma.verbs;
 
+import java.time.Duration;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.verbs.internal.WorkCompletions;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.model.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jrdma.verbs.queue.AsyncSharedReceives;
+import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.DispatchLoop;
+import org.jrdma.verbs.queue.NativeCompletionQueue;
 
 /**
  * A completion queue that the SDK polls: the tier of operations that are awaited. Each operation of
@@ -15,107 +18,65 @@ import org.slf4j.LoggerFactory;
  * use by several threads. In C: {@code struct ibv_cq} with a {@code struct ibv_comp_channel};
  * {@link #close()} is {@code ibv_destroy_cq}, {@code ibv_destroy_comp_channel}.
  */
-@SuppressWarnings("exports") // the type argument is for this package
-public final class CompletionDispatcher extends CompletionSource<AsyncWorkQueue> {
+public final class CompletionDispatcher extends NativeObject {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CompletionDispatcher.class);
-    private static final int BATCH = 64;
+    /** Keeps the device reachable. */
+    @SuppressWarnings("unused")
+    private final DeviceHandle device;
 
-    /** How many batches are taken before other queues have their turn. */
-    private static final int POLLS = 8;
+    private final NativeCompletionQueue<AsyncWorkQueue> nativeQueue;
 
-    CompletionDispatcher(Device device, int capacity) throws VerbsException {
-        super(device, CompletionQueueOptions.capacity(capacity).waitable(), device.sharedAsync());
+    CompletionDispatcher(DeviceHandle device, int capacity) throws VerbsException {
+        this(
+                device,
+                NativeCompletionQueue.create(
+                        device,
+                        NativeCompletionQueue.Wanted.withEvents(capacity),
+                        AsyncSharedReceives.TABLE));
+    }
+
+    private CompletionDispatcher(
+            DeviceHandle device, NativeCompletionQueue<AsyncWorkQueue> nativeQueue)
+            throws VerbsException {
+        super(nativeQueue.address(), nativeQueue.lifetime());
+        this.device = device;
+        this.nativeQueue = nativeQueue;
+        device.events().announce(this);
         try {
-            new Loop(nativeQueue(), attachments(), Math.min(BATCH, capacity)).start();
+            DispatchLoop.start(nativeQueue);
         } catch (FabricException e) {
             close();
             throw new VerbsException("ibv_req_notify_cq", e.getMessage());
         }
     }
 
+    /** How many completions it has room for, as asked; the device may give it more. */
+    public int capacity() {
+        return nativeQueue.attachments().capacity();
+    }
+
     /**
-     * What the thread that waits for all descriptors runs. It refers to no NativeObject, so that a
-     * forgotten one is found.
+     * How many requests may still be given to queue pairs that complete here, so that none can
+     * overrun it.
      */
-    private static final class Loop {
+    public int room() {
+        return nativeQueue.attachments().room();
+    }
 
-        private final NativeCompletionQueue queue;
-        private final Attachments<AsyncWorkQueue> attachments;
-        private final CompletionTable<AsyncWorkQueue> table;
-        private final WorkCompletions batch;
-        private final DescriptorWaiter waiter;
+    /**
+     * Lets one event stand for several completions: whoever waits is woken when there are so many,
+     * or when the first has waited so long; 0 of either means that it does not count. Of both, that
+     * each completion wakes, as at first. In C: {@code ibv_modify_cq}.
+     *
+     * @param atMost in whole microseconds
+     * @throws IllegalArgumentException if either is negative or above 65,535
+     * @throws VerbsException if the device cannot, or not with these numbers
+     */
+    public void moderate(int completions, Duration atMost) throws VerbsException {
+        nativeQueue.moderate(completions, atMost);
+    }
 
-        Loop(NativeCompletionQueue queue, Attachments<AsyncWorkQueue> attachments, int batch)
-                throws FabricException {
-            this.queue = queue;
-            this.attachments = attachments;
-            this.table = attachments.table();
-            this.batch = new WorkCompletions(batch);
-            this.waiter =
-                    queue.newWaiter(descriptor -> DescriptorWaiter.watch(descriptor, this::run));
-        }
-
-        void start() throws FabricException {
-            queue.arm();
-            waiter.arm();
-        }
-
-        /**
-         * Dispatches what there is, and asks the queue for its next event. No more than a few
-         * batches at a time: all other descriptors wait for this thread. close() waits for it, by
-         * closing the waiter.
-         */
-        private void run() {
-            try {
-                queue.takeEvents();
-                var isEmpty = dispatchSome();
-                if (isEmpty) {
-                    queue.arm();
-                    isEmpty = dispatchSome(); // what came before is told by no event
-                }
-                if (isEmpty) {
-                    waiter.arm();
-                } else {
-                    waiter.again();
-                }
-            } catch (FabricException | RuntimeException e) {
-                if (!queue.lifetime().isClosed()) {
-                    LOG.error("{} hears of no more completions", queue.lifetime(), e);
-                    table.forEach(work -> work.fail(e));
-                    attachments.shared().forEach(work -> work.fail(e));
-                }
-            }
-        }
-
-        /** Whether it found the queue empty. */
-        private boolean dispatchSome() {
-            // What is run for a completion on this thread may close the queue.
-            for (var polls = 0; polls < POLLS && !queue.lifetime().isClosed(); polls++) {
-                var count = queue.poll(batch);
-                if (count == 0) {
-                    return true;
-                }
-                for (var index = 0; index < count; index++) {
-                    dispatch(index);
-                }
-            }
-            return false;
-        }
-
-        private void dispatch(int index) {
-            var number = batch.requestNumber(index);
-            var work = table.find(number);
-            var transfer = work == null ? null : work.complete((int) number);
-            if (transfer != null) {
-                try {
-                    transfer.complete(Completion.of(batch, index, work));
-                } finally {
-                    work.returnSlot();
-                }
-            } else if (work != null) {
-                LOG.warn("{} has a completion that nobody waits for", queue.lifetime());
-            }
-        }
+    NativeCompletionQueue<AsyncWorkQueue> nativeQueue() {
+        return nativeQueue;
     }
 }

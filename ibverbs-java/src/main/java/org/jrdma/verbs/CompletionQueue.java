@@ -1,12 +1,19 @@
 package org.jrdma.verbs;
 
 import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.Set;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.NativeCompletionQueue;
+import org.jrdma.verbs.queue.PolledSharedReceives;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,22 +26,66 @@ import org.jspecify.annotations.Nullable;
  * ibv_comp_channel} of its own if it is waitable; {@link #close()} is {@code ibv_destroy_cq},
  * {@code ibv_destroy_comp_channel}.
  */
-@SuppressWarnings("exports") // the type argument is for this package
-public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
+public final class CompletionQueue extends NativeObject {
 
+    /** Keeps the device reachable. */
+    @SuppressWarnings("unused")
+    private final DeviceHandle device;
+
+    private final NativeCompletionQueue<PolledWorkQueue> nativeQueue;
     private final @Nullable DescriptorWaiter waiter;
     private final Set<CompletionField> fields;
 
-    CompletionQueue(Device device, CompletionQueueOptions options) throws VerbsException {
-        super(device, options, device.sharedPolled());
-        this.fields = options.fields();
+    CompletionQueue(DeviceHandle device, NativeCompletionQueue.Wanted wanted)
+            throws VerbsException {
+        this(
+                device,
+                wanted,
+                NativeCompletionQueue.create(device, wanted, PolledSharedReceives.TABLE));
+    }
+
+    private CompletionQueue(
+            DeviceHandle device,
+            NativeCompletionQueue.Wanted wanted,
+            NativeCompletionQueue<PolledWorkQueue> nativeQueue)
+            throws VerbsException {
+        super(nativeQueue.address(), nativeQueue.lifetime());
+        this.device = device;
+        this.nativeQueue = nativeQueue;
+        this.fields = wanted.fields();
+        device.events().announce(this);
         try {
-            this.waiter =
-                    options.withEvents() ? nativeQueue().newWaiter(DescriptorWaiter::on) : null;
+            this.waiter = wanted.withEvents() ? nativeQueue.newWaiter(DescriptorWaiter::on) : null;
         } catch (VerbsException e) {
             close();
             throw e;
         }
+    }
+
+    /** How many completions it has room for, as asked; the device may give it more. */
+    public int capacity() {
+        return nativeQueue.attachments().capacity();
+    }
+
+    /**
+     * How many requests may still be given to queue pairs that complete here, so that none can
+     * overrun it.
+     */
+    public int room() {
+        return nativeQueue.attachments().room();
+    }
+
+    /**
+     * Lets one event stand for several completions: whoever waits is woken when there are so many,
+     * or when the first has waited so long; 0 of either means that it does not count. Of both, that
+     * each completion wakes, as at first. In C: {@code ibv_modify_cq}.
+     *
+     * @param atMost in whole microseconds
+     * @throws IllegalArgumentException if either is negative or above 65,535
+     * @throws VerbsException if the device cannot, or not with these numbers
+     */
+    public void moderate(int completions, Duration atMost) throws VerbsException {
+        nativeQueue.moderate(completions, atMost);
     }
 
     /**
@@ -56,7 +107,7 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
      * @throws IllegalArgumentException if queue pairs that complete here may need more
      */
     public void resize(int newCapacity) throws VerbsException {
-        attachments().resize(newCapacity, this, nativeQueue());
+        nativeQueue.resize(newCapacity);
     }
 
     /** What its completions tell. */
@@ -75,7 +126,7 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
 
     /** Takes the events there are. One may be what another thread armed the queue for. */
     void takeEvents() throws VerbsException {
-        if (nativeQueue().takeEvents()) {
+        if (nativeQueue.takeEvents()) {
             waiter.wake();
         }
     }
@@ -88,5 +139,13 @@ public final class CompletionQueue extends CompletionSource<PolledWorkQueue> {
         } catch (IllegalStateException e) {
             throw lifetime().closedException();
         }
+    }
+
+    NativeCompletionQueue<PolledWorkQueue> nativeQueue() {
+        return nativeQueue;
+    }
+
+    Lifetime ownLifetime() {
+        return lifetime();
     }
 }

@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.queue.NativeCompletionQueue;
 
 /**
  * How a completion queue is made.
@@ -148,7 +149,7 @@ public record CompletionQueueOptions(
      * ProtectionDomain#newParentDomainUnguarded}. In C: {@code IBV_CQ_INIT_ATTR_MASK_PD}.
      */
     public CompletionQueueOptions inParentDomain(ProtectionDomain domain) {
-        if (!domain.isParent()) {
+        if (!domain.domainHandle().isParent()) {
             throw new IllegalArgumentException(
                     domain + " is no parent domain; newParentDomainUnguarded() makes one of it");
         }
@@ -163,12 +164,21 @@ public record CompletionQueueOptions(
                 Optional.of(domain));
     }
 
-    /** Whether {@code ibv_create_cq} cannot make it. */
-    boolean isExtended() {
-        return chosenFields.isPresent()
-                || singleThreaded
-                || ignoringOverrun
-                || parentDomain.isPresent();
+    /** The completion queue that is asked for. */
+    NativeCompletionQueue.Wanted wanted() {
+        return new NativeCompletionQueue.Wanted(
+                capacity,
+                withEvents,
+                solicitedOnly,
+                vector,
+                chosenFields.isPresent()
+                        || singleThreaded
+                        || ignoringOverrun
+                        || parentDomain.isPresent(), // ibv_create_cq could not make it
+                fields(),
+                singleThreaded,
+                ignoringOverrun,
+                parentDomain.map(ProtectionDomain::domainHandle).orElse(null));
     }
 
     /** What its completions tell. */

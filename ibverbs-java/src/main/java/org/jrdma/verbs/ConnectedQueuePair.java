@@ -3,13 +3,11 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A queue pair that speaks or listens to one peer, reliably or not. */
-public sealed interface ConnectedQueuePair
-        permits PolledQueuePair,
-                AsyncQueuePair,
-                PolledXrcSendQueuePair,
-                AsyncXrcSendQueuePair,
-                XrcReceiveQueuePair {
+/**
+ * A queue pair that sends to or receives from one peer, reliably or not. Only queue pairs of this
+ * module implement it.
+ */
+public interface ConnectedQueuePair {
 
     /** Where a peer reaches it: to be told to the peer before both connect. */
     Endpoint endpoint();

@@ -1,6 +1,8 @@
 package org.jrdma.verbs;
 
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.GlobalRouteHeader;
@@ -14,7 +16,7 @@ import org.jrdma.verbs.model.VerbsException;
  * GlobalRouteHeader}, so a receive has room for that many more than the message; the number of
  * bytes in its completion counts them too. Its completion says where it came from.
  */
-public sealed interface DatagramQueuePair permits PolledDatagramQueuePair, AsyncDatagramQueuePair {
+public interface DatagramQueuePair {
 
     /**
      * Where others reach it: to be told to them, together with the queue key. The packet sequence

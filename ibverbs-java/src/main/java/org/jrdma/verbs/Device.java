@@ -2,44 +2,33 @@ package org.jrdma.verbs;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.lang.ref.WeakReference;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
-import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.verbs.access.FlowAccess;
+import org.jrdma.verbs.access.MemoryAccess;
+import org.jrdma.verbs.flow.FlowCounters;
+import org.jrdma.verbs.handle.AsyncEventRecord;
+import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
-import org.jrdma.verbs.internal.HotPath;
-import org.jrdma.verbs.internal.VerbsContext;
-import org.jrdma.verbs.internal.VerbsLibrary;
+import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.model.DeviceAttributes;
-import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
-import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.GidChoice;
 import org.jrdma.verbs.model.GidEntry;
-import org.jrdma.verbs.model.GidType;
-import org.jrdma.verbs.model.LinkLayer;
 import org.jrdma.verbs.model.PortAttributes;
-import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,69 +45,27 @@ public final class Device extends NativeObject {
 
     private static final int MEGABITS_PER_UNIT = 100;
 
-    private final VerbsLibrary library;
-    private final DeviceDescription description;
-    private final Path sysfs;
-    private final VerbsContext context;
-    private final HotPath hotPath;
-    private final EventSource events;
-    private final CompletionTable<PolledWorkQueue> sharedPolled = CompletionTable.ofShared();
-    private final CompletionTable<AsyncWorkQueue> sharedAsync = CompletionTable.ofShared();
+    private final DeviceHandle handle;
 
-    Device(
-            VerbsLibrary library,
-            DeviceDescription description,
-            Path sysfs,
-            VerbsContext context,
-            boolean critical)
-            throws VerbsException {
-        super(context.address(), lifetime(library, description, context));
-        this.library = library;
-        this.description = description;
-        this.sysfs = sysfs;
-        this.context = context;
-        this.hotPath = HotPath.of(context, critical, library.library().isProvided());
-        try {
-            this.events = new EventSource(context.asyncDescriptor());
-        } catch (FabricException e) {
-            close();
-            throw new VerbsException(
-                    "ibv_open_device",
-                    "The events of "
-                            + description.name()
-                            + " cannot be waited for: "
-                            + e.getMessage());
-        }
-        lifetime().onClose(events.waiter::close);
-    }
-
-    private static Lifetime lifetime(
-            VerbsLibrary library, DeviceDescription description, VerbsContext context) {
-        var name = "device " + description.name();
-        return new Lifetime(
-                name,
-                List.of(),
-                () ->
-                        library.devices()
-                                .close(
-                                        context.address(),
-                                        Attempt.to("ibv_close_device", () -> "for " + name)));
+    Device(DeviceHandle handle) {
+        super(handle.context().address(), handle.lifetime());
+        this.handle = handle;
+        handle.belongsTo(this);
     }
 
     /** What the device list said of it. */
     public DeviceDescription description() {
-        return description;
+        return handle.description();
     }
 
     /** The kernel's name for it. */
     public String name() {
-        return description.name();
+        return handle.name();
     }
 
     /** What it is and has room for. In C: {@code ibv_query_device}. */
     public DeviceAttributes attributes() throws VerbsException {
-        return inCall(() ->
-                library.devices().queryDevice(context.address(), attempt("ibv_query_device")));
+        return handle.attributes();
     }
 
     /**
@@ -127,8 +74,11 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where the library or the provider is too old
      */
     public ExtendedDeviceAttributes extendedAttributes() throws VerbsException {
-        return inCall(() ->
-                library.devices().queryDeviceExtended(context, attempt("ibv_query_device_ex")));
+        return handle.call(() ->
+                handle.library()
+                        .devices()
+                        .queryDeviceExtended(
+                                handle.context(), handle.attempt("ibv_query_device_ex")));
     }
 
     /**
@@ -138,14 +88,15 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where it has none that can be asked
      */
     public long clock() throws VerbsException {
-        return inCall(() -> library.devices().clock(context, attempt("ibv_query_rt_values_ex")));
+        return handle.call(() ->
+                handle.library()
+                        .devices()
+                        .clock(handle.context(), handle.attempt("ibv_query_rt_values_ex")));
     }
 
     /** What a port is and can do; ports count from 1. In C: {@code ibv_query_port}. */
     public PortAttributes port(int port) throws VerbsException {
-        checkPort(port);
-        return inCall(
-                () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
+        return handle.port(port);
     }
 
     /**
@@ -155,20 +106,17 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where the library or the device is too old to tell
      */
     public long portSpeed(int port) throws VerbsException {
-        checkPort(port);
-        return inCall(() ->
-                MEGABITS_PER_UNIT
-                        * library.devices()
-                                .queryPortSpeed(
-                                        context.address(),
-                                        port,
-                                        attempt("ibv_query_port_speed", port)));
-    }
-
-    private static void checkPort(int port) {
         if (port < 1 || port > 255) {
             throw new IllegalArgumentException("Ports count from 1: " + port);
         }
+        return handle.call(() ->
+                MEGABITS_PER_UNIT
+                        * handle.library()
+                                .devices()
+                                .queryPortSpeed(
+                                        handle.context().address(),
+                                        port,
+                                        handle.attempt("ibv_query_port_speed", port)));
     }
 
     /**
@@ -176,26 +124,12 @@ public final class Device extends NativeObject {
      * ibv_query_gid_ex}, {@code ibv_query_gid}.
      */
     public List<GidEntry> gids(int port) throws VerbsException {
-        var attributes = port(port);
-        var length = attributes.gidTableLength();
-        var isRoce =
-                attributes.linkLayer() == LinkLayer.ETHERNET
-                        && description.transportType() == TransportType.INFINIBAND;
-        var attempt = attempt("ibv_query_gid_table", port);
-        return inCall(() -> {
-            var ports = library.devices().queryDevice(context.address(), attempt).ports();
-            var table = library.devices().queryGidTable(context.address(), length * ports, attempt);
-            var rows = table.isPresent() ? table.get() : gidsOneByOne(port, length);
-            return rows.stream()
-                    .filter(row -> row.port() == port)
-                    .map(row -> entry(row, isRoce))
-                    .toList();
-        });
+        return handle.gids(port);
     }
 
     /** Which row of a port's GID table to send from, and why. */
     public GidChoice chooseGid(int port) throws VerbsException {
-        return GidChoice.among(gids(port));
+        return handle.chooseGid(port);
     }
 
     /** A port's partition keys, unused rows (0) left out. In C: {@code ibv_query_pkey}. */
@@ -214,13 +148,15 @@ public final class Device extends NativeObject {
 
     private List<Integer> partitionTable(int port) throws VerbsException {
         var length = port(port).partitionTableLength();
-        var attempt = attempt("ibv_query_pkey", port);
-        return inCall(() -> {
+        var attempt = handle.attempt("ibv_query_pkey", port);
+        return handle.call(() -> {
             var keys = new ArrayList<Integer>();
             for (var index = 0; index < length; index++) {
                 keys.add(
-                        library.devices()
-                                .queryPartitionKey(context.address(), port, index, attempt));
+                        handle.library()
+                                .devices()
+                                .queryPartitionKey(
+                                        handle.context().address(), port, index, attempt));
             }
             return keys;
         });
@@ -233,7 +169,8 @@ public final class Device extends NativeObject {
     public OptionalInt numaNode() {
         try {
             var node =
-                    Integer.parseInt(Files.readString(sysfs.resolve("device/numa_node")).strip());
+                    Integer.parseInt(
+                            Files.readString(handle.sysfs().resolve("device/numa_node")).strip());
             return node < 0 ? OptionalInt.empty() : OptionalInt.of(node);
         } catch (IOException | NumberFormatException e) {
             return OptionalInt.empty();
@@ -244,7 +181,7 @@ public final class Device extends NativeObject {
     public int completionVectors() {
         lifetime().hold();
         try {
-            return context.completionVectors();
+            return handle.context().completionVectors();
         } finally {
             lifetime().release();
         }
@@ -264,15 +201,17 @@ public final class Device extends NativeObject {
     }
 
     private AsyncEvent nextEvent(Deadline deadline) throws FabricException, InterruptedIOException {
-        var attempt = attempt("ibv_get_async_event");
+        var attempt = handle.attempt("ibv_get_async_event");
         while (true) {
-            var ticket = events.waiter.ticket();
+            var ticket = handle.events().ticket();
             var event = takeEvent(attempt);
             if (event.isPresent()) {
-                return AsyncEventRecord.commit(name(), event.get());
+                var known = event.get();
+                AsyncEventRecord.commit(name(), known.type(), known.port(), known.subject());
+                return known;
             }
             try {
-                if (!events.waiter.await(ticket, deadline)) {
+                if (!handle.events().await(ticket, deadline)) {
                     throw deadline.missed("No event of " + this);
                 }
             } catch (IllegalStateException e) {
@@ -284,7 +223,9 @@ public final class Device extends NativeObject {
     private Optional<AsyncEvent> takeEvent(Attempt attempt) throws VerbsException {
         lifetime().hold();
         try {
-            return library.devices().nextEvent(context.address(), this::translate, attempt);
+            return handle.library()
+                    .devices()
+                    .nextEvent(handle.context().address(), this::translate, attempt);
         } finally {
             lifetime().release();
         }
@@ -319,7 +260,7 @@ public final class Device extends NativeObject {
 
     /** Makes a protection domain. In C: {@code ibv_alloc_pd}. */
     public ProtectionDomain newProtectionDomain() throws VerbsException {
-        return new ProtectionDomain(this);
+        return new ProtectionDomain(this, DomainHandle.allocate(handle));
     }
 
     /**
@@ -329,7 +270,7 @@ public final class Device extends NativeObject {
     public int commandDescriptor() {
         lifetime().hold();
         try {
-            return context.commandDescriptor();
+            return handle.context().commandDescriptor();
         } finally {
             lifetime().release();
         }
@@ -345,7 +286,7 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where the device cannot share it
      */
     public ProtectionDomain importProtectionDomain(int handle) throws VerbsException {
-        return ProtectionDomain.imported(this, handle);
+        return new ProtectionDomain(this, DomainHandle.importFrom(this.handle, handle));
     }
 
     /**
@@ -359,7 +300,7 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where the device cannot share it
      */
     public DeviceMemory importDeviceMemory(int handle, long length) throws VerbsException {
-        return DeviceMemory.imported(this, handle, length);
+        return MemoryAccess.get().importDeviceMemory(this.handle, handle, length);
     }
 
     /**
@@ -368,7 +309,7 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where the device has none
      */
     public ThreadDomain newThreadDomain() throws VerbsException {
-        return new ThreadDomain(this);
+        return new ThreadDomain(handle);
     }
 
     /**
@@ -386,48 +327,7 @@ public final class Device extends NativeObject {
      * @throws IllegalArgumentException if that is no power of two
      */
     public DeviceMemory newDeviceMemory(long bytes, long alignment) throws VerbsException {
-        return new DeviceMemory(this, bytes, alignment);
-    }
-
-    /**
-     * Makes an XRC domain that nobody else finds. In C: {@code ibv_open_xrcd} without a file.
-     *
-     * @throws VerbsException with EOPNOTSUPP where the device has none: see {@link
-     *     DeviceCapability#EXTENDED_RELIABLE_CONNECTION}
-     */
-    public XrcDomain newXrcDomain() throws VerbsException {
-        return XrcDomain.make(this);
-    }
-
-    /**
-     * Makes the XRC domain of a file. What is in the file does not matter; who can read it finds
-     * the domain. In C: {@code ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
-     *
-     * @throws VerbsException if the file cannot be read, or there is a domain of it on this device
-     *     already
-     */
-    public XrcDomain newXrcDomain(Path file) throws VerbsException {
-        return XrcDomain.open(this, file, XrcDomain.Choice.NEW);
-    }
-
-    /**
-     * Opens the XRC domain of a file, or makes it where there is none. In C: {@code ibv_open_xrcd}
-     * with {@code O_CREAT}.
-     *
-     * @throws VerbsException if the file cannot be read
-     */
-    public XrcDomain openXrcDomain(Path file) throws VerbsException {
-        return XrcDomain.open(this, file, XrcDomain.Choice.ANY);
-    }
-
-    /**
-     * Opens the XRC domain of a file that somebody has open. In C: {@code ibv_open_xrcd}.
-     *
-     * @throws VerbsException if the file cannot be read; with EAGAIN if there is no domain of it on
-     *     this device
-     */
-    public XrcDomain joinXrcDomain(Path file) throws VerbsException {
-        return XrcDomain.open(this, file, XrcDomain.Choice.PRESENT);
+        return MemoryAccess.get().deviceMemory(handle, bytes, alignment);
     }
 
     /**
@@ -436,7 +336,7 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP where the device has none
      */
     public FlowCounters newFlowCounters() throws VerbsException {
-        return new FlowCounters(this);
+        return FlowAccess.get().counters(handle);
     }
 
     /**
@@ -451,7 +351,7 @@ public final class Device extends NativeObject {
     /** Makes a completion queue that its user polls. In C: {@code ibv_create_cq}. */
     public CompletionQueue newCompletionQueue(CompletionQueueOptions options)
             throws VerbsException {
-        return new CompletionQueue(this, options);
+        return new CompletionQueue(handle, options.wanted());
     }
 
     /**
@@ -461,121 +361,11 @@ public final class Device extends NativeObject {
      * @param capacity how many completions it must have room for
      */
     public CompletionDispatcher newCompletionDispatcher(int capacity) throws VerbsException {
-        return new CompletionDispatcher(this, capacity);
+        return new CompletionDispatcher(handle, capacity);
     }
 
-    VerbsContext context() {
-        return context;
-    }
-
-    VerbsLibrary library() {
-        return library;
-    }
-
-    HotPath hotPath() {
-        return hotPath;
-    }
-
-    /** Its shared receive queues that complete into queues that are polled. */
-    CompletionTable<PolledWorkQueue> sharedPolled() {
-        return sharedPolled;
-    }
-
-    /** Its shared receive queues that complete into dispatchers. */
-    CompletionTable<AsyncWorkQueue> sharedAsync() {
-        return sharedAsync;
-    }
-
-    Lifetime ownLifetime() {
-        return lifetime();
-    }
-
-    /** Lets events about {@code object} name it. */
-    void announce(NativeObject object) {
-        events.subjects.put(object.address().address(), new WeakReference<>(object));
-    }
-
-    /**
-     * What to run before the object at an address is destroyed. It does not refer to this device.
-     */
-    Runnable forgetting(long address) {
-        var subjects = events.subjects;
-        return () -> subjects.remove(address);
-    }
-
-    /** What {@link #inCall} runs. */
-    @FunctionalInterface
-    interface DeviceCall<T> {
-        T run() throws VerbsException;
-    }
-
-    /** Runs a call that the device must stay open for. */
-    <T> T inCall(DeviceCall<T> call) throws VerbsException {
-        lifetime().hold();
-        try {
-            return PlatformCalls.call(call::run);
-        } finally {
-            lifetime().release();
-        }
-    }
-
-    /**
-     * As the whole table would come from a newer library: without unused rows, the type read where
-     * the kernel shows it.
-     */
-    private List<DeviceFunctions.Gid> gidsOneByOne(int port, int length) throws VerbsException {
-        var rows = new ArrayList<DeviceFunctions.Gid>();
-        for (var index = 0; index < length; index++) {
-            var row =
-                    library.devices()
-                            .queryGid(
-                                    context.address(), port, index, attempt("ibv_query_gid", port));
-            if (row.prefix() != 0 || row.interfaceId() != 0) {
-                rows.add(row);
-            }
-        }
-        return rows;
-    }
-
-    /** The kernel has one name for the GIDs of InfiniBand, of iWARP and of RoCE v1. */
-    private GidEntry entry(DeviceFunctions.Gid row, boolean isRoce) {
-        var gid = new Gid(row.prefix(), row.interfaceId());
-        if (row.type() >= 0) {
-            return new GidEntry(
-                    row.port(),
-                    row.index(),
-                    gid,
-                    Codes.GID_TYPE.of(row.type()),
-                    interfaceName(row.netDeviceIndex()));
-        }
-        var attributes = sysfs.resolve("ports/%s/gid_attrs".formatted(row.port()));
-        return new GidEntry(
-                row.port(),
-                row.index(),
-                gid,
-                switch (read(attributes.resolve("types/" + row.index()))) {
-                    case "IB/RoCE v1" -> isRoce ? GidType.ROCE_V1 : GidType.INFINIBAND;
-                    case "RoCE v2" -> GidType.ROCE_V2;
-                    default -> GidType.UNKNOWN;
-                },
-                read(attributes.resolve("ndevs/" + row.index())));
-    }
-
-    private static String interfaceName(int index) {
-        try {
-            var found = index == 0 ? null : NetworkInterface.getByIndex(index);
-            return found == null ? "" : found.getName();
-        } catch (SocketException e) {
-            return "";
-        }
-    }
-
-    private static String read(Path file) {
-        try {
-            return Files.readString(file).strip();
-        } catch (IOException e) {
-            return "";
-        }
+    DeviceHandle handle() {
+        return handle;
     }
 
     private AsyncEvent translate(DeviceFunctions.Event event) {
@@ -584,31 +374,9 @@ public final class Device extends NativeObject {
             case PORT -> new AsyncEvent(type, OptionalInt.of(event.port()), Optional.empty());
             case DEVICE -> new AsyncEvent(type, OptionalInt.empty(), Optional.of(this));
             case OBJECT -> {
-                var known = events.subjects.get(event.element());
-                yield new AsyncEvent(
-                        type,
-                        OptionalInt.empty(),
-                        known == null ? Optional.empty() : Optional.ofNullable(known.get()));
+                var subject = handle.events().subject(event.element());
+                yield new AsyncEvent(type, OptionalInt.empty(), subject);
             }
         };
-    }
-
-    private Attempt attempt(String function) {
-        return Attempt.to(function, () -> "for " + name());
-    }
-
-    private Attempt attempt(String function, int port) {
-        return Attempt.to(function, () -> "for port %d of %s".formatted(port, name()));
-    }
-
-    /** Where events come from, and the objects they can be about. */
-    private static final class EventSource {
-        final DescriptorWaiter waiter;
-        final Map<Long, WeakReference<NativeObject>> subjects = new ConcurrentHashMap<>();
-
-        EventSource(int descriptor) throws FabricException {
-            Linux.setNonBlocking(descriptor);
-            waiter = DescriptorWaiter.on(descriptor);
-        }
     }
 }

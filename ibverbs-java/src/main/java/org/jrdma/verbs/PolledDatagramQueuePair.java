@@ -1,10 +1,14 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.DatagramOperations;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,28 +18,26 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
  * one thread, likewise. They may be two, and neither need be the one that polls.
  */
-public final class PolledDatagramQueuePair extends PolledTwoWayEnd implements DatagramQueuePair {
+public final class PolledDatagramQueuePair extends PolledEnd implements DatagramQueuePair {
 
-    /** The way to itself, for the marker of {@code drain}; closed with this. */
-    private AddressHandle.@Nullable Made own;
+    /** The path to itself, for the marker of {@code drain}; closed with this. */
+    private @Nullable NativeResource own;
 
-    PolledDatagramQueuePair(
-            ProtectionDomain domain,
-            CompletionQueue ofSends,
-            CompletionQueue ofReceives,
-            QueuePairOptions<PolledDatagramQueuePair> options)
-            throws VerbsException {
-        super(domain, ofSends, ofReceives, options);
+    private final DatagramOperations datagrams;
+
+    PolledDatagramQueuePair(Making making) throws VerbsException {
+        super(making);
+        this.datagrams = new DatagramOperations(queuePair());
     }
 
     @Override
     public void activate(int queueKey) throws VerbsException {
-        activateWith(queueKey);
+        datagrams.activate(queueKey);
     }
 
     @Override
     public int maxMessageBytes() {
-        return datagramBytes();
+        return datagrams.maxMessageBytes();
     }
 
     @Override
@@ -45,17 +47,17 @@ public final class PolledDatagramQueuePair extends PolledTwoWayEnd implements Da
 
     @Override
     public AddressVector addressOf(Completion received, MemorySlice into) throws VerbsException {
-        return answer(received, into);
+        return datagrams.answer(received, into);
     }
 
     @Override
     public void attachMulticast(Gid group, int lid) throws VerbsException {
-        attach(group, lid);
+        datagrams.attach(group, lid);
     }
 
     @Override
     public void detachMulticast(Gid group, int lid) throws VerbsException {
-        detach(group, lid);
+        datagrams.detach(group, lid);
     }
 
     /**
@@ -75,7 +77,7 @@ public final class PolledDatagramQueuePair extends PolledTwoWayEnd implements Da
      *     address handle is of another domain
      */
     public PreparedDatagram prepareSend(List<MemorySlice> local, Destination to) {
-        return new PreparedDatagram(this, local, to);
+        return new PreparedDatagram(sends(), datagrams, local, to);
     }
 
     @Override
@@ -83,9 +85,9 @@ public final class PolledDatagramQueuePair extends PolledTwoWayEnd implements Da
         if (own == null) {
             own =
                     AddressHandle.make(
-                            domain(),
+                            domainHandle(),
                             addressOf(endpoint()),
-                            List.of(ownLifetime())); // else the domain could close it meanwhile
+                            List.of(lifetime())); // or the domain could close it meanwhile
         }
         marker.destination(own.address().address(), number(), 0);
     }

@@ -3,6 +3,10 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.memory.MemoryWindow;
+import org.jrdma.verbs.memory.Type2Window;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.FlushPlacement;
@@ -16,15 +20,10 @@ import org.jrdma.verbs.model.VerbsException;
  * <p>Requests to send are prepared and posted by one thread, the first to prepare one; receives by
  * one thread, likewise. They may be two, and neither need be the one that polls.
  */
-public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQueuePair {
+public final class PolledQueuePair extends PolledEnd implements ConnectedQueuePair {
 
-    PolledQueuePair(
-            ProtectionDomain domain,
-            CompletionQueue ofSends,
-            CompletionQueue ofReceives,
-            QueuePairOptions<PolledQueuePair> options)
-            throws VerbsException {
-        super(domain, ofSends, ofReceives, options);
+    PolledQueuePair(Making making) throws VerbsException {
+        super(making);
     }
 
     @Override
@@ -39,7 +38,7 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
 
     /** A message gathered from pieces. */
     public PreparedSend prepareSend(List<MemorySlice> local) {
-        return new PreparedSend(this, local);
+        return new PreparedSend(sends(), local);
     }
 
     /**
@@ -57,7 +56,7 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws IndexOutOfBoundsException if they are longer
      */
     public PreparedWrite prepareWrite(List<MemorySlice> local, RemoteMemory remote) {
-        return new PreparedWrite(this, local, remote);
+        return new PreparedWrite(sends(), local, remote);
     }
 
     /**
@@ -77,8 +76,8 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedRead prepareRead(List<MemorySlice> local, RemoteMemory remote) {
-        checkReliable("READ");
-        return new PreparedRead(this, local, remote);
+        queuePair().checkReliable(Operation.READ);
+        return new PreparedRead(sends(), local, remote);
     }
 
     /**
@@ -90,8 +89,8 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedCompareAndSwap prepareCompareAndSwap(MemorySlice result, RemoteMemory remote) {
-        checkReliable("COMPARE_AND_SWAP");
-        return new PreparedCompareAndSwap(this, result, remote);
+        queuePair().checkReliable(Operation.COMPARE_AND_SWAP);
+        return new PreparedCompareAndSwap(sends(), result, remote);
     }
 
     /**
@@ -103,8 +102,8 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedFetchAndAdd prepareFetchAndAdd(MemorySlice result, RemoteMemory remote) {
-        checkReliable("FETCH_AND_ADD");
-        return new PreparedFetchAndAdd(this, result, remote);
+        queuePair().checkReliable(Operation.FETCH_AND_ADD);
+        return new PreparedFetchAndAdd(sends(), result, remote);
     }
 
     /**
@@ -115,7 +114,7 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws IllegalArgumentException if the three are not of one domain
      */
     public PreparedBind prepareBind(MemoryWindow window, MemoryRegion region, Access... rights) {
-        return new PreparedBind(this, window, region, Access.setOf(rights));
+        return new PreparedBind(sends(), window, region, Access.setOf(rights));
     }
 
     /**
@@ -124,8 +123,8 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedInvalidate prepareInvalidate(Type2Window window) {
-        checkReliable("INVALIDATE");
-        return new PreparedInvalidate(this, window);
+        queuePair().checkReliable(Operation.INVALIDATE);
+        return new PreparedInvalidate(sends(), window);
     }
 
     /**
@@ -136,8 +135,8 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      *     QueuePairOptions#atomicWrites}
      */
     public PreparedAtomicWrite prepareAtomicWrite(RemoteMemory remote) {
-        checkMadeFor(Operation.ATOMIC_WRITE);
-        return new PreparedAtomicWrite(this, remote);
+        queuePair().checkMadeFor(Operation.ATOMIC_WRITE);
+        return new PreparedAtomicWrite(sends(), remote);
     }
 
     /**
@@ -148,8 +147,8 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
      */
     public PreparedFlush prepareFlush(RemoteMemory remote, FlushPlacement... placements) {
-        checkMadeFor(Operation.FLUSH);
-        return PreparedFlush.ofRange(this, remote, placements);
+        queuePair().checkMadeFor(Operation.FLUSH);
+        return PreparedFlush.ofRange(sends(), remote, placements);
     }
 
     /**
@@ -159,8 +158,8 @@ public final class PolledQueuePair extends PolledTwoWayEnd implements ConnectedQ
      * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
      */
     public PreparedFlush prepareRegionFlush(RemoteMemory remote, FlushPlacement... placements) {
-        checkMadeFor(Operation.FLUSH);
-        return PreparedFlush.ofRegion(this, remote, placements);
+        queuePair().checkMadeFor(Operation.FLUSH);
+        return PreparedFlush.ofRegion(sends(), remote, placements);
     }
 
     @Override

@@ -1,8 +1,14 @@
 package org.jrdma.verbs;
 
 import java.util.List;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledSharedReceives;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,48 +19,66 @@ import org.jspecify.annotations.Nullable;
  * of those that poll, and each completion queue may be polled by another. A completion has the
  * number that was given to the receive, and the queue pair's.
  */
-public sealed class PolledSharedReceiveQueue extends SharedReceiveQueue
-        permits PolledXrcSharedReceiveQueue {
+public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
 
-    private final PolledSharedReceives receives;
-    private @Nullable Thread receiver;
+    private final NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue;
+    private final PolledPost<PolledSharedReceives> receives;
 
-    PolledSharedReceiveQueue(ProtectionDomain domain, int capacity, int elements)
+    /**
+     * @param named of a queue that senders name; null for one that is given to queue pairs
+     */
+    PolledSharedReceiveQueue(
+            DomainHandle domain,
+            int capacity,
+            int elements,
+            NativeSharedReceiveQueue.@Nullable Named<PolledWorkQueue> named)
             throws VerbsException {
-        this(domain, elements, new PolledSharedReceives(capacity), null);
+        this(domain, elements, new PolledSharedReceives(capacity), named);
     }
 
-    PolledSharedReceiveQueue(
-            ProtectionDomain domain,
+    private PolledSharedReceiveQueue(
+            DomainHandle domain,
             int elements,
             PolledSharedReceives receives,
-            @Nullable Named<PolledWorkQueue> named)
+            NativeSharedReceiveQueue.@Nullable Named<PolledWorkQueue> named)
             throws VerbsException {
-        super(
-                domain,
-                elements,
-                make(domain, elements, domain.device().sharedPolled(), receives, named, () -> {}));
-        this.receives = receives;
+        this(
+                receives,
+                NativeSharedReceiveQueue.create(
+                        domain,
+                        elements,
+                        receives,
+                        receives.sharing(),
+                        PolledSharedReceives.TABLE,
+                        named,
+                        () -> {}));
+    }
+
+    private PolledSharedReceiveQueue(
+            PolledSharedReceives receives, NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue) {
+        super(nativeQueue);
+        this.nativeQueue = nativeQueue;
+        this.receives = PolledPost.toShared(this, nativeQueue, receives);
     }
 
     /** A place to receive a message into. */
-    public final PreparedReceive prepareReceive(MemorySlice local) {
+    public PreparedReceive prepareReceive(MemorySlice local) {
         return prepareReceive(List.of(local));
     }
 
     /** Places to receive a message into; none, to hear of a write with immediate data. */
-    public final PreparedReceive prepareReceive(List<MemorySlice> local) {
-        return new PreparedReceive(this, local);
+    public PreparedReceive prepareReceive(List<MemorySlice> local) {
+        return new PreparedReceive(receives, local);
     }
 
     /** Receives to be posted by one call. */
-    public final PreparedChain prepareChain(PreparedReceive... requests) {
-        return new PreparedChain(requests);
+    public PreparedRequest.Chain prepareChain(PreparedReceive... requests) {
+        return new PreparedRequest.Chain(requests);
     }
 
     /** How many receives can be posted now. For the thread that posts them. */
-    public final int freeReceives() {
-        return receives.freeSlots();
+    public int freeReceives() {
+        return receives.queue().freeSlots();
     }
 
     /**
@@ -66,22 +90,15 @@ public sealed class PolledSharedReceiveQueue extends SharedReceiveQueue
      * @throws VerbsException if the device cannot: see {@link
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
-    public final void resize(int newCapacity) throws VerbsException {
-        var slots = receivesOfThisThread();
+    public void resize(int newCapacity) throws VerbsException {
+        var slots = receives.queueOfThisThread();
         if (slots.outstanding() > newCapacity) {
-            throw tooSmall(newCapacity, slots.outstanding());
+            throw nativeQueue.tooSmall(newCapacity, slots.outstanding());
         }
-        resize(newCapacity, () -> slots.resize(newCapacity));
+        nativeQueue.resize(newCapacity, () -> slots.resize(newCapacity));
     }
 
-    /** The slots of its receives, for the one thread that may use them: the first to ask. */
-    final synchronized PolledSharedReceives receivesOfThisThread() {
-        receiver = PolledEnd.claim(receiver, "receives", this);
-        return receives;
-    }
-
-    @Override
-    final Sharing<PolledWorkQueue> sharing() {
-        return receives.sharing();
+    NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue() {
+        return nativeQueue;
     }
 }

@@ -1,7 +1,11 @@
 package org.jrdma.verbs;
 
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * Changes 8 bytes of the peer's in one step, and brings the former value back, in this machine's
@@ -9,14 +13,16 @@ import org.jrdma.verbs.model.RemoteMemory;
  *
  * @param <S> the request itself
  */
-public abstract sealed class PreparedAtomic<S extends PreparedAtomic<S>>
-        extends PreparedSendRequest<S> permits PreparedCompareAndSwap, PreparedFetchAndAdd {
+public abstract class PreparedAtomic<S extends PreparedAtomic<S>> extends PreparedSendRequest<S> {
 
     private final RemoteMemory remote;
 
     PreparedAtomic(
-            PolledEnd queuePair, Operation operation, MemorySlice result, RemoteMemory remote) {
-        super(queuePair, operation);
+            PolledPost<PolledWorkQueue> post,
+            Operation operation,
+            MemorySlice result,
+            RemoteMemory remote) {
+        super(post, operation);
         this.remote = remote;
         remoteOffset(0);
         local(result);
@@ -29,14 +35,13 @@ public abstract sealed class PreparedAtomic<S extends PreparedAtomic<S>>
      */
     public final S remoteOffset(long bytes) {
         checkThread();
-        RemoteBounds.checkAtomicTarget(bytes, remote);
-        request().atomic(remote.address() + bytes, remote.key());
+        RequestWriter.atomic(request(), remote, bytes);
         return self();
     }
 
     @Override
     final void checkLength(long bytes) {
-        RemoteBounds.checkAtomicResult(bytes);
+        RequestWriter.checkAtomicResult(bytes);
     }
 
     @Override

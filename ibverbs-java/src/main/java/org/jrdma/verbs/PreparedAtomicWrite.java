@@ -3,6 +3,9 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * Writes 8 bytes of the peer's memory in one step: whoever reads them there sees the former value
@@ -13,8 +16,8 @@ public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomi
 
     private final RemoteMemory remote;
 
-    PreparedAtomicWrite(PolledQueuePair queuePair, RemoteMemory remote) {
-        super(queuePair, Operation.ATOMIC_WRITE);
+    PreparedAtomicWrite(PolledPost<PolledWorkQueue> post, RemoteMemory remote) {
+        super(post, Operation.ATOMIC_WRITE);
         this.remote = remote;
         local(List.of());
         remoteOffset(0);
@@ -34,8 +37,7 @@ public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomi
      */
     public PreparedAtomicWrite remoteOffset(long bytes) {
         checkThread();
-        RemoteBounds.checkAtomicTarget(bytes, remote);
-        request().atomic(remote.address() + bytes, remote.key());
+        RequestWriter.atomic(request(), remote, bytes);
         return this;
     }
 

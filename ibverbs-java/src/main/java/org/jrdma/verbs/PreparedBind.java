@@ -6,11 +6,18 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.access.MemoryAccess;
+import org.jrdma.verbs.handle.NativeWindow;
+import org.jrdma.verbs.handle.Registration;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemoryWindow;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * Lets a {@link MemoryWindow} show a part of a region. Each post gives the window another key. In
@@ -19,22 +26,23 @@ import org.jrdma.verbs.model.Access;
  */
 public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
-    private final MemoryWindow window;
-    private final MemoryRegion region;
+    private final NativeWindow window;
+    private final Registration region;
     private final boolean zeroBased;
     private long offset;
 
     PreparedBind(
-            PolledQueuePair queuePair,
+            PolledPost<PolledWorkQueue> post,
             MemoryWindow window,
             MemoryRegion region,
             Set<Access> rights) {
-        super(queuePair, Operation.BIND);
-        this.window = window;
-        this.region = region;
+        super(post, Operation.BIND);
+        this.window = MemoryAccess.get().window(window);
+        this.region = MemoryAccess.get().registration(region);
         this.zeroBased = rights.contains(Access.ZERO_BASED);
-        window.prepare(queuePair, region);
-        request().bind(window.address(), region.address(), Codes.ACCESS.bits(rights));
+        queuePair().checkReceiveQueue(false);
+        this.window.prepare(queuePair().domain(), queuePair().lifetime(), this.region);
+        RequestWriter.bind(request(), this.window, this.region, rights);
         local(List.of());
         range(0, region.length());
     }
@@ -49,13 +57,13 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
         checkThread();
         Objects.checkFromIndexSize(firstByte, length, region.length());
         offset = firstByte;
-        request().bindRange(region.startAddress() + firstByte, length);
+        request().bindRange(region.start() + firstByte, length);
         return this;
     }
 
     @Override
     Stream<Lifetime> usedBeside() {
-        return Stream.of(window.ownLifetime(), region.ownLifetime());
+        return Stream.of(window.lifetime(), region.lifetime());
     }
 
     @Override
@@ -65,7 +73,7 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
     @Override
     void checkChain(PreparedRequest<?>[] chain) {
-        if (window instanceof Type1Window) {
+        if (!window.isOfSecondType()) {
             throw new IllegalArgumentException(
                     "A window of type 1 is bound by a function of its own, and not in a chain");
         }
@@ -79,7 +87,7 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
     @Override
     void aboutToPost() {
-        window.bind(request(), zeroBased ? 0 : region.startAddress() + offset);
+        window.bind(request(), zeroBased ? 0 : region.start() + offset);
     }
 
     @Override

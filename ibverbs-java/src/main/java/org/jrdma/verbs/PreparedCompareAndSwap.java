@@ -1,7 +1,10 @@
 package org.jrdma.verbs;
 
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * Replaces 8 bytes of the peer's if they have a certain value, and brings the former value back, in
@@ -10,8 +13,9 @@ import org.jrdma.verbs.model.RemoteMemory;
  */
 public final class PreparedCompareAndSwap extends PreparedAtomic<PreparedCompareAndSwap> {
 
-    PreparedCompareAndSwap(PolledEnd queuePair, MemorySlice result, RemoteMemory remote) {
-        super(queuePair, Operation.COMPARE_AND_SWAP, result, remote);
+    PreparedCompareAndSwap(
+            PolledPost<PolledWorkQueue> post, MemorySlice result, RemoteMemory remote) {
+        super(post, Operation.COMPARE_AND_SWAP, result, remote);
     }
 
     /** What the bytes must be, and what they become. */

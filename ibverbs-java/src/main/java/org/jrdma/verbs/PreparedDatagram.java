@@ -6,6 +6,10 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.queue.DatagramOperations;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * A message to a destination of its own, which takes up a receive there, if it arrives. In C:
@@ -14,11 +18,16 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
  */
 public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram> {
 
+    private final DatagramOperations datagrams;
     private Destination destination;
 
     PreparedDatagram(
-            PolledDatagramQueuePair queuePair, List<MemorySlice> pieces, Destination destination) {
-        super(queuePair, Operation.SEND);
+            PolledPost<PolledWorkQueue> post,
+            DatagramOperations datagrams,
+            List<MemorySlice> pieces,
+            Destination destination) {
+        super(post, Operation.SEND);
+        this.datagrams = datagrams;
         this.destination = destination;
         local(pieces);
         to(destination);
@@ -31,9 +40,9 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
      */
     public PreparedDatagram to(Destination other) {
         checkThread();
-        queuePair().checkDestination(other);
-        destination = other;
         var address = other.address();
+        datagrams.checkDomain(address.domainHandle(), address);
+        destination = other;
         used(0, address.ownLifetime());
         request().destination(address.nativeAddress(), other.queuePairNumber(), other.queueKey());
         return this;
@@ -70,7 +79,7 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
     @Override
     void checkLength(long bytes) {
         super.checkLength(bytes);
-        queuePair().checkDatagram(bytes);
+        datagrams.checkLength(bytes);
     }
 
     @Override

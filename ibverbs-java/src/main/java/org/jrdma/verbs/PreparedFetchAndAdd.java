@@ -1,7 +1,10 @@
 package org.jrdma.verbs;
 
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * Adds to 8 bytes of the peer's, and brings the former value back, in this machine's byte order. In
@@ -9,8 +12,8 @@ import org.jrdma.verbs.model.RemoteMemory;
  */
 public final class PreparedFetchAndAdd extends PreparedAtomic<PreparedFetchAndAdd> {
 
-    PreparedFetchAndAdd(PolledEnd queuePair, MemorySlice result, RemoteMemory remote) {
-        super(queuePair, Operation.FETCH_AND_ADD, result, remote);
+    PreparedFetchAndAdd(PolledPost<PolledWorkQueue> post, MemorySlice result, RemoteMemory remote) {
+        super(post, Operation.FETCH_AND_ADD, result, remote);
     }
 
     /** What is added. */

@@ -4,13 +4,16 @@ import java.util.List;
 import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /** A whole Ethernet frame, without its check sequence. In C: {@code IBV_WR_SEND}. */
 public final class PreparedFrame extends PreparedSendRequest<PreparedFrame> {
 
-    PreparedFrame(PolledRawQueuePair queuePair, List<MemorySlice> pieces) {
-        super(queuePair, Operation.SEND);
+    PreparedFrame(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces) {
+        super(post, Operation.SEND);
         local(pieces);
     }
 

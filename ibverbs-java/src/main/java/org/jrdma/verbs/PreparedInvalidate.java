@@ -3,8 +3,13 @@ package org.jrdma.verbs;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.access.MemoryAccess;
+import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
+import org.jrdma.verbs.memory.Type2Window;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * Takes a window away from the peer; it can be bound again. A post throws IllegalStateException if
@@ -13,17 +18,17 @@ import org.jrdma.verbs.model.VerbsException;
  */
 public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvalidate> {
 
-    private final Type2Window window;
+    private final NativeWindow window;
 
-    PreparedInvalidate(PolledQueuePair queuePair, Type2Window window) {
-        super(queuePair, Operation.INVALIDATE);
-        this.window = window;
+    PreparedInvalidate(PolledPost<PolledWorkQueue> post, Type2Window window) {
+        super(post, Operation.INVALIDATE);
+        this.window = MemoryAccess.get().window(window);
         local(List.of());
     }
 
     @Override
     Stream<Lifetime> usedBeside() {
-        return Stream.of(window.ownLifetime());
+        return Stream.of(window.lifetime());
     }
 
     @Override

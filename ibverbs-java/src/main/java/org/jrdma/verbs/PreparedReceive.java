@@ -3,7 +3,10 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.PolledPost;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,30 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
-    /** Null for a shared queue's. */
-    private final @Nullable PolledTwoWayEnd queuePair;
+    /** Null for a shared receive queue. */
+    private final @Nullable NativeQueuePair queuePair;
 
-    PreparedReceive(PolledTwoWayEnd queuePair, List<MemorySlice> pieces) {
-        super(
-                queuePair,
-                queuePair.ownLifetime(),
-                queuePair.hotPath(),
-                queuePair.nativeAddress(),
-                queuePair.receivesOfThisThread(),
-                new WorkRequest.Receive(queuePair.receiveElements()));
-        this.queuePair = queuePair;
-        local(pieces);
-    }
-
-    PreparedReceive(PolledSharedReceiveQueue sharedQueue, List<MemorySlice> pieces) {
-        super(
-                sharedQueue,
-                sharedQueue.ownLifetime(),
-                sharedQueue.domain().device().hotPath(),
-                sharedQueue.nativeAddress(),
-                sharedQueue.receivesOfThisThread(),
-                new WorkRequest.Receive(sharedQueue.elements()));
-        this.queuePair = null;
+    PreparedReceive(PolledPost<?> post, List<MemorySlice> pieces) {
+        super(post, new WorkRequest.Receive(post.maxElements()));
+        this.queuePair = post.queuePair();
         local(pieces);
     }
 
@@ -46,10 +31,8 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
 
     @Override
     void checkState() throws VerbsException {
-        if (queuePair != null && !queuePair.takesReceives()) {
-            throw queuePair.wrongState(
-                    function(),
-                    "receives are taken from INIT on, where connect or activate brings it");
+        if (queuePair != null) {
+            queuePair.checkTakesReceives("ibv_post_recv");
         }
     }
 

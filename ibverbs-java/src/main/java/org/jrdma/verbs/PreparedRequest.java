@@ -3,13 +3,21 @@ package org.jrdma.verbs;
 import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
+import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.guard.CallGuard;
+import org.jrdma.verbs.access.MemoryAccess;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.RequestWriter;
 
 /**
  * A request written out once, in native memory of its own, and posted any number of times without
@@ -21,10 +29,42 @@ import org.jrdma.verbs.model.VerbsException;
  *
  * @param <S> the request itself
  */
-public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
-        permits PreparedSendRequest, PreparedReceive {
+public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
-    /** What no provider answers. */
+    /**
+     * Several prepared requests that are posted by one call, in their order. They cannot be posted
+     * one by one any more, but still be changed. Belongs to the thread that prepared them.
+     */
+    public static final class Chain {
+
+        private final PreparedRequest<?>[] requests;
+
+        Chain(PreparedRequest<?>... requests) {
+            if (requests.length == 0) {
+                throw new IllegalArgumentException("A chain has at least one request");
+            }
+            this.requests = requests.clone();
+            link(this.requests);
+        }
+
+        /**
+         * Posts all of them, if there are as many free slots. Does not wait. In C: {@code
+         * ibv_post_send}, {@code ibv_post_recv}, {@code ibv_post_srq_recv}.
+         *
+         * @return false if there are not so many free slots; nothing is posted then
+         * @throws PostException if the provider refuses one; it says which. Those before it are
+         *     under way; none is where the queue pair has {@link QueuePairOptions#extendedPosts},
+         *     and then it does not say which
+         * @throws VerbsException if the queue pair is not in a state to take them
+         * @throws IllegalStateException if the queue pair or a region is closed; nothing is posted
+         *     then
+         */
+        public boolean tryPost() throws VerbsException {
+            return requests[0].tryPostChain(requests);
+        }
+    }
+
+    /** Sentinel that no provider returns. */
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final Thread owner = Thread.currentThread();
@@ -43,21 +83,12 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     private long id;
     private boolean chained;
 
-    /**
-     * @param target what it is posted to
-     */
-    PreparedRequest(
-            NativeObject target,
-            Lifetime lifetime,
-            HotPath hotPath,
-            long targetAddress,
-            PolledWorkQueue queue,
-            WorkRequest request) {
-        this.target = target;
-        this.lifetime = lifetime;
-        this.hotPath = hotPath;
-        this.targetAddress = targetAddress;
-        this.queue = queue;
+    PreparedRequest(PolledPost<?> post, WorkRequest request) {
+        this.target = post.target();
+        this.lifetime = post.lifetime();
+        this.hotPath = post.hotPath();
+        this.targetAddress = post.address();
+        this.queue = post.queueOfThisThread();
         this.request = request;
     }
 
@@ -86,15 +117,19 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
      */
     public final S local(MemoryRegion region, long offset, long length) {
         checkThread();
-        MemorySlice.check(region, offset, length);
+        Objects.checkFromIndexSize(offset, length, region.length());
+        if (length > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("A work request moves 2 GiB at most: " + length);
+        }
+        var registration = MemoryAccess.get().registration(region);
         checkCount(1);
-        checkPieces(1, length, region.isInPlace());
+        checkPieces(1, length, registration.isInPlace());
         request.element(0, region.startAddress() + offset, (int) length, region.localKey());
         request.elements(1);
         if (used.length == countBeside + 1) {
-            used[countBeside] = region.ownLifetime();
+            used[countBeside] = registration.lifetime();
         } else {
-            use(Stream.of(region.ownLifetime()));
+            use(Stream.of(registration.lifetime()));
         }
         return self();
     }
@@ -107,9 +142,13 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     public final S local(List<MemorySlice> pieces) {
         checkThread();
         checkCount(pieces.size());
-        checkPieces(pieces.size(), totalLength(pieces), areInPlace(pieces));
-        writePieces(request, pieces);
-        use(pieces.stream().map(piece -> piece.region().ownLifetime()).distinct());
+        checkPieces(
+                pieces.size(), RequestWriter.totalLength(pieces), RequestWriter.areInPlace(pieces));
+        RequestWriter.pieces(request, pieces);
+        use(
+                pieces.stream()
+                        .map(piece -> MemoryAccess.get().registration(piece.region()).lifetime())
+                        .distinct());
         return self();
     }
 
@@ -125,23 +164,6 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         var beside = usedBeside().toList();
         countBeside = beside.size();
         used = Stream.concat(beside.stream(), regions).toArray(Lifetime[]::new);
-    }
-
-    static void writePieces(WorkRequest request, List<MemorySlice> pieces) {
-        for (var index = 0; index < pieces.size(); index++) {
-            var piece = pieces.get(index);
-            request.element(index, piece.address(), piece.length(), piece.region().localKey());
-        }
-        request.elements(pieces.size());
-    }
-
-    /** Whether the addresses of a request are where this side can read what they name. */
-    static boolean areInPlace(List<MemorySlice> pieces) {
-        return pieces.stream().allMatch(piece -> piece.region().isInPlace());
-    }
-
-    static long totalLength(List<MemorySlice> pieces) {
-        return pieces.stream().mapToLong(MemorySlice::length).sum();
     }
 
     /**
@@ -161,6 +183,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     public final boolean tryPost() throws VerbsException {
         checkThread();
         checkState();
+        checkComplete();
         if (chained) {
             throw new IllegalStateException("This request is posted by its chain");
         }
@@ -190,6 +213,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
             return false;
         }
         for (var index = 0; index < chain.length; index++) {
+            chain[index].checkComplete();
             chain[index].fillSlot(index);
         }
         hotPath.makeRoom();
@@ -342,6 +366,9 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
         used[index] = object;
     }
 
+    /** Refuses to post a request that lacks something. */
+    void checkComplete() {}
+
     /** Refuses a chain that it cannot be in. */
     void checkChain(PreparedRequest<?>[] chain) {}
 
@@ -351,7 +378,7 @@ public abstract sealed class PreparedRequest<S extends PreparedRequest<S>>
     /**
      * Refuses pieces that do not suit the request.
      *
-     * @param inPlace as {@link #areInPlace} says
+     * @param inPlace whether requests name all pieces by their own addresses
      */
     abstract void checkPieces(int count, long bytes, boolean inPlace);
 

@@ -4,8 +4,11 @@ import java.util.List;
 import java.util.Locale;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * A message, which takes up a receive of the peer's. In C: {@code IBV_WR_SEND}, {@code
@@ -14,8 +17,8 @@ import org.jrdma.verbs.model.RemoteMemory;
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
-    PreparedSend(PolledEnd queuePair, List<MemorySlice> pieces) {
-        super(queuePair, Operation.SEND);
+    PreparedSend(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces) {
+        super(post, Operation.SEND);
         local(pieces);
     }
 
@@ -34,7 +37,7 @@ public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public PreparedSend invalidating(RemoteMemory window) {
-        queuePair().checkReliable("SEND_WITH_INVALIDATE");
+        queuePair().checkReliable(Operation.SEND_WITH_INVALIDATE);
         checkThread();
         request().operation(Operation.SEND_WITH_INVALIDATE);
         request().invalidatedKey(window.key());

@@ -1,48 +1,39 @@
 package org.jrdma.verbs;
 
+import java.util.Objects;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.PolledPost;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * A request that begins on this side: a message, a write, a read, an atomic, a bind.
  *
  * @param <S> the request itself
  */
-public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S>>
-        extends PreparedRequest<S>
-        permits PreparedSend,
-                PreparedDatagram,
-                PreparedFrame,
-                PreparedRdma,
-                PreparedAtomic,
-                PreparedAtomicWrite,
-                PreparedFlush,
-                PreparedBind,
-                PreparedInvalidate {
+public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
+        extends PreparedRequest<S> {
 
-    private final PolledEnd queuePair;
+    private final NativeQueuePair queuePair;
     private final Operation operation;
     private final Send request;
     private long length;
     private boolean inPlace = true;
     private int flags = Send.SIGNALED;
+    private boolean namesReceiveQueue;
 
-    PreparedSendRequest(PolledEnd queuePair, Operation operation) {
-        this(queuePair, operation, new Send(queuePair.sendElements()));
+    PreparedSendRequest(PolledPost<PolledWorkQueue> post, Operation operation) {
+        this(post, operation, new Send(post.maxElements()));
     }
 
-    private PreparedSendRequest(PolledEnd queuePair, Operation operation, Send request) {
-        super(
-                queuePair,
-                queuePair.ownLifetime(),
-                queuePair.hotPath(),
-                queuePair.nativeAddress(),
-                queuePair.sendsOfThisThread(),
-                request);
-        this.queuePair = queuePair;
+    private PreparedSendRequest(
+            PolledPost<PolledWorkQueue> post, Operation operation, Send request) {
+        super(post, request);
+        this.queuePair = Objects.requireNonNull(post.queuePair());
         this.operation = operation;
         this.request = request;
         request.operation(operation);
@@ -78,19 +69,29 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         return self();
     }
 
-    /** Over an extended connection: for a shared receive queue of the peer's. */
-    final S toReceiveQueue(int number) {
-        request.receiveQueue(checkedNumber(number));
+    /**
+     * Names the shared receive queue of the peer that this request is for, over an extended
+     * reliable connection: messages are received from it, and reads, writes and atomics access the
+     * memory of its protection domain. A request on the sending end of such a connection must name
+     * one before it is posted. In C: {@code ibv_wr_set_xrc_srqn}.
+     *
+     * @param number the {@linkplain SharedReceiveQueue#number number} that the peer told
+     * @throws IllegalArgumentException if it has more than 24 bits, or the queue pair is not the
+     *     sending end of an extended connection
+     */
+    public final S receiveQueue(int number) {
+        checkThread();
+        queuePair.checkReceiveQueue(true);
+        request.receiveQueue(NativeQueuePair.checkedReceiveQueue(number));
+        namesReceiveQueue = true;
         return self();
     }
 
-    /** Refuses what is no number of a queue. */
-    static int checkedNumber(int receiveQueue) {
-        if ((receiveQueue & ~0xff_ffff) != 0) {
-            throw new IllegalArgumentException(
-                    "The number of a receive queue has 24 bits, unlike " + receiveQueue);
+    @Override
+    final void checkComplete() {
+        if (!namesReceiveQueue) {
+            queuePair.checkReceiveQueue(false);
         }
-        return receiveQueue;
     }
 
     final S immediate(Operation withImmediate, int data) {
@@ -110,7 +111,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
         return flag(Send.INLINE, wanted);
     }
 
-    final PolledEnd queuePair() {
+    final NativeQueuePair queuePair() {
         return queuePair;
     }
 
@@ -169,11 +170,7 @@ public abstract sealed class PreparedSendRequest<S extends PreparedSendRequest<S
 
     @Override
     void checkState() throws VerbsException {
-        if (!queuePair.takesSends()) {
-            throw queuePair.wrongState(
-                    function(),
-                    "requests to send are taken from READY_TO_SEND on; connect it first");
-        }
+        queuePair.checkTakesSends();
     }
 
     @Override

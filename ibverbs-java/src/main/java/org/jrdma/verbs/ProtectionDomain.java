@@ -5,15 +5,21 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.verbs.access.MemoryAccess;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.handle.HeldCalls;
+import org.jrdma.verbs.handle.Registration;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.MemoryFunctions;
-import org.jrdma.verbs.internal.QueueMemoryStubs;
+import org.jrdma.verbs.memory.DeviceMemory;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.memory.RegisteredArena;
+import org.jrdma.verbs.memory.Type1Window;
+import org.jrdma.verbs.memory.Type2Window;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Endpoint;
@@ -42,61 +48,13 @@ public final class ProtectionDomain extends NativeObject {
                     Arena.global().scope().getClass());
 
     private final Device device;
+    private final DomainHandle handle;
 
-    /** The one that a parent domain was made of, and so on; itself if it is none. */
-    private final ProtectionDomain root;
-
-    ProtectionDomain(Device device) throws VerbsException {
-        this(device, device.inCall(() -> allocate(device)), null);
-    }
-
-    private ProtectionDomain(Device device, Made made, @Nullable ProtectionDomain root) {
-        super(made.address, made.lifetime);
+    ProtectionDomain(Device device, DomainHandle handle) {
+        super(handle.address(), handle.lifetime());
         this.device = device;
-        this.root = root == null ? this : root;
-    }
-
-    private record Made(MemorySegment address, Lifetime lifetime) {}
-
-    private static Made allocate(Device device) throws VerbsException {
-        var memory = device.library().memory();
-        var address =
-                memory.allocateDomain(
-                        device.address(), Attempt.to("ibv_alloc_pd", () -> "on " + device.name()));
-        var name = "protection domain %x of %s".formatted(address.address(), device.name());
-        return new Made(
-                address,
-                new Lifetime(
-                        name,
-                        List.of(device.ownLifetime()),
-                        () ->
-                                memory.deallocateDomain(
-                                        address,
-                                        Attempt.to("ibv_dealloc_pd", () -> "for " + name))));
-    }
-
-    /** See {@link Device#importProtectionDomain}. */
-    static ProtectionDomain imported(Device device, int handle) throws VerbsException {
-        var memory = device.library().memory();
-        return new ProtectionDomain(
-                device,
-                device.inCall(() -> {
-                    var address =
-                            memory.importDomain(
-                                    device.address(),
-                                    handle,
-                                    Attempt.to(
-                                            "ibv_import_pd",
-                                            () -> "%d on %s".formatted(handle, device.name())));
-                    return new Made(
-                            address,
-                            new Lifetime(
-                                    "imported protection domain %x of %s"
-                                            .formatted(address.address(), device.name()),
-                                    List.of(device.ownLifetime()),
-                                    () -> memory.unimportDomain(address)));
-                }),
-                null);
+        this.handle = handle;
+        handle.belongsTo(this);
     }
 
     /**
@@ -133,67 +91,13 @@ public final class ProtectionDomain extends NativeObject {
 
     private ProtectionDomain newParentDomain(
             @Nullable ThreadDomain threads, @Nullable QueueMemory memory) throws VerbsException {
-        if (threads != null && threads.device() != device) {
-            throw new IllegalArgumentException("%s is not of %s".formatted(threads, device));
-        }
-        var owners =
-                threads == null ? List.of(lifetime()) : List.of(lifetime(), threads.ownLifetime());
-        Lifetime.holdAll(owners);
-        try {
-            return new ProtectionDomain(
-                    device,
-                    PlatformCalls.call(() -> allocateParent(threads, memory, owners)),
-                    root);
-        } finally {
-            owners.forEach(Lifetime::release);
-        }
+        return new ProtectionDomain(
+                device,
+                handle.newParent(threads == null ? null : threads.threadsFor(handle), memory));
     }
 
-    private Made allocateParent(
-            @Nullable ThreadDomain threads, @Nullable QueueMemory memory, List<Lifetime> owners)
-            throws VerbsException {
-        var functions = device.library().memory();
-        var stubs = memory == null ? null : new QueueMemoryStubs(memory);
-        MemorySegment address;
-        try {
-            address =
-                    functions.allocateParentDomain(
-                            device.context(),
-                            address(),
-                            threads == null ? MemorySegment.NULL : threads.address(),
-                            stubs,
-                            Attempt.to(
-                                    "ibv_alloc_parent_domain",
-                                    () -> "of %s and %s".formatted(this, threads)));
-        } catch (VerbsException | RuntimeException | Error e) {
-            if (stubs != null) {
-                stubs.close();
-            }
-            throw e;
-        }
-        var name = "parent domain %x of %s".formatted(address.address(), device.name());
-        return new Made(
-                address,
-                new Lifetime(
-                        name,
-                        owners,
-                        () -> {
-                            functions.deallocateDomain(
-                                    address, Attempt.to("ibv_dealloc_pd", () -> "for " + name));
-                            if (stubs != null) {
-                                stubs.close(); // not if that failed: it might still call
-                            }
-                        }));
-    }
-
-    /** Whether another one made it. */
-    boolean isParent() {
-        return root != this;
-    }
-
-    /** Whether what is made in the one can be used with what is made in the other. */
-    boolean isSameAs(ProtectionDomain other) {
-        return root == other.root;
+    DomainHandle domainHandle() {
+        return handle;
     }
 
     /**
@@ -201,12 +105,7 @@ public final class ProtectionDomain extends NativeObject {
      * Device#importProtectionDomain imports} it.
      */
     public int handle() {
-        lifetime().hold();
-        try {
-            return MemoryFunctions.domainHandle(address());
-        } finally {
-            lifetime().release();
-        }
+        return handle.kernelHandle();
     }
 
     /** The device it was made from. */
@@ -221,7 +120,7 @@ public final class ProtectionDomain extends NativeObject {
 
     /** Makes an arena whose segments are registered with these rights, in pages of a size. */
     public RegisteredArena newArena(RegisteredArena.PageSize pages, Access... access) {
-        return new RegisteredArena(this, pages, Access.setOf(access));
+        return MemoryAccess.get().arena(handle, pages, Access.setOf(access));
     }
 
     /**
@@ -247,7 +146,7 @@ public final class ProtectionDomain extends NativeObject {
             throw new IllegalArgumentException(
                     "This buffer is a view of a segment whose arena can be closed. Take one of newArena(), or answer for it with registerUnguarded()");
         }
-        return MemoryRegion.register(this, memory, rights, lifetime(), this, buffer);
+        return region(Registration.of(handle, memory, rights, buffer));
     }
 
     /**
@@ -264,7 +163,7 @@ public final class ProtectionDomain extends NativeObject {
             throw new IllegalArgumentException(
                     "Only native memory stays where it is; this segment is on the heap");
         }
-        return MemoryRegion.register(this, memory, Access.setOf(access), lifetime(), this, memory);
+        return region(Registration.of(handle, memory, Access.setOf(access), memory));
     }
 
     /**
@@ -278,7 +177,7 @@ public final class ProtectionDomain extends NativeObject {
      */
     public MemoryRegion registerDeviceMemory(
             DeviceMemory memory, long offset, long length, Access... access) throws VerbsException {
-        return MemoryRegion.ofDevice(this, memory, offset, length, Access.setOf(access));
+        return MemoryAccess.get().region(handle, memory, offset, length, Access.setOf(access));
     }
 
     /**
@@ -296,7 +195,9 @@ public final class ProtectionDomain extends NativeObject {
     public MemoryRegion registerDmaBuf(
             int descriptor, long offset, long length, long start, Access... access)
             throws VerbsException {
-        return MemoryRegion.ofDmaBuf(this, descriptor, offset, length, start, Access.setOf(access));
+        return region(
+                Registration.ofDmaBuf(
+                        handle, descriptor, offset, length, start, Access.setOf(access)));
     }
 
     /**
@@ -309,7 +210,7 @@ public final class ProtectionDomain extends NativeObject {
      *     ExtendedDeviceAttributes#implicitOnDemand} tells
      */
     public MemoryRegion registerEverythingUnguarded(Access... access) throws VerbsException {
-        return MemoryRegion.ofEverything(this, Access.setOf(access));
+        return region(Registration.ofEverything(handle, Access.setOf(access)));
     }
 
     /**
@@ -320,14 +221,14 @@ public final class ProtectionDomain extends NativeObject {
      * cannot be sent inline. In C: {@code ibv_import_mr}; {@link MemoryRegion#close()} is {@code
      * ibv_unimport_mr}.
      *
-     * @param handle the other's {@link MemoryRegion#handle}
+     * @param number the other's {@link MemoryRegion#handle}
      * @param start the other's {@link MemoryRegion#startAddress}, which nobody else tells
      * @param access likewise
      * @throws VerbsException with EOPNOTSUPP where the device cannot share it
      */
-    public MemoryRegion importRegion(int handle, long start, Access... access)
+    public MemoryRegion importRegion(int number, long start, Access... access)
             throws VerbsException {
-        return MemoryRegion.imported(this, handle, start, Access.setOf(access));
+        return region(Registration.importFrom(handle, number, start, Access.setOf(access)));
     }
 
     /**
@@ -338,7 +239,23 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not offer it
      */
     public MemoryRegion newNullRegion() throws VerbsException {
-        return MemoryRegion.ofNothing(this);
+        return region(Registration.ofNothing(handle));
+    }
+
+    /**
+     * Moves a region to this domain, of the same device; like {@link MemoryRegion#reregister}. It
+     * is closed with its arena or with this domain, whichever is closed first. In C: {@code
+     * ibv_rereg_mr}.
+     *
+     * @return the region as it is now, with its own keys; the other one is closed
+     * @throws VerbsException if the device refuses
+     */
+    public MemoryRegion reregister(MemoryRegion region) throws VerbsException {
+        return region(MemoryAccess.get().registration(region).changeDomain(handle));
+    }
+
+    private static MemoryRegion region(Registration registration) {
+        return MemoryAccess.get().region(registration);
     }
 
     /**
@@ -369,27 +286,35 @@ public final class ProtectionDomain extends NativeObject {
         var used =
                 Stream.concat(
                                 Stream.of(lifetime()),
-                                pieces.stream().map(piece -> piece.region().ownLifetime()))
+                                pieces.stream().map(piece -> registration(piece).lifetime()))
                         .toList();
-        Lifetime.holdAll(used);
-        try {
-            PlatformCalls.call(() -> {
-                device.library()
-                        .memory()
-                        .advise(
-                                device.context(),
-                                address(),
-                                advice,
-                                waits,
-                                pieces.stream().map(MemorySlice::piece).toList(),
-                                Attempt.to(
-                                        "ibv_advise_mr",
-                                        () -> "%s for %s".formatted(advice, pieces)));
-                return this;
-            });
-        } finally {
-            used.forEach(Lifetime::release);
-        }
+        HeldCalls.call(
+                used,
+                () -> {
+                    handle.device()
+                            .library()
+                            .memory()
+                            .advise(
+                                    handle.device().context(),
+                                    address(),
+                                    advice,
+                                    waits,
+                                    pieces.stream().map(ProtectionDomain::piece).toList(),
+                                    Attempt.to(
+                                            "ibv_advise_mr",
+                                            () -> "%s for %s".formatted(advice, pieces)));
+                    return this;
+                });
+    }
+
+    private static Registration registration(MemorySlice slice) {
+        return MemoryAccess.get().registration(slice.region());
+    }
+
+    private static MemoryFunctions.Piece piece(MemorySlice slice) {
+        var region = slice.region();
+        return new MemoryFunctions.Piece(
+                region.startAddress() + slice.offset(), slice.length(), region.localKey());
     }
 
     /**
@@ -399,7 +324,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not offer it
      */
     public Type1Window newType1Window() throws VerbsException {
-        return new Type1Window(this);
+        return MemoryAccess.get().type1Window(handle);
     }
 
     /**
@@ -409,7 +334,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not offer it
      */
     public Type2Window newType2Window() throws VerbsException {
-        return new Type2Window(this);
+        return MemoryAccess.get().type2Window(handle);
     }
 
     /**
@@ -440,7 +365,7 @@ public final class ProtectionDomain extends NativeObject {
      */
     public PolledSharedReceiveQueue newSharedReceiveQueue(int capacity, int elements)
             throws VerbsException {
-        return new PolledSharedReceiveQueue(this, capacity, elements);
+        return new PolledSharedReceiveQueue(handle, capacity, elements, null);
     }
 
     /**
@@ -462,64 +387,7 @@ public final class ProtectionDomain extends NativeObject {
      */
     public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(
             int capacity, int elements, Duration slotTimeout) throws VerbsException {
-        return new AsyncSharedReceiveQueue(this, capacity, elements, slotTimeout);
-    }
-
-    /**
-     * Makes a receive queue of an XRC domain, which senders name by its number. In C: {@code
-     * ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
-     *
-     * @param completions where its receives complete
-     * @param capacity how many receives it must have room for
-     * @throws VerbsException if the device refuses it, or the queue could overrun its completion
-     *     queue
-     */
-    public PolledXrcSharedReceiveQueue newXrcSharedReceiveQueue(
-            XrcDomain domain, CompletionQueue completions, int capacity) throws VerbsException {
-        return newXrcSharedReceiveQueue(domain, completions, capacity, 1);
-    }
-
-    /**
-     * The same, for receives that scatter.
-     *
-     * @param elements how many pieces of memory a receive can scatter to
-     */
-    public PolledXrcSharedReceiveQueue newXrcSharedReceiveQueue(
-            XrcDomain domain, CompletionQueue completions, int capacity, int elements)
-            throws VerbsException {
-        return new PolledXrcSharedReceiveQueue(this, domain, completions, capacity, elements);
-    }
-
-    /**
-     * Makes a receive queue of an XRC domain, which senders name by its number, and whose receives
-     * are awaited. In C: {@code ibv_create_srq_ex} with {@code IBV_SRQT_XRC}.
-     *
-     * @param completions where its receives complete
-     * @param capacity how many receives it must have room for
-     * @throws VerbsException if the device refuses it, or the queue could overrun its completion
-     *     queue
-     */
-    public AsyncXrcSharedReceiveQueue newXrcSharedReceiveQueue(
-            XrcDomain domain, CompletionDispatcher completions, int capacity)
-            throws VerbsException {
-        return newXrcSharedReceiveQueue(domain, completions, capacity, 1, Duration.ofSeconds(10));
-    }
-
-    /**
-     * The same, for receives that scatter.
-     *
-     * @param elements how many pieces of memory a receive can scatter to
-     * @param slotTimeout how long a receive waits for a free slot before it is posted
-     */
-    public AsyncXrcSharedReceiveQueue newXrcSharedReceiveQueue(
-            XrcDomain domain,
-            CompletionDispatcher completions,
-            int capacity,
-            int elements,
-            Duration slotTimeout)
-            throws VerbsException {
-        return new AsyncXrcSharedReceiveQueue(
-                this, domain, completions, capacity, elements, slotTimeout);
+        return new AsyncSharedReceiveQueue(handle, capacity, elements, slotTimeout, null);
     }
 
     /**
@@ -531,18 +399,5 @@ public final class ProtectionDomain extends NativeObject {
      */
     public AddressHandle newAddressHandle(AddressVector address) throws VerbsException {
         return new AddressHandle(this, address);
-    }
-
-    Lifetime ownLifetime() {
-        return lifetime();
-    }
-
-    static String describe(long bytes, Set<Access> access, Device device) {
-        return String.format(
-                Locale.ROOT,
-                "for %,d bytes %s on %s",
-                bytes,
-                Access.describe(access),
-                device.name());
     }
 }

@@ -7,6 +7,7 @@ import java.util.Set;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.QueuePairConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +20,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     /** Makes the kind of queue pair that suits the completion queue. */
     @FunctionalInterface
     interface Maker<Q extends QueuePair> {
-        Q make(ProtectionDomain domain, QueuePairOptions<Q> options) throws VerbsException;
+        Q make(ProtectionDomain domain, QueuePairConfig config, @Nullable SharedReceiveQueue shared)
+                throws VerbsException;
     }
 
     private static final int MOST_BY_DEFAULT = 16;
@@ -44,23 +46,6 @@ public final class QueuePairOptions<Q extends QueuePair> {
         this.maker = maker;
         this.sends = Math.clamp(room / 2, 1, MOST_BY_DEFAULT);
         this.receives = sends;
-    }
-
-    private QueuePairOptions(QueuePairOptions<Q> other) {
-        this.type = other.type;
-        this.maker = other.maker;
-        this.sends = other.sends;
-        this.receives = other.receives;
-        this.sendElements = other.sendElements;
-        this.receiveElements = other.receiveElements;
-        this.inlineBytes = other.inlineBytes;
-        this.port = other.port;
-        this.gidIndex = other.gidIndex;
-        this.sharedReceives = other.sharedReceives;
-        this.mayOverrun = other.mayOverrun;
-        this.postedExtended = other.postedExtended;
-        this.newerOperations.addAll(other.newerOperations);
-        this.slotTimeout = other.slotTimeout;
     }
 
     /**
@@ -112,8 +97,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
             CompletionQueue ofSends, CompletionQueue ofReceives) {
         return new QueuePairOptions<>(
                 QueuePairType.UNRELIABLE_DATAGRAM,
-                (domain, options) ->
-                        new PolledDatagramQueuePair(domain, ofSends, ofReceives, options),
+                polled(PolledDatagramQueuePair::new, ofSends, ofReceives),
                 Math.min(ofSends.room(), ofReceives.room()));
     }
 
@@ -122,7 +106,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
             CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.UNRELIABLE_DATAGRAM,
-                (domain, options) -> new AsyncDatagramQueuePair(domain, completions, options),
+                async(AsyncDatagramQueuePair::new, completions),
                 completions.room());
     }
 
@@ -139,7 +123,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
             CompletionQueue ofSends, CompletionQueue ofReceives) {
         return new QueuePairOptions<>(
                 QueuePairType.RAW_PACKET,
-                (domain, options) -> new PolledRawQueuePair(domain, ofSends, ofReceives, options),
+                polled(PolledRawQueuePair::new, ofSends, ofReceives),
                 Math.min(ofSends.room(), ofReceives.room()));
     }
 
@@ -149,7 +133,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     public static QueuePairOptions<AsyncRawQueuePair> rawPackets(CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.RAW_PACKET,
-                (domain, options) -> new AsyncRawQueuePair(domain, completions, options),
+                async(AsyncRawQueuePair::new, completions),
                 completions.room());
     }
 
@@ -157,39 +141,54 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * The sending end of an extended reliable connection whose user polls for completions. It
      * receives nothing. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
      */
-    public static QueuePairOptions<PolledXrcSendQueuePair> xrcSend(CompletionQueue completions) {
-        return new QueuePairOptions<>(
-                QueuePairType.XRC_SEND,
-                (domain, options) -> new PolledXrcSendQueuePair(domain, completions, options),
-                completions.room());
+    public static QueuePairOptions<PolledQueuePair> xrcSend(CompletionQueue completions) {
+        return connected(QueuePairType.XRC_SEND, completions, completions);
     }
 
     /**
      * The sending end of an extended reliable connection whose operations are awaited. It receives
      * nothing. In C: {@code IBV_QPT_XRC_SEND}, {@code ibv_create_qp_ex}.
      */
-    public static QueuePairOptions<AsyncXrcSendQueuePair> xrcSend(
-            CompletionDispatcher completions) {
-        return new QueuePairOptions<>(
-                QueuePairType.XRC_SEND,
-                (domain, options) -> new AsyncXrcSendQueuePair(domain, completions, options),
-                completions.room());
+    public static QueuePairOptions<AsyncQueuePair> xrcSend(CompletionDispatcher completions) {
+        return connected(QueuePairType.XRC_SEND, completions);
+    }
+
+    /** A constructor of a kind of polled queue pair. */
+    @FunctionalInterface
+    private interface Polled<Q> {
+        Q make(PolledEnd.Making making) throws VerbsException;
+    }
+
+    /** A constructor of a kind of queue pair whose operations are awaited. */
+    @FunctionalInterface
+    private interface Async<Q> {
+        Q make(AsyncEnd.Making making) throws VerbsException;
+    }
+
+    private static <Q extends QueuePair> Maker<Q> polled(
+            Polled<Q> constructor, CompletionQueue ofSends, CompletionQueue ofReceives) {
+        return (domain, config, shared) ->
+                constructor.make(new PolledEnd.Making(domain, ofSends, ofReceives, config, shared));
+    }
+
+    private static <Q extends QueuePair> Maker<Q> async(
+            Async<Q> constructor, CompletionDispatcher completions) {
+        return (domain, config, shared) ->
+                constructor.make(new AsyncEnd.Making(domain, completions, config, shared));
     }
 
     private static QueuePairOptions<PolledQueuePair> connected(
             QueuePairType type, CompletionQueue ofSends, CompletionQueue ofReceives) {
         return new QueuePairOptions<>(
                 type,
-                (domain, options) -> new PolledQueuePair(domain, ofSends, ofReceives, options),
+                polled(PolledQueuePair::new, ofSends, ofReceives),
                 Math.min(ofSends.room(), ofReceives.room()));
     }
 
     private static QueuePairOptions<AsyncQueuePair> connected(
             QueuePairType type, CompletionDispatcher completions) {
         return new QueuePairOptions<>(
-                type,
-                (domain, options) -> new AsyncQueuePair(domain, completions, options),
-                completions.room());
+                type, async(AsyncQueuePair::new, completions), completions.room());
     }
 
     /**
@@ -301,65 +300,23 @@ public final class QueuePairOptions<Q extends QueuePair> {
     }
 
     Q make(ProtectionDomain domain) throws VerbsException {
-        return maker.make(domain, new QueuePairOptions<>(this)); // which nobody changes any more
-    }
-
-    QueuePairType type() {
-        return type;
-    }
-
-    int sends() {
-        return sends;
-    }
-
-    /** Its own. */
-    int receives() {
-        return hasReceives() ? receives : 0;
-    }
-
-    @Nullable SharedReceiveQueue sharedReceives() {
-        return sharedReceives;
-    }
-
-    int sendElements() {
-        return sendElements;
-    }
-
-    int receiveElements() {
-        return hasReceives() ? receiveElements : 0;
-    }
-
-    private boolean hasReceives() {
-        return sharedReceives == null && type != QueuePairType.XRC_SEND;
-    }
-
-    int inlineBytes() {
-        return inlineBytes;
-    }
-
-    int port() {
-        return port;
-    }
-
-    OptionalInt gidIndex() {
-        return gidIndex;
-    }
-
-    Duration slotTimeout() {
-        return slotTimeout;
-    }
-
-    boolean isPostedExtended() {
-        return postedExtended;
-    }
-
-    /** Those that older libraries do not know. */
-    Set<Operation> newerOperations() {
-        return newerOperations;
-    }
-
-    boolean mayOverrun() {
-        return mayOverrun;
+        var hasReceives = sharedReceives == null && type != QueuePairType.XRC_SEND;
+        return maker.make(
+                domain,
+                new QueuePairConfig(
+                        type,
+                        port,
+                        gidIndex,
+                        sends,
+                        hasReceives ? receives : 0,
+                        sendElements,
+                        hasReceives ? receiveElements : 0,
+                        inlineBytes,
+                        mayOverrun,
+                        postedExtended,
+                        Set.copyOf(newerOperations),
+                        slotTimeout),
+                sharedReceives);
     }
 
     private static int atLeast(int least, int value, String what) {

@@ -1,10 +1,12 @@
 package org.jrdma.verbs;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.model.VerbsException;
 
@@ -18,24 +20,24 @@ import org.jrdma.verbs.model.VerbsException;
  */
 public final class ThreadDomain extends NativeObject {
 
-    private final Device device;
+    private final DeviceHandle device;
+    private final NativeResource threads;
 
-    ThreadDomain(Device device) throws VerbsException {
-        this(device, device.inCall(() -> allocate(device)));
+    ThreadDomain(DeviceHandle device) throws VerbsException {
+        this(device, device.call(() -> allocate(device)));
     }
 
-    private ThreadDomain(Device device, Made made) {
-        super(made.address, made.lifetime);
+    private ThreadDomain(DeviceHandle device, NativeResource threads) {
+        super(threads.address(), threads.lifetime());
         this.device = device;
+        this.threads = threads;
     }
 
-    private record Made(MemorySegment address, Lifetime lifetime) {}
-
-    private static Made allocate(Device device) throws VerbsException {
-        var memory = device.library().memory();
+    private static NativeResource allocate(DeviceHandle device) throws VerbsException {
+        var functions = device.library().domains();
         var context = device.context();
         var address =
-                memory.allocateThreadDomain(
+                functions.allocateThreadDomain(
                         context,
                         new Attempt(
                                 "ibv_alloc_td",
@@ -45,24 +47,23 @@ public final class ThreadDomain extends NativeObject {
                                                 ? "The device has no thread domains."
                                                 : ""));
         var name = "thread domain %x of %s".formatted(address.address(), device.name());
-        return new Made(
+        return new NativeResource(
                 address,
                 new Lifetime(
                         name,
-                        List.of(device.ownLifetime()),
+                        List.of(device.lifetime()),
                         () ->
-                                memory.deallocateThreadDomain(
+                                functions.deallocateThreadDomain(
                                         context,
                                         address,
                                         Attempt.to("ibv_dealloc_td", () -> "for " + name))));
     }
 
-    /** The device it was made from. */
-    public Device device() {
-        return device;
-    }
-
-    Lifetime ownLifetime() {
-        return lifetime();
+    /** The native thread domain, for a parent domain of the same device. */
+    NativeResource threadsFor(DomainHandle domain) {
+        if (device != domain.device()) {
+            throw new IllegalArgumentException("%s is not of %s".formatted(this, domain.device()));
+        }
+        return threads;
     }
 }

@@ -11,6 +11,8 @@ import java.util.concurrent.TimeoutException;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.verbs.model.Completion;
+import org.jrdma.verbs.queue.PendingTransfer;
 
 /**
  * An operation under way on a {@link AsyncQueuePair}, a {@link AsyncDatagramQueuePair} or a {@link
@@ -22,19 +24,10 @@ import org.jrdma.ffi.FabricTimeoutException;
  */
 public final class Transfer {
 
-    private final CompletableFuture<Completion> result = new CompletableFuture<>();
+    private final PendingTransfer pending;
 
-    /**
-     * Its name only: the work queue holds this, and must not keep a forgotten queue pair or shared
-     * queue.
-     */
-    private final String target;
-
-    private final String operation;
-
-    Transfer(String target, String operation) {
-        this.target = target;
-        this.operation = operation;
+    Transfer(PendingTransfer pending) {
+        this.pending = pending;
     }
 
     /**
@@ -47,7 +40,7 @@ public final class Transfer {
     public Completion await(Duration timeout) throws FabricException, InterruptedIOException {
         var completion = awaitCompletion(timeout);
         if (!completion.isSuccess()) {
-            throw new TransferException(operation, target, completion);
+            throw new TransferException(pending.operation(), pending.target(), completion);
         }
         return completion;
     }
@@ -62,23 +55,25 @@ public final class Transfer {
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         try {
-            return result.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+            return pending.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw deadline.missed("No completion of %s on %s".formatted(operation, target));
+            throw deadline.missed(
+                    "No completion of %s on %s".formatted(pending.operation(), pending.target()));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof FabricException failure) {
                 throw failure;
             }
-            throw closed();
+            throw pending.closedException();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for " + operation);
+            throw new InterruptedIOException(
+                    "interrupted while waiting for " + pending.operation());
         }
     }
 
     /** Whether it is completed, in success or in failure. */
     public boolean isCompleted() {
-        return result.isDone();
+        return pending.isDone();
     }
 
     /**
@@ -95,25 +90,6 @@ public final class Transfer {
      * every wait of the process hangs on.
      */
     public CompletableFuture<Completion> future(Executor executor) {
-        return result.thenApplyAsync(completion -> completion, executor);
-    }
-
-    void complete(Completion completion) {
-        result.complete(completion);
-    }
-
-    void fail(Exception cause) {
-        result.completeExceptionally(
-                new FabricException(
-                        "The completion of " + operation + " is not heard of", 0, cause));
-    }
-
-    void close() {
-        result.completeExceptionally(closed());
-    }
-
-    private IllegalStateException closed() {
-        return new IllegalStateException(
-                "%s was closed before %s completed".formatted(target, operation));
+        return pending.thenApplyAsync(completion -> completion, executor);
     }
 }

@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.model.Completion;
 
 /** An operation that was posted and then failed. */
 public final class TransferException extends FabricException {

@@ -1,7 +1,9 @@
 package org.jrdma.verbs;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +16,9 @@ import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.access.VerbsAccess;
+import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
@@ -24,6 +29,11 @@ import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.DeviceOption;
 import org.jrdma.verbs.model.ForkStatus;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.NativeCompletionQueue;
+import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue.Named;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +43,60 @@ import org.jspecify.annotations.Nullable;
  * several threads.
  */
 public final class Verbs {
+
+    static {
+        VerbsAccess.open(
+                new VerbsAccess() {
+                    @Override
+                    public DeviceHandle handle(Device device) {
+                        return device.handle();
+                    }
+
+                    @Override
+                    public DomainHandle handle(ProtectionDomain domain) {
+                        return domain.domainHandle();
+                    }
+
+                    @Override
+                    public NativeCompletionQueue<PolledWorkQueue> nativeQueue(
+                            CompletionQueue queue) {
+                        return queue.nativeQueue();
+                    }
+
+                    @Override
+                    public NativeCompletionQueue<AsyncWorkQueue> nativeQueue(
+                            CompletionDispatcher dispatcher) {
+                        return dispatcher.nativeQueue();
+                    }
+
+                    @Override
+                    public PolledSharedReceiveQueue sharedReceiveQueue(
+                            DomainHandle domain,
+                            int capacity,
+                            int elements,
+                            Named<PolledWorkQueue> named)
+                            throws VerbsException {
+                        return new PolledSharedReceiveQueue(domain, capacity, elements, named);
+                    }
+
+                    @Override
+                    public AsyncSharedReceiveQueue sharedReceiveQueue(
+                            DomainHandle domain,
+                            int capacity,
+                            int elements,
+                            Duration slotTimeout,
+                            Named<AsyncWorkQueue> named)
+                            throws VerbsException {
+                        return new AsyncSharedReceiveQueue(
+                                domain, capacity, elements, slotTimeout, named);
+                    }
+
+                    @Override
+                    public QueuePair.Handle handle(NativeQueuePair queuePair) {
+                        return new QueuePair.Handle(queuePair);
+                    }
+                });
+    }
 
     private static @Nullable Verbs system;
     private static @Nullable Verbs software;
@@ -167,15 +231,10 @@ public final class Verbs {
                                 .visit((listed, device) ->
                                         listed.name().equals(name)
                                                 ? Optional.of(
-                                                        new Device(
-                                                                library,
-                                                                describe(listed),
-                                                                Path.of(listed.sysfsPath()),
-                                                                new VerbsContext(
-                                                                        library.devices()
-                                                                                .open(
-                                                                                        device,
-                                                                                        attempt)),
+                                                        device(
+                                                                listed,
+                                                                library.devices()
+                                                                        .open(device, attempt),
                                                                 critical))
                                                 : Optional.empty()));
         if (opened.isEmpty()) {
@@ -199,13 +258,7 @@ public final class Verbs {
         var context = PlatformCalls.call(() -> library.devices().importDevice(descriptor, attempt));
         try {
             var listed = library.devices().listedOf(context);
-            return keep(
-                    new Device(
-                            library,
-                            describe(listed),
-                            Path.of(listed.sysfsPath()),
-                            new VerbsContext(context),
-                            false));
+            return keep(device(listed, context, false));
         } catch (RuntimeException | Error e) {
             try {
                 library.devices()
@@ -219,8 +272,19 @@ public final class Verbs {
         }
     }
 
+    private Device device(DeviceFunctions.Listed listed, MemorySegment context, boolean critical)
+            throws VerbsException {
+        return new Device(
+                new DeviceHandle(
+                        library,
+                        describe(listed),
+                        Path.of(listed.sysfsPath()),
+                        new VerbsContext(context),
+                        critical));
+    }
+
     private Device keep(Device device) {
-        var lifetime = device.ownLifetime();
+        var lifetime = device.handle().lifetime();
         openDevices.add(lifetime);
         lifetime.onClose(() -> openDevices.remove(lifetime));
         return device;

@@ -24,6 +24,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.DatagramSource;
@@ -450,12 +451,10 @@ class DatagramsTest {
     @ValueSource(strings = {"ibv_attach_mcast", "ibv_detach_mcast", "ibv_init_ah_from_wc"})
     void shouldSayWhatALibraryLacks(String missing) throws Exception {
         try (var lacking = Verbs.from(new FakeLibrary().without(missing)).openFirst()) {
+            var domain = lacking.newProtectionDomain();
             var datagrams =
-                    lacking.newProtectionDomain()
-                            .newQueuePair(
-                                    QueuePairOptions.datagrams(lacking.newCompletionQueue(8)));
-            var memory =
-                    datagrams.domain().register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+                    domain.newQueuePair(QueuePairOptions.datagrams(lacking.newCompletionQueue(8)));
+            var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
 
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> {

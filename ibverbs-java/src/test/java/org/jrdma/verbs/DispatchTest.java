@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
@@ -120,10 +121,11 @@ class DispatchTest {
 
             assertThatIllegalStateException()
                     .isThrownBy(() -> receive.await(LONG))
-                    .withMessage("queue pair 4660 of fake0 was closed before RECEIVE completed");
+                    .withMessage(
+                            "queue pair 0x001234 of fake0 was closed before RECEIVE completed");
             assertThatIllegalStateException()
                     .isThrownBy(() -> queuePair.receive(memory.slice()))
-                    .withMessage("queue pair 4660 of fake0 is closed");
+                    .withMessage("queue pair 0x001234 of fake0 is closed");
         }
     }
 }

@@ -15,7 +15,9 @@ import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.VerbsException;
@@ -208,7 +210,7 @@ class ErrorConventionsTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> queuePair.connect(queuePair.endpoint()))
                     .withMessageStartingWith(
-                            "ibv_modify_qp failed for queue pair 4660 of fake0 from RESET to INIT with {")
+                            "ibv_modify_qp failed for queue pair 0x001234 of fake0 from RESET to INIT with {")
                     .withMessageContaining("PORT=1")
                     .withMessageEndingWith("EINVAL (22).");
             assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
@@ -247,7 +249,7 @@ class ErrorConventionsTest {
                 assertThatExceptionOfType(PostException.class)
                         .isThrownBy(() -> queuePair.send(memory.slice()))
                         .withMessage(
-                                "ibv_post_send failed on the send queue of queue pair 4660 of fake0: ENOMEM (12).");
+                                "ibv_post_send failed on the send queue of queue pair 0x001234 of fake0: ENOMEM (12).");
             }
         }
     }
@@ -402,7 +404,7 @@ class ErrorConventionsTest {
             assertThat(memory.isOpen()).isFalse();
             assertThatIllegalStateException()
                     .isThrownBy(queuePair::query)
-                    .withMessage("queue pair 4660 of fake0 is closed");
+                    .withMessage("queue pair 0x001234 of fake0 is closed");
         }
 
         @Test
@@ -487,7 +489,7 @@ class ErrorConventionsTest {
                 var memory = arena.allocate(512);
 
                 var first = region.reregister(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
-                var second = first.reregisterIn(next);
+                var second = next.reregister(first);
                 second.reregisterUnguarded(memory).close();
 
                 assertThat(seen)

@@ -19,7 +19,10 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -337,6 +340,7 @@ class ExtendedPostTest {
 
             var errno =
                     setting.queuePair()
+                            .queuePair()
                             .hotPath()
                             .postSend(queuePair.address(), request.address(), failed.address());
 

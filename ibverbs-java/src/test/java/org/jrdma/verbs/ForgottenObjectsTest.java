@@ -29,7 +29,7 @@ class ForgottenObjectsTest {
                     "protection domain",
                     "completion queue",
                     "memory region of 64 bytes (LOCAL_WRITE) on fake0 was never closed",
-                    "queue pair 4660 of fake0 was never closed");
+                    "queue pair 0x001234 of fake0 was never closed");
 
     private final PrintStream errors = System.err;
     private final ByteArrayOutputStream log = new ByteArrayOutputStream();

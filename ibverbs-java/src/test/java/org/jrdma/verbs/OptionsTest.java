@@ -88,12 +88,12 @@ class OptionsTest {
     void shouldBeExtendedOnlyWhereThePlainQueueIsNotEnough() {
         var plain = CompletionQueueOptions.capacity(16).waitableForSolicited().onVector(3);
 
-        assertThat(plain.isExtended()).isFalse();
+        assertThat(plain.wanted().extended()).isFalse();
         assertThat(plain.fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain.telling(Set.of()).isExtended()).isTrue();
+        assertThat(plain.telling(Set.of()).wanted().extended()).isTrue();
         assertThat(plain.telling(Set.of()).fields()).isEmpty();
-        assertThat(plain.losingWhatOverruns().isExtended()).isTrue();
+        assertThat(plain.losingWhatOverruns().wanted().extended()).isTrue();
         assertThat(plain.losingWhatOverruns().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain.singleThreadedUnguarded().isExtended()).isTrue();
+        assertThat(plain.singleThreadedUnguarded().wanted().extended()).isTrue();
     }
 }

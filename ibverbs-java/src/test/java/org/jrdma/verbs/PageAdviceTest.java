@@ -10,6 +10,7 @@ import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;

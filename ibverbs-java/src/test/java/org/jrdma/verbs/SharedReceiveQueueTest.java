@@ -21,6 +21,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;

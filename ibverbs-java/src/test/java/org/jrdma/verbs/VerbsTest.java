@@ -233,7 +233,7 @@ class VerbsTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> queuePair.connect(queuePair.endpoint()))
                     .withMessage(
-                            "queue pair 4660 of fake0 cannot connect by itself: an iWARP device connects through rdma_cm only.");
+                            "queue pair 0x001234 of fake0 cannot connect by itself: an iWARP device connects through rdma_cm only.");
 
             assertThat(library.calls).doesNotContain("ibv_modify_qp");
         }

@@ -12,9 +12,9 @@ import java.util.Deque;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.RemoteMemory;
 

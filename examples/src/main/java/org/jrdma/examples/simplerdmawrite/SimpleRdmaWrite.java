@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-
 import module org.jrdma.verbs;
 
 import java.io.IOException;
 import org.jrdma.examples.FabricProgram;
+import org.jrdma.verbs.memory.MemoryRegion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;

@@ -7,9 +7,9 @@ import java.util.OptionalInt;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.XrcDomain;
-import org.jrdma.verbs.XrcReceiveQueuePair;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.xrc.XrcDomain;
+import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
 /**
  * How a connection is made, and its queue pair. Built by its own methods.

@@ -1,9 +1,10 @@
 package org.jrdma.verbs.internal;
 
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.FlowCounters;
-import org.jrdma.verbs.FlowRule;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.flow.model.FlowKind;
+import org.jrdma.verbs.flow.model.FlowOption;
+import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.AtomicCapability;
@@ -381,9 +382,9 @@ public final class Codes {
                                 case RAW_PACKET -> rdma_h.IBV_QPT_RAW_PACKET();
                             });
 
-    public static final EnumCodes<FlowRule.Kind> FLOW_KIND =
+    public static final EnumCodes<FlowKind> FLOW_KIND =
             new EnumCodes<>(
-                    FlowRule.Kind.class,
+                    FlowKind.class,
                     null,
                     constant ->
                             switch (constant) {
@@ -393,9 +394,9 @@ public final class Codes {
                                 case SNIFFER -> rdma_h.IBV_FLOW_ATTR_SNIFFER();
                             });
 
-    public static final EnumCodes<FlowRule.Option> FLOW_OPTION =
+    public static final EnumCodes<FlowOption> FLOW_OPTION =
             new EnumCodes<>(
-                    FlowRule.Option.class,
+                    FlowOption.class,
                     null,
                     constant ->
                             switch (constant) {
@@ -403,9 +404,9 @@ public final class Codes {
                                 case EGRESS -> rdma_h.IBV_FLOW_ATTR_FLAGS_EGRESS();
                             });
 
-    public static final EnumCodes<FlowCounters.Quantity> FLOW_QUANTITY =
+    public static final EnumCodes<FlowQuantity> FLOW_QUANTITY =
             new EnumCodes<>(
-                    FlowCounters.Quantity.class,
+                    FlowQuantity.class,
                     null,
                     constant ->
                             switch (constant) {

@@ -10,7 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
 import org.jrdma.abi.rdma.ibv_counter_attach_attr;
 import org.jrdma.abi.rdma.ibv_counters_init_attr;
 import org.jrdma.abi.rdma.ibv_flow_attr;
@@ -36,10 +37,11 @@ import org.jrdma.abi.rdma.ibv_flow_tcp_udp_filter;
 import org.jrdma.abi.rdma.ibv_flow_tunnel_filter;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.verbs.FlowCounters;
-import org.jrdma.verbs.FlowField;
-import org.jrdma.verbs.FlowLayer;
-import org.jrdma.verbs.FlowRule;
+import org.jrdma.verbs.flow.model.FlowField;
+import org.jrdma.verbs.flow.model.FlowKind;
+import org.jrdma.verbs.flow.model.FlowLayer;
+import org.jrdma.verbs.flow.model.FlowOption;
+import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Flows and their counters. All are members of the context: each is asked for where it is used. */
@@ -59,37 +61,26 @@ public final class FlowFunctions {
             capturingErrno(verbs_context.read_counters.descriptor());
 
     /**
-     * What a rule demands of one header.
+     * A flow rule.
      *
-     * @param inTunnel whether the header is within a tunnel
+     * @param counters the native counters of the packets, or NULL
      */
-    public record Header(FlowLayer.Kind kind, boolean inTunnel, Map<FlowField, Match> matches) {}
+    public record Wanted(
+            FlowKind kind,
+            List<FlowLayer> layers,
+            Set<FlowOption> options,
+            int priority,
+            OptionalInt tag,
+            boolean dropping,
+            MemorySegment counters) {}
 
-    /**
-     * What a field must be, as long as it is in C.
-     *
-     * @param value in network byte order
-     * @param mask which bits count, likewise
-     */
-    @SuppressWarnings("ArrayRecordComponent") // made for one call
-    public record Match(byte[] value, byte[] mask) {}
-
-    /**
-     * NULL and errno on failure.
-     *
-     * @param headers the rule's
-     */
+    /** NULL and errno on failure. */
     public MemorySegment create(
-            VerbsContext context,
-            MemorySegment queuePair,
-            FlowRule rule,
-            List<Header> headers,
-            int port,
-            Attempt attempt)
+            VerbsContext context, MemorySegment queuePair, Wanted rule, int port, Attempt attempt)
             throws VerbsException {
         var function = context.require(verbs_context.ibv_create_flow$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
-            var attributes = write(rule, headers, port, arena);
+            var attributes = write(rule, port, arena);
             return attempt.pointer(
                     call(() ->
                             (MemorySegment)
@@ -131,7 +122,7 @@ public final class FlowFunctions {
     public void attachCounters(
             VerbsContext context,
             MemorySegment counters,
-            FlowCounters.Quantity quantity,
+            FlowQuantity quantity,
             int place,
             Attempt attempt)
             throws VerbsException {
@@ -174,39 +165,37 @@ public final class FlowFunctions {
     }
 
     /** An {@link ibv_flow_attr} with its specifications behind it, without gaps. */
-    private static MemorySegment write(FlowRule rule, List<Header> headers, int port, Arena arena) {
+    private static MemorySegment write(Wanted rule, int port, Arena arena) {
         var specifications = new ArrayList<MemorySegment>();
-        for (var header : headers) {
-            specifications.add(write(header, arena));
+        for (var layer : rule.layers) {
+            specifications.add(write(layer, arena));
         }
-        rule.tag()
-                .ifPresent(tag -> {
-                    var action = ibv_flow_spec_action_tag.allocate(arena);
-                    head(action, rdma_h.IBV_FLOW_SPEC_ACTION_TAG());
-                    ibv_flow_spec_action_tag.tag_id(action, tag);
-                    specifications.add(action);
-                });
-        if (rule.isDropping()) {
+        rule.tag.ifPresent(tag -> {
+            var action = ibv_flow_spec_action_tag.allocate(arena);
+            head(action, rdma_h.IBV_FLOW_SPEC_ACTION_TAG());
+            ibv_flow_spec_action_tag.tag_id(action, tag);
+            specifications.add(action);
+        });
+        if (rule.dropping) {
             var action = ibv_flow_spec_action_drop.allocate(arena);
             head(action, rdma_h.IBV_FLOW_SPEC_ACTION_DROP());
             specifications.add(action);
         }
-        rule.counters()
-                .ifPresent(counters -> {
-                    var action = ibv_flow_spec_counter_action.allocate(arena);
-                    head(action, rdma_h.IBV_FLOW_SPEC_ACTION_COUNT());
-                    ibv_flow_spec_counter_action.counters(action, counters.address());
-                    specifications.add(action);
-                });
+        if (rule.counters.address() != 0) {
+            var action = ibv_flow_spec_counter_action.allocate(arena);
+            head(action, rdma_h.IBV_FLOW_SPEC_ACTION_COUNT());
+            ibv_flow_spec_counter_action.counters(action, rule.counters);
+            specifications.add(action);
+        }
         var place = ibv_flow_attr.sizeof();
         var bytes = place + specifications.stream().mapToLong(MemorySegment::byteSize).sum();
         var attributes = arena.allocate(bytes, ValueLayout.ADDRESS.byteAlignment());
-        ibv_flow_attr.type(attributes, Codes.FLOW_KIND.code(rule.kind()));
+        ibv_flow_attr.type(attributes, Codes.FLOW_KIND.code(rule.kind));
         ibv_flow_attr.size(attributes, (short) bytes);
-        ibv_flow_attr.priority(attributes, (short) rule.priority());
+        ibv_flow_attr.priority(attributes, (short) rule.priority);
         ibv_flow_attr.num_of_specs(attributes, (byte) specifications.size());
         ibv_flow_attr.port(attributes, (byte) port);
-        ibv_flow_attr.flags(attributes, Codes.FLOW_OPTION.bits(rule.options()));
+        ibv_flow_attr.flags(attributes, Codes.FLOW_OPTION.bits(rule.options));
         for (var specification : specifications) {
             MemorySegment.copy(specification, 0, attributes, place, specification.byteSize());
             place += specification.byteSize();
@@ -223,14 +212,15 @@ public final class FlowFunctions {
     /** Where a specification has its parts. */
     private record Shape(int type, long bytes, long value, long mask) {}
 
-    private static MemorySegment write(Header header, Arena arena) {
-        var shape = shape(header);
+    private static MemorySegment write(FlowLayer layer, Arena arena) {
+        var shape = shape(layer);
         var specification = arena.allocate(shape.bytes, Integer.BYTES);
-        head(specification, shape.type | (header.inTunnel ? rdma_h.IBV_FLOW_SPEC_INNER() : 0));
-        header.matches.forEach((field, match) -> {
-            put(specification, shape.value + offset(field), match.value);
-            put(specification, shape.mask + offset(field), match.mask);
-        });
+        head(specification, shape.type | (layer.isInTunnel() ? rdma_h.IBV_FLOW_SPEC_INNER() : 0));
+        layer.matches()
+                .forEach((field, match) -> {
+                    put(specification, shape.value + offset(field), match.value());
+                    put(specification, shape.mask + offset(field), match.mask());
+                });
         return specification;
     }
 
@@ -238,8 +228,8 @@ public final class FlowFunctions {
         MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, offset, bytes.length);
     }
 
-    private static Shape shape(Header header) {
-        return switch (header.kind) {
+    private static Shape shape(FlowLayer layer) {
+        return switch (layer.kind()) {
             case ETHERNET ->
                     new Shape(
                             rdma_h.IBV_FLOW_SPEC_ETH(),
@@ -247,7 +237,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_eth.val$offset(),
                             ibv_flow_spec_eth.mask$offset());
             case IPV4 ->
-                    hasAddressesOnly(header) // which more devices match
+                    hasAddressesOnly(layer) // which more devices match
                             ? new Shape(
                                     rdma_h.IBV_FLOW_SPEC_IPV4(),
                                     ibv_flow_spec_ipv4.sizeof(),
@@ -266,7 +256,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_ipv6.mask$offset());
             case TCP, UDP ->
                     new Shape(
-                            header.kind == FlowLayer.Kind.TCP
+                            layer.kind() == FlowLayer.Kind.TCP
                                     ? rdma_h.IBV_FLOW_SPEC_TCP()
                                     : rdma_h.IBV_FLOW_SPEC_UDP(),
                             ibv_flow_spec_tcp_udp.sizeof(),
@@ -300,8 +290,8 @@ public final class FlowFunctions {
     }
 
     /** Their places are the same in the longer form. */
-    private static boolean hasAddressesOnly(Header header) {
-        return header.matches.keySet().stream()
+    private static boolean hasAddressesOnly(FlowLayer layer) {
+        return layer.fields().stream()
                 .allMatch(field ->
                         field == FlowField.IPV4_SOURCE || field == FlowField.IPV4_DESTINATION);
     }

@@ -11,15 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.abi.rdma.ibv_alloc_dm_attr;
 import org.jrdma.abi.rdma.ibv_context_ops;
-import org.jrdma.abi.rdma.ibv_dm;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.ibv_mw;
-import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
-import org.jrdma.abi.rdma.ibv_pd;
 import org.jrdma.abi.rdma.ibv_sge;
-import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
@@ -28,48 +23,23 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
-import org.jspecify.annotations.Nullable;
 
-/** Protection domains, memory regions and windows. */
+/** Memory regions and windows. */
 public final class MemoryFunctions {
 
-    private static final MethodHandle ALLOC_PD = capturingErrno(rdma_h.ibv_alloc_pd$descriptor());
-    private static final MethodHandle DEALLOC_PD =
-            capturingErrno(rdma_h.ibv_dealloc_pd$descriptor());
-    private static final MethodHandle ALLOC_TD =
-            capturingErrno(verbs_context.alloc_td.descriptor());
-    private static final MethodHandle DEALLOC_TD =
-            capturingErrno(verbs_context.dealloc_td.descriptor());
-    private static final MethodHandle ALLOC_PARENT_DOMAIN =
-            capturingErrno(verbs_context.alloc_parent_domain.descriptor());
     private static final MethodHandle REG_MR = capturingErrno(rdma_h.ibv_reg_mr$descriptor());
     private static final MethodHandle REG_MR_IOVA2 =
             capturingErrno(rdma_h.ibv_reg_mr_iova2$descriptor());
     private static final MethodHandle REG_DMABUF_MR =
             capturingErrno(rdma_h.ibv_reg_dmabuf_mr$descriptor());
-    private static final MethodHandle IMPORT_PD = capturingErrno(rdma_h.ibv_import_pd$descriptor());
-    private static final MethodHandle UNIMPORT_PD =
-            capturingErrno(rdma_h.ibv_unimport_pd$descriptor());
     private static final MethodHandle IMPORT_MR = capturingErrno(rdma_h.ibv_import_mr$descriptor());
     private static final MethodHandle UNIMPORT_MR =
             capturingErrno(rdma_h.ibv_unimport_mr$descriptor());
-    private static final MethodHandle IMPORT_DM = capturingErrno(rdma_h.ibv_import_dm$descriptor());
-    private static final MethodHandle UNIMPORT_DM =
-            capturingErrno(rdma_h.ibv_unimport_dm$descriptor());
-    private static final MethodHandle DM_EXPORT_DMABUF_FD =
-            capturingErrno(rdma_h.ibv_dm_export_dmabuf_fd$descriptor());
     private static final MethodHandle REREG_MR = capturingErrno(rdma_h.ibv_rereg_mr$descriptor());
     private static final MethodHandle ALLOC_NULL_MR =
             capturingErrno(verbs_context.alloc_null_mr.descriptor());
-    private static final MethodHandle ALLOC_DM =
-            capturingErrno(verbs_context.alloc_dm.descriptor());
-    private static final MethodHandle FREE_DM = capturingErrno(verbs_context.free_dm.descriptor());
     private static final MethodHandle REG_DM_MR =
             capturingErrno(verbs_context.reg_dm_mr.descriptor());
-    private static final MethodHandle MEMCPY_TO_DM =
-            capturingErrno(ibv_dm.memcpy_to_dm.descriptor());
-    private static final MethodHandle MEMCPY_FROM_DM =
-            capturingErrno(ibv_dm.memcpy_from_dm.descriptor());
     private static final MethodHandle ADVISE_MR =
             capturingErrno(verbs_context.advise_mr.descriptor());
     private static final MethodHandle ALLOC_MW =
@@ -78,121 +48,23 @@ public final class MemoryFunctions {
             capturingErrno(ibv_context_ops.dealloc_mw.descriptor());
     private static final MethodHandle DEREG_MR = capturingErrno(rdma_h.ibv_dereg_mr$descriptor());
 
-    private final MemorySegment allocPd;
-    private final MemorySegment deallocPd;
     private final MemorySegment regMr;
     private final Optional<MemorySegment> regMrIova2;
     private final Optional<MemorySegment> regDmabufMr;
-    private final Optional<MemorySegment> importPd;
-    private final Optional<MemorySegment> unimportPd;
     private final Optional<MemorySegment> importMr;
     private final Optional<MemorySegment> unimportMr;
-    private final Optional<MemorySegment> importDm;
-    private final Optional<MemorySegment> unimportDm;
-    private final Optional<MemorySegment> dmExportDmabufFd;
     private final Optional<MemorySegment> reregMr;
     private final MemorySegment deregMr;
 
     /** Finds the functions. */
     public MemoryFunctions(NativeLibrary library) throws LibraryNotFoundException {
-        allocPd = library.require("ibv_alloc_pd");
-        deallocPd = library.require("ibv_dealloc_pd");
         regMr = library.require("ibv_reg_mr");
         regMrIova2 = library.find("ibv_reg_mr_iova2");
         regDmabufMr = library.find("ibv_reg_dmabuf_mr");
-        importPd = library.find("ibv_import_pd");
-        unimportPd = library.find("ibv_unimport_pd");
         importMr = library.find("ibv_import_mr");
         unimportMr = library.find("ibv_unimport_mr");
-        importDm = library.find("ibv_import_dm");
-        unimportDm = library.find("ibv_unimport_dm");
-        dmExportDmabufFd = library.find("ibv_dm_export_dmabuf_fd");
         reregMr = library.find("ibv_rereg_mr");
         deregMr = library.require("ibv_dereg_mr");
-    }
-
-    /** NULL and errno on failure. */
-    public MemorySegment allocateDomain(MemorySegment context, Attempt attempt)
-            throws VerbsException {
-        return attempt.pointer(
-                call(() -> (MemorySegment) ALLOC_PD.invokeExact(allocPd, segment(), context)));
-    }
-
-    /** Returns the errno. */
-    public void deallocateDomain(MemorySegment domain, Attempt attempt) throws VerbsException {
-        attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
-    }
-
-    /** NULL and errno on failure. */
-    public MemorySegment importDomain(MemorySegment context, int handle, Attempt attempt)
-            throws VerbsException {
-        var function = importPd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
-        return attempt.pointer(
-                call(() ->
-                        (MemorySegment)
-                                IMPORT_PD.invokeExact(function, segment(), context, handle)));
-    }
-
-    /** It cannot fail, and is there where the import is. */
-    public void unimportDomain(MemorySegment domain) {
-        run(() -> {
-            UNIMPORT_PD.invokeExact(unimportPd.orElseThrow(), segment(), domain);
-        });
-    }
-
-    /** The kernel's number for it. */
-    public static int domainHandle(MemorySegment domain) {
-        return ibv_pd.handle(memoryAt(domain, ibv_pd.layout().byteSize()));
-    }
-
-    /** NULL and errno on failure. */
-    public MemorySegment allocateThreadDomain(VerbsContext context, Attempt attempt)
-            throws VerbsException {
-        var function = context.require(verbs_context.alloc_td$offset(), attempt);
-        try (var arena = Arena.ofConfined()) {
-            var attributes = ibv_td_init_attr.allocate(arena);
-            return attempt.pointer(
-                    call(() ->
-                            (MemorySegment)
-                                    ALLOC_TD.invokeExact(
-                                            function, segment(), context.address(), attributes)));
-        }
-    }
-
-    /** Returns the errno. */
-    public void deallocateThreadDomain(VerbsContext context, MemorySegment threads, Attempt attempt)
-            throws VerbsException {
-        var function = context.require(verbs_context.dealloc_td$offset(), attempt);
-        attempt.errno(call(() -> (int) DEALLOC_TD.invokeExact(function, segment(), threads)));
-    }
-
-    /**
-     * An {@code ibv_pd} that is of another. NULL and errno on failure.
-     *
-     * @param threads a thread domain, or NULL
-     * @param memory who allocates; null for the provider
-     */
-    public MemorySegment allocateParentDomain(
-            VerbsContext context,
-            MemorySegment domain,
-            MemorySegment threads,
-            @Nullable QueueMemoryStubs memory,
-            Attempt attempt)
-            throws VerbsException {
-        var function = context.require(verbs_context.alloc_parent_domain$offset(), attempt);
-        try (var arena = Arena.ofConfined()) {
-            var attributes = ibv_parent_domain_init_attr.allocate(arena);
-            ibv_parent_domain_init_attr.pd(attributes, domain);
-            ibv_parent_domain_init_attr.td(attributes, threads);
-            if (memory != null) {
-                memory.write(attributes);
-            }
-            return attempt.pointer(
-                    call(() ->
-                            (MemorySegment)
-                                    ALLOC_PARENT_DOMAIN.invokeExact(
-                                            function, segment(), context.address(), attributes)));
-        }
     }
 
     /**
@@ -319,65 +191,6 @@ public final class MemoryFunctions {
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
     }
 
-    /**
-     * An {@code ibv_dm}. NULL and errno on failure.
-     *
-     * @param logAlignment the power of two that its address is a multiple of
-     */
-    public MemorySegment allocateDeviceMemory(
-            VerbsContext context, long length, int logAlignment, Attempt attempt)
-            throws VerbsException {
-        var function = context.require(verbs_context.alloc_dm$offset(), attempt);
-        try (var arena = Arena.ofConfined()) {
-            var attributes = ibv_alloc_dm_attr.allocate(arena);
-            ibv_alloc_dm_attr.length(attributes, length);
-            ibv_alloc_dm_attr.log_align_req(attributes, logAlignment);
-            var memory =
-                    call(() ->
-                            (MemorySegment)
-                                    ALLOC_DM.invokeExact(
-                                            function, segment(), context.address(), attributes));
-            return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
-        }
-    }
-
-    /** Returns the errno. */
-    public void freeDeviceMemory(VerbsContext context, MemorySegment memory, Attempt attempt)
-            throws VerbsException {
-        var function = context.require(verbs_context.free_dm$offset(), attempt);
-        attempt.errno(call(() -> (int) FREE_DM.invokeExact(function, segment(), memory)));
-    }
-
-    /** NULL and errno on failure. */
-    public MemorySegment importDeviceMemory(MemorySegment context, int handle, Attempt attempt)
-            throws VerbsException {
-        var function = importDm.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
-        var memory =
-                call(() ->
-                        (MemorySegment)
-                                IMPORT_DM.invokeExact(function, segment(), context, handle));
-        return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
-    }
-
-    /** It cannot fail, and is there where the import is. */
-    public void unimportDeviceMemory(MemorySegment memory) {
-        run(() -> {
-            UNIMPORT_DM.invokeExact(unimportDm.orElseThrow(), segment(), memory);
-        });
-    }
-
-    /** -1 and errno on failure. */
-    public int exportDmaBuf(MemorySegment memory, Attempt attempt) throws VerbsException {
-        var function = dmExportDmabufFd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
-        return attempt.minusOne(
-                call(() -> (int) DM_EXPORT_DMABUF_FD.invokeExact(function, segment(), memory)));
-    }
-
-    /** The kernel's number for it. */
-    public static int deviceMemoryHandle(MemorySegment memory) {
-        return ibv_dm.handle(memory);
-    }
-
     /** NULL and errno on failure. */
     public MemorySegment registerDeviceMemory(
             VerbsContext context,
@@ -396,49 +209,6 @@ public final class MemoryFunctions {
                                         function, segment(), domain, memory, offset, length,
                                         access));
         return memoryAt(attempt.pointer(region), ibv_mr.layout().byteSize());
-    }
-
-    /** What stands in a structure of the provider's. */
-    private static MemorySegment offered(MemorySegment function, Attempt attempt)
-            throws VerbsException {
-        if (function.address() == 0) {
-            throw attempt.failed(Errno.EOPNOTSUPP);
-        }
-        return function;
-    }
-
-    /** Returns the errno. */
-    public void copyToDevice(
-            MemorySegment memory, long offset, MemorySegment source, Attempt attempt)
-            throws VerbsException {
-        var function = offered(ibv_dm.memcpy_to_dm(memory), attempt);
-        attempt.errno(
-                call(() ->
-                        (int)
-                                MEMCPY_TO_DM.invokeExact(
-                                        function,
-                                        segment(),
-                                        memory,
-                                        offset,
-                                        source,
-                                        source.byteSize())));
-    }
-
-    /** Returns the errno. */
-    public void copyFromDevice(
-            MemorySegment memory, long offset, MemorySegment target, Attempt attempt)
-            throws VerbsException {
-        var function = offered(ibv_dm.memcpy_from_dm(memory), attempt);
-        attempt.errno(
-                call(() ->
-                        (int)
-                                MEMCPY_FROM_DM.invokeExact(
-                                        function,
-                                        segment(),
-                                        target,
-                                        memory,
-                                        offset,
-                                        target.byteSize())));
     }
 
     /**

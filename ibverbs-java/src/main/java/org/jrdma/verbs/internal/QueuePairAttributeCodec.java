@@ -1,20 +1,14 @@
 package org.jrdma.verbs.internal;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.AlternatePath;
-import org.jrdma.verbs.model.MigrationState;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.QueuePairChange;
-import org.jrdma.verbs.model.QueuePairState;
 
 /** Between an {@link ibv_qp_attr} and the API's words. */
 final class QueuePairAttributeCodec {
@@ -22,56 +16,53 @@ final class QueuePairAttributeCodec {
     private QueuePairAttributeCodec() {}
 
     /** Writes the attributes and returns the mask that names them. */
-    static int write(MemorySegment attr, Map<QueuePairAttribute, Object> values) {
-        values.forEach((attribute, value) -> write(attr, attribute, value));
-        return Codes.QUEUE_PAIR_ATTRIBUTE.bits(values.keySet());
+    static int write(MemorySegment attr, QueuePairChange change) {
+        change.attributes().forEach(attribute -> write(attr, attribute, change));
+        return Codes.QUEUE_PAIR_ATTRIBUTE.bits(change.attributes());
     }
 
-    @SuppressWarnings("unchecked") // each value has the type of its setter in QueuePairChange
-    private static void write(MemorySegment attr, QueuePairAttribute attribute, Object value) {
+    private static void write(
+            MemorySegment attr, QueuePairAttribute attribute, QueuePairChange change) {
         switch (attribute) {
-            case STATE ->
-                    ibv_qp_attr.qp_state(attr, Codes.QUEUE_PAIR_STATE.code((QueuePairState) value));
+            case STATE -> ibv_qp_attr.qp_state(attr, Codes.QUEUE_PAIR_STATE.code(change.state()));
             case CURRENT_STATE ->
                     ibv_qp_attr.cur_qp_state(
-                            attr, Codes.QUEUE_PAIR_STATE.code((QueuePairState) value));
+                            attr, Codes.QUEUE_PAIR_STATE.code(change.currentState()));
             case DRAIN_NOTIFICATION ->
-                    ibv_qp_attr.en_sqd_async_notify(attr, (byte) ((Boolean) value ? 1 : 0));
+                    ibv_qp_attr.en_sqd_async_notify(
+                            attr, (byte) (change.drainNotification() ? 1 : 0));
             case ACCESS ->
-                    ibv_qp_attr.qp_access_flags(attr, Codes.ACCESS.bits((Set<Access>) value));
+                    ibv_qp_attr.qp_access_flags(attr, Codes.ACCESS.bits(change.accessRights()));
             case PARTITION_KEY_INDEX ->
-                    ibv_qp_attr.pkey_index(attr, ((Integer) value).shortValue());
-            case PORT -> ibv_qp_attr.port_num(attr, ((Integer) value).byteValue());
-            case ADDRESS ->
-                    AddressVectorCodec.write(ibv_qp_attr.ah_attr(attr), (AddressVector) value);
-            case PATH_MTU -> ibv_qp_attr.path_mtu(attr, Codes.MTU.code((Mtu) value));
-            case DESTINATION_NUMBER -> ibv_qp_attr.dest_qp_num(attr, (Integer) value);
-            case RECEIVE_SEQUENCE -> ibv_qp_attr.rq_psn(attr, (Integer) value);
-            case SEND_SEQUENCE -> ibv_qp_attr.sq_psn(attr, (Integer) value);
+                    ibv_qp_attr.pkey_index(attr, (short) change.partitionKeyIndex());
+            case PORT -> ibv_qp_attr.port_num(attr, (byte) change.port());
+            case ADDRESS -> AddressVectorCodec.write(ibv_qp_attr.ah_attr(attr), change.address());
+            case PATH_MTU -> ibv_qp_attr.path_mtu(attr, Codes.MTU.code(change.pathMtu()));
+            case DESTINATION_NUMBER -> ibv_qp_attr.dest_qp_num(attr, change.destinationNumber());
+            case RECEIVE_SEQUENCE -> ibv_qp_attr.rq_psn(attr, change.receiveSequence());
+            case SEND_SEQUENCE -> ibv_qp_attr.sq_psn(attr, change.sendSequence());
             case MAX_DESTINATION_READS ->
-                    ibv_qp_attr.max_dest_rd_atomic(attr, ((Integer) value).byteValue());
-            case MAX_READS -> ibv_qp_attr.max_rd_atomic(attr, ((Integer) value).byteValue());
+                    ibv_qp_attr.max_dest_rd_atomic(attr, (byte) change.maxDestinationReads());
+            case MAX_READS -> ibv_qp_attr.max_rd_atomic(attr, (byte) change.maxReads());
             case RECEIVER_NOT_READY_TIMER ->
-                    ibv_qp_attr.min_rnr_timer(attr, ((Integer) value).byteValue());
-            case TIMEOUT -> ibv_qp_attr.timeout(attr, ((Integer) value).byteValue());
-            case RETRIES -> ibv_qp_attr.retry_cnt(attr, ((Integer) value).byteValue());
+                    ibv_qp_attr.min_rnr_timer(attr, (byte) change.receiverNotReadyTimer());
+            case TIMEOUT -> ibv_qp_attr.timeout(attr, (byte) change.timeout());
+            case RETRIES -> ibv_qp_attr.retry_cnt(attr, (byte) change.retries());
             case RECEIVER_NOT_READY_RETRIES ->
-                    ibv_qp_attr.rnr_retry(attr, ((Integer) value).byteValue());
+                    ibv_qp_attr.rnr_retry(attr, (byte) change.receiverNotReadyRetries());
             case PATH_MIGRATION_STATE ->
                     ibv_qp_attr.path_mig_state(
-                            attr, Codes.MIGRATION_STATE.code((MigrationState) value));
-            case RATE_LIMIT -> ibv_qp_attr.rate_limit(attr, (Integer) value);
-            case QUEUE_KEY -> ibv_qp_attr.qkey(attr, (Integer) value);
+                            attr, Codes.MIGRATION_STATE.code(change.migrationState()));
+            case RATE_LIMIT -> ibv_qp_attr.rate_limit(attr, change.rateLimit());
+            case QUEUE_KEY -> ibv_qp_attr.qkey(attr, change.queueKey());
             case ALTERNATE_PATH -> {
-                var path = (AlternatePath) value;
+                var path = change.alternatePath();
                 AddressVectorCodec.write(ibv_qp_attr.alt_ah_attr(attr), path.address());
                 ibv_qp_attr.alt_pkey_index(attr, (short) path.partitionKeyIndex());
                 ibv_qp_attr.alt_port_num(attr, (byte) path.address().port());
                 ibv_qp_attr.alt_timeout(attr, (byte) path.timeout());
             }
-            case CAPACITIES ->
-                    throw new IllegalArgumentException(
-                            attribute + " has no setter in QueuePairChange");
+            case CAPACITIES -> throw new IllegalArgumentException(attribute + " cannot be changed");
         }
     }
 

@@ -8,7 +8,6 @@ import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_ece;
@@ -29,8 +28,8 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.DataOrder;
 import org.jrdma.verbs.model.EnhancedOptions;
-import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairAttributes;
+import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.VerbsException;
@@ -309,13 +308,12 @@ public final class QueuePairFunctions {
         return ibv_qp.qp_num(queuePair);
     }
 
-    /** Changes attributes, each given as the API has it. Returns the errno. */
-    public void modify(
-            MemorySegment queuePair, Map<QueuePairAttribute, Object> values, Attempt attempt)
+    /** Changes attributes. Returns the errno. */
+    public void modify(MemorySegment queuePair, QueuePairChange change, Attempt attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
-            var mask = QueuePairAttributeCodec.write(attributes, values);
+            var mask = QueuePairAttributeCodec.write(attributes, change);
             attempt.errno(
                     call(() ->
                             (int)

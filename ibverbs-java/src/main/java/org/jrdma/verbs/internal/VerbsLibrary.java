@@ -9,7 +9,9 @@ import org.jrdma.ffi.linkage.NativeLibrary;
  *
  * @param library where the symbols come from
  * @param devices devices
- * @param memory protection domains and regions
+ * @param domains protection domains, thread domains and parent domains
+ * @param memory memory regions and windows
+ * @param deviceMemory memory on the device itself
  * @param completions completion queues and channels
  * @param queuePairs queue pairs
  * @param sharedReceiveQueues shared receive queues
@@ -19,7 +21,9 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 public record VerbsLibrary(
         NativeLibrary library,
         DeviceFunctions devices,
+        ProtectionDomainFunctions domains,
         MemoryFunctions memory,
+        DeviceMemoryFunctions deviceMemory,
         CompletionFunctions completions,
         QueuePairFunctions queuePairs,
         SharedReceiveQueueFunctions sharedReceiveQueues,
@@ -39,7 +43,9 @@ public record VerbsLibrary(
         this(
                 library,
                 new DeviceFunctions(library),
+                new ProtectionDomainFunctions(library),
                 new MemoryFunctions(library),
+                new DeviceMemoryFunctions(library),
                 new CompletionFunctions(library),
                 new QueuePairFunctions(library),
                 new SharedReceiveQueueFunctions(library),

@@ -1,8 +1,7 @@
 package org.jrdma.verbs.model;
 
-import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.DatagramQueuePair;
-import org.jrdma.verbs.MemorySlice;
+import org.jrdma.verbs.memory.MemorySlice;
 
 /**
  * Where a datagram came from, as its completion says it. Enough for an answer, together with the

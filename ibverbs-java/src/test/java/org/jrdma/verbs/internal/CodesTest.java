@@ -14,8 +14,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.FlowCounters;
-import org.jrdma.verbs.FlowRule;
+import org.jrdma.verbs.flow.model.FlowKind;
+import org.jrdma.verbs.flow.model.FlowOption;
+import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.AtomicCapability;
@@ -146,12 +147,9 @@ class CodesTest {
                         QueuePairType.class,
                         Set.of(),
                         "IBV_QPT_(RC|UC|UD|XRC_SEND|XRC_RECV|RAW_PACKET)$"),
-                numbering(
-                        Codes.FLOW_KIND, FlowRule.Kind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
-                numbering(
-                        Codes.FLOW_OPTION, FlowRule.Option.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
-                numbering(
-                        Codes.FLOW_QUANTITY, FlowCounters.Quantity.class, Set.of(), "IBV_COUNTER_"),
+                numbering(Codes.FLOW_KIND, FlowKind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
+                numbering(Codes.FLOW_OPTION, FlowOption.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
+                numbering(Codes.FLOW_QUANTITY, FlowQuantity.class, Set.of(), "IBV_COUNTER_"),
                 numbering(Codes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
                 numbering(
                         Codes.ASYNC_EVENT_TYPE,

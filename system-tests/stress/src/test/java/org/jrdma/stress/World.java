@@ -14,11 +14,11 @@ import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.RegisteredArena;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.RegisteredArena;
 import org.jrdma.verbs.model.DeviceOption;
 
 /**

@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.processes.Program;
-import org.jrdma.verbs.MemorySlice;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.RemoteMemory;

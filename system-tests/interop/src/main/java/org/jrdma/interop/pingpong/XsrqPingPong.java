@@ -1,5 +1,7 @@
 package org.jrdma.interop.pingpong;
 
+import org.jrdma.verbs.xrc.XrcDomain;
+import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 
@@ -16,10 +18,9 @@ import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.PolledXrcSendQueuePair;
+import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
-import org.jrdma.verbs.XrcReceiveQueuePair;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -73,7 +74,7 @@ public final class XsrqPingPong extends PingPongProgram {
      */
     private record Connection(
             XrcReceiveQueuePair receiver,
-            PolledXrcSendQueuePair sender,
+            PolledQueuePair sender,
             XrcPeer own,
             List<PreparedSend> sends) {}
 
@@ -93,12 +94,12 @@ public final class XsrqPingPong extends PingPongProgram {
 
     @Override
     void play(Device device) throws IOException {
-        try (var xrcDomain = device.openXrcDomain(domainFile());
+        try (var xrcDomain = XrcDomain.open(device, domainFile());
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(access());
                 var completions = device.newCompletionQueue(completionQueue());
                 var cursor = completions.newCursor(16);
-                var shared = domain.newXrcSharedReceiveQueue(xrcDomain, completions, clients)) {
+                var shared = xrcDomain.newSharedReceiveQueue(domain, completions, clients)) {
 
             var buffer = memory.region(size);
             for (var i = 0; i < clients; i++) {
@@ -121,7 +122,10 @@ public final class XsrqPingPong extends PingPongProgram {
                 for (var peer : connectAll()) {
                     for (var connection : connections) {
                         var send =
-                                connection.sender.prepareSend(buffer.slice(), peer.receiveQueue());
+                                connection
+                                        .sender
+                                        .prepareSend(buffer.slice())
+                                        .receiveQueue(peer.receiveQueue());
                         connection.sends.add(send.id(SEND));
                     }
                 }

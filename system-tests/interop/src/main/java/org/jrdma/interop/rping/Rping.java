@@ -1,5 +1,6 @@
 package org.jrdma.interop.rping;
 
+import org.jrdma.verbs.memory.MemoryRegion;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.time.Duration.ofSeconds;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
@@ -18,7 +19,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.interop.InteropProgram;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.AddressInfo;

@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.PolledDatagramQueuePair;
-import org.jrdma.verbs.PreparedChain;
+import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
@@ -58,7 +58,7 @@ class DatagramTest {
                 domain.newAddressHandle(queuePair.addressOf(Gid.NONE, 0x11)), 0x123, 1);
     }
 
-    private PreparedChain chain(Destination first, Destination second) {
+    private PreparedRequest.Chain chain(Destination first, Destination second) {
         return queuePair.prepareChain(
                 queuePair.prepareSend(memory.slice(), first),
                 queuePair.prepareSend(memory.slice(), second));

@@ -14,12 +14,14 @@ import java.util.List;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.FlowCounters;
-import org.jrdma.verbs.FlowField;
-import org.jrdma.verbs.FlowLayer;
-import org.jrdma.verbs.FlowRule;
 import org.jrdma.verbs.PolledRawQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.flow.FlowRule;
+import org.jrdma.verbs.flow.model.FlowField;
+import org.jrdma.verbs.flow.model.FlowKind;
+import org.jrdma.verbs.flow.model.FlowLayer;
+import org.jrdma.verbs.flow.model.FlowOption;
+import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -156,12 +158,12 @@ class FlowTest {
 
     @Test
     void shouldBeOfOtherKindsAndDoMoreWithPackets() throws Exception {
-        queuePair.newFlow(FlowRule.all(FlowRule.Kind.ALL_OTHERS).priority(0xfffe));
-        queuePair.newFlow(FlowRule.all(FlowRule.Kind.OTHER_MULTICAST));
+        queuePair.newFlow(FlowRule.all(FlowKind.ALL_OTHERS).priority(0xfffe));
+        queuePair.newFlow(FlowRule.all(FlowKind.OTHER_MULTICAST));
         queuePair.newFlow(
-                FlowRule.all(FlowRule.Kind.SNIFFER)
-                        .option(FlowRule.Option.DO_NOT_TRAP)
-                        .option(FlowRule.Option.EGRESS));
+                FlowRule.all(FlowKind.SNIFFER)
+                        .option(FlowOption.DO_NOT_TRAP)
+                        .option(FlowOption.EGRESS));
         queuePair.newFlow(
                 FlowRule.matching(FlowLayer.of(FlowLayer.Kind.TCP)).tagged(0xcafe_babe).dropping());
 
@@ -178,8 +180,8 @@ class FlowTest {
     void shouldCountPacketsAndBytes() throws Exception {
         recorder.answer("counted", 1000);
         var counters = device.newFlowCounters();
-        counters.count(FlowCounters.Quantity.PACKETS, 0);
-        counters.count(FlowCounters.Quantity.BYTES, 1);
+        counters.count(FlowQuantity.PACKETS, 0);
+        counters.count(FlowQuantity.BYTES, 1);
         var layer = FlowLayer.of(FlowLayer.Kind.ETHERNET).match(FlowField.ETHER_TYPE, 0x88b5);
         var flow = queuePair.newFlow(FlowRule.matching(layer).countedBy(counters));
 
@@ -288,7 +290,7 @@ class FlowTest {
                 .isThrownBy(() ->
                         FlowLayer.of(FlowLayer.Kind.GRE).match(FlowField.GRE_KEY, ipv4Address))
                 .withMessageContaining("GRE_KEY is not");
-        assertThatIllegalArgumentException().isThrownBy(() -> FlowRule.all(FlowRule.Kind.MATCHING));
+        assertThatIllegalArgumentException().isThrownBy(() -> FlowRule.all(FlowKind.MATCHING));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FlowRule.matching(ethernet).priority(0x1_0000));
     }
@@ -323,7 +325,7 @@ class FlowTest {
         recorder.fail("ibv_attach_counters_point_flow", Errno.EOPNOTSUPP);
         try (var counters = device.newFlowCounters()) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> counters.count(FlowCounters.Quantity.BYTES, 3))
+                    .isThrownBy(() -> counters.count(FlowQuantity.BYTES, 3))
                     .withMessageContaining("BYTES in place 3");
             recorder.fail("ibv_read_counters", Errno.EINVAL);
             assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> counters.read(1));

@@ -13,6 +13,7 @@ import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.xrc.XrcDomain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,10 +36,10 @@ class XrcTest {
         try (var device = recorder.open()) {
             recorder.calls();
 
-            device.newXrcDomain();
-            device.newXrcDomain(file);
-            device.openXrcDomain(file);
-            device.joinXrcDomain(file);
+            XrcDomain.create(device);
+            XrcDomain.create(device, file);
+            XrcDomain.open(device, file);
+            XrcDomain.join(device, file);
 
             assertThat(recorder.calls())
                     .containsExactly(
@@ -64,12 +65,12 @@ class XrcTest {
     void shouldMakeAReceiveQueueThatSendersName() throws Exception {
         recorder.answer("srq_num", 0x345);
         try (var device = recorder.open()) {
-            var domain = device.newXrcDomain();
+            var domain = XrcDomain.create(device);
             var memory = device.newProtectionDomain();
             var completions = device.newCompletionQueue(16);
             recorder.calls();
 
-            var queue = memory.newXrcSharedReceiveQueue(domain, completions, 8, 2);
+            var queue = domain.newSharedReceiveQueue(memory, completions, 8, 2);
             var buffer = memory.newArena(Access.LOCAL_WRITE).region(100);
 
             assertThat(queue.number()).isEqualTo(0x345);
@@ -128,10 +129,10 @@ class XrcTest {
                                     && !call.contains("min_rnr_timer"))
                     .anyMatch(call -> call.startsWith("ibv_modify_qp qp=qp1 attr_mask=0x12e01 "));
 
-            sender.prepareSend(buffer.slice(), 0x345).tryPost();
-            sender.prepareWrite(buffer.slice(), remote, 0x346).tryPost();
-            sender.prepareRead(buffer.slice(), remote, 0x347).tryPost();
-            sender.prepareFetchAndAdd(buffer.slice(), remote, 0x348).tryPost();
+            sender.prepareSend(buffer.slice()).receiveQueue(0x345).tryPost();
+            sender.prepareWrite(buffer.slice(), remote).receiveQueue(0x346).tryPost();
+            sender.prepareRead(buffer.slice(), remote).receiveQueue(0x347).tryPost();
+            sender.prepareFetchAndAdd(buffer.slice(), remote).receiveQueue(0x348).tryPost();
 
             var piece = " {addr=0x%x length=8 lkey=0x11}".formatted(address);
             assertThat(recorder.calls())
@@ -159,7 +160,7 @@ class XrcTest {
             sender.connect(PEER, new ConnectOptions());
             recorder.calls();
 
-            sender.prepareSend(buffer.slice(), 0x345).tryPost();
+            sender.prepareSend(buffer.slice()).receiveQueue(0x345).tryPost();
 
             assertThat(recorder.calls())
                     .containsExactly(
@@ -175,7 +176,7 @@ class XrcTest {
     @Test
     void shouldMakeAQueuePairThatReceivesInADomainAndOpenItAgain() throws Exception {
         try (var device = recorder.open()) {
-            var domain = device.newXrcDomain();
+            var domain = XrcDomain.create(device);
             recorder.calls();
 
             var receiver = domain.newReceiveQueuePair(2);
@@ -218,7 +219,7 @@ class XrcTest {
     @Test
     void shouldAskWhereAQueuePairIsThatItOpens() throws Exception {
         try (var device = recorder.open()) {
-            var domain = device.newXrcDomain();
+            var domain = XrcDomain.create(device);
             recorder.answer("opened_port", 2);
 
             var opened = domain.openReceiveQueuePair(0x100);
@@ -237,7 +238,7 @@ class XrcTest {
     @ValueSource(strings = {"ibv_query_qp", "nothing"})
     void shouldLeaveNothingOfAQueuePairWhosePlaceIsNotKnown(String failing) throws Exception {
         try (var device = recorder.open()) {
-            var domain = device.newXrcDomain();
+            var domain = XrcDomain.create(device);
             if (failing.equals("nothing")) {
                 recorder.answer("opened_port", 99);
             } else {
@@ -257,9 +258,9 @@ class XrcTest {
         try (var device = recorder.openWithout(member)) {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> {
-                        var domain = device.newXrcDomain();
-                        device.newProtectionDomain()
-                                .newXrcSharedReceiveQueue(domain, device.newCompletionQueue(16), 8);
+                        var domain = XrcDomain.create(device);
+                        domain.newSharedReceiveQueue(
+                                device.newProtectionDomain(), device.newCompletionQueue(16), 8);
                         domain.newReceiveQueuePair();
                         domain.openReceiveQueuePair(0x100);
                     })
@@ -270,14 +271,14 @@ class XrcTest {
     @Test
     void shouldCloseWhatWasMadeOfAnAttemptThatFails() throws Exception {
         try (var device = recorder.open()) {
-            var domain = device.newXrcDomain();
+            var domain = XrcDomain.create(device);
             var memory = device.newProtectionDomain();
             var completions = device.newCompletionQueue(16);
             recorder.calls();
             recorder.fail("ibv_get_srq_num", Errno.EINVAL);
 
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> memory.newXrcSharedReceiveQueue(domain, completions, 8))
+                    .isThrownBy(() -> domain.newSharedReceiveQueue(memory, completions, 8))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
 
             assertThat(recorder.calls()).last().isEqualTo("ibv_destroy_srq srq=srq1");

@@ -36,7 +36,11 @@ class SnippetTest {
             List.of(
                     "org.jrdma.verbs",
                     "org.jrdma.verbs.cm",
+                    "org.jrdma.verbs.flow",
+                    "org.jrdma.verbs.flow.model",
+                    "org.jrdma.verbs.memory",
                     "org.jrdma.verbs.model",
+                    "org.jrdma.verbs.xrc",
                     "org.jrdma.sisci",
                     "org.jrdma.sockets",
                     "org.jrdma.sockets.model",

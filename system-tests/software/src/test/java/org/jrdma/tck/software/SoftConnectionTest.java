@@ -25,7 +25,6 @@ import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
@@ -35,9 +34,11 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.xrc.XrcDomain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -229,7 +230,7 @@ class SoftConnectionTest {
         try (var here = Verbs.from(library).open(names.getFirst());
                 var other = Verbs.from(library).open(names.getLast());
                 var itsDomain = here.newProtectionDomain();
-                var others = other.newXrcDomain();
+                var others = XrcDomain.create(other);
                 var sent = here.newCompletionQueue(4)) {
             var host = here.gids(1).getFirst().gid().ipv4().orElseThrow().getHostAddress();
             var at = LookUp.at(host, "0").of(QueuePairType.XRC_RECEIVE).asNumber();

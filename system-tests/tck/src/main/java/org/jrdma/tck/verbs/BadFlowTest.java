@@ -9,13 +9,13 @@ import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.ConnectOptions;
-import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.PostException;
 import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionStatus;
+import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.RemoteMemory;

@@ -4,19 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.function.UnaryOperator;
-import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.PolledDatagramQueuePair;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.model.VerbsException;
 

@@ -9,14 +9,14 @@ import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Queue pairs that share their receives, each connected to one that sends to it. */

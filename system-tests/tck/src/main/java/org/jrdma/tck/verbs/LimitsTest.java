@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.RegisteredArena.PageSize;
+import org.jrdma.verbs.memory.RegisteredArena.PageSize;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.jrdma.verbs.MemoryRegion;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
@@ -224,9 +224,8 @@ class RegistrationTest {
         var elsewhere = pair.device().newProtectionDomain();
         var region = elsewhere.newArena(Pair.ALL).region(BYTES);
 
-        var moved = region.reregisterIn(right.domain());
+        var moved = right.domain().reregister(region);
 
-        assertThat(moved.domain()).isSameAs(right.domain());
         assertThat(write(moved.remote().slice(0, 100))).isEqualTo(CompletionStatus.SUCCESS);
         elsewhere.close(); // its arena, and what is registered of it
         assertThat(moved.isOpen()).isFalse();
@@ -280,7 +279,7 @@ class RegistrationTest {
         try (var other = fabric().open()) {
             var domain = other.newProtectionDomain();
 
-            assertThatThrownBy(() -> region.reregisterIn(domain))
+            assertThatThrownBy(() -> domain.reregister(region))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("another device");
             assertThatThrownBy(

@@ -12,7 +12,7 @@ import static org.jrdma.verbs.model.CompletionKind.WRITE;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.verbs.Completion;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;

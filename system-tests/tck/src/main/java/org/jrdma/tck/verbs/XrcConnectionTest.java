@@ -13,12 +13,9 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.PolledXrcSendQueuePair;
+import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.XrcDomain;
-import org.jrdma.verbs.XrcReceiveQueuePair;
 import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.Connection;
@@ -27,10 +24,13 @@ import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.cm.LookUp;
 import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.xrc.XrcDomain;
+import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +55,7 @@ class XrcConnectionTest {
         fabric.needs(Feature.XRC);
         connections = fabric.connections();
         device = fabric.open();
-        xrcDomain = device.newXrcDomain();
+        xrcDomain = XrcDomain.create(device);
         domain = device.newProtectionDomain();
         sent = device.newCompletionQueue(16);
         done = sent.newCursor(4);
@@ -89,7 +89,7 @@ class XrcConnectionTest {
                         .in(PortSpace.IB));
     }
 
-    private ConnectionOptions<PolledXrcSendQueuePair> sending() {
+    private ConnectionOptions<PolledQueuePair> sending() {
         return ConnectionOptions.of(QueuePairOptions.xrcSend(sent).sends(4));
     }
 
@@ -121,7 +121,11 @@ class XrcConnectionTest {
             assertThat(receiveQueue).isEqualTo(inbox.number());
             outgoing.segment().fill((byte) 7);
 
-            assertThat(here.queuePair().prepareSend(outgoing.slice(0, 100), receiveQueue).tryPost())
+            assertThat(
+                            here.queuePair()
+                                    .prepareSend(outgoing.slice(0, 100))
+                                    .receiveQueue(receiveQueue)
+                                    .tryPost())
                     .isTrue();
 
             assertThat(Side.take(done, 1).getFirst().completion().status())
@@ -137,15 +141,15 @@ class XrcConnectionTest {
     }
 
     /** As many reads at a time as both sides have agreed upon. */
-    private void read(Connection<PolledXrcSendQueuePair> here, XrcHub.Inbox inbox)
-            throws Exception {
+    private void read(Connection<PolledQueuePair> here, XrcHub.Inbox inbox) throws Exception {
         var attributes = here.queuePair().query();
         assertThat(attributes.maxReads()).isPositive();
         inbox.place(5, 8).segment().set(ValueLayout.JAVA_LONG, 0, 42);
         var result = outgoing.slice(128, 8);
         assertThat(
                         here.queuePair()
-                                .prepareRead(result, inbox.place(5, 8).remote(), inbox.number())
+                                .prepareRead(result, inbox.place(5, 8).remote())
+                                .receiveQueue(inbox.number())
                                 .tryPost())
                 .isTrue();
         assertThat(Side.take(done, 1).getFirst().completion().status())

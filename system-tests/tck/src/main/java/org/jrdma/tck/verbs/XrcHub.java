@@ -10,16 +10,16 @@ import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.MemoryRegion;
-import org.jrdma.verbs.MemorySlice;
-import org.jrdma.verbs.PolledXrcSendQueuePair;
-import org.jrdma.verbs.PolledXrcSharedReceiveQueue;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.XrcDomain;
-import org.jrdma.verbs.XrcReceiveQueuePair;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.xrc.XrcDomain;
+import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 
 /** An XRC domain, what receives in it, and senders connected to it. */
 final class XrcHub implements AutoCloseable {
@@ -34,7 +34,7 @@ final class XrcHub implements AutoCloseable {
     private final CompletionQueue sent;
     private final CompletionCursor sentCursor;
     private final MemoryRegion outgoing;
-    private final List<PolledXrcSendQueuePair> senders = new ArrayList<>();
+    private final List<PolledQueuePair> senders = new ArrayList<>();
     private final List<XrcReceiveQueuePair> receivers = new ArrayList<>();
 
     /** A shared receive queue, with the memory and the completion queue that are its own. */
@@ -43,7 +43,7 @@ final class XrcHub implements AutoCloseable {
             CompletionQueue completions,
             CompletionCursor cursor,
             MemoryRegion memory,
-            PolledXrcSharedReceiveQueue queue) {
+            PolledSharedReceiveQueue queue) {
 
         static Inbox in(XrcDomain xrcDomain, UnaryOperator<CompletionQueueOptions> change)
                 throws VerbsException {
@@ -57,7 +57,7 @@ final class XrcHub implements AutoCloseable {
                     completions,
                     completions.newCursor(16),
                     domain.newArena(Pair.ALL).region(PLACES * PLACE_BYTES),
-                    domain.newXrcSharedReceiveQueue(xrcDomain, completions, RECEIVES));
+                    xrcDomain.newSharedReceiveQueue(domain, completions, RECEIVES));
         }
 
         int number() {
@@ -97,21 +97,20 @@ final class XrcHub implements AutoCloseable {
         return of(connections, options -> options);
     }
 
-    static XrcHub of(
-            int connections, UnaryOperator<QueuePairOptions<PolledXrcSendQueuePair>> change)
+    static XrcHub of(int connections, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
         var fabric = Fabric.underTest();
         fabric.needs(Feature.XRC);
         fabric.needs(Feature.MOVING_DATA);
         var device = fabric.open();
-        var hub = new XrcHub(device, device.newXrcDomain());
+        var hub = new XrcHub(device, XrcDomain.create(device));
         for (var i = 0; i < connections; i++) {
             hub.connect(change);
         }
         return hub;
     }
 
-    private void connect(UnaryOperator<QueuePairOptions<PolledXrcSendQueuePair>> change)
+    private void connect(UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws VerbsException {
         var sender =
                 sendersDomain.newQueuePair(
@@ -147,7 +146,7 @@ final class XrcHub implements AutoCloseable {
         return sentCursor;
     }
 
-    PolledXrcSendQueuePair sender(int connection) {
+    PolledQueuePair sender(int connection) {
         return senders.get(connection);
     }
 

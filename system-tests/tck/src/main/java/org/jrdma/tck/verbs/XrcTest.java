@@ -15,12 +15,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.Errno;
-import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AsyncEventType;
+import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.CompletionStatus;
@@ -29,6 +29,7 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.xrc.XrcDomain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,9 +72,13 @@ class XrcTest {
         two.receive(2);
         assertThat(one.number()).isNotEqualTo(two.number());
 
-        assertThat(statusOf(hub.sender(0).prepareSend(hub.out(0, 3000, 7), two.number())))
+        assertThat(
+                        statusOf(
+                                hub.sender(0)
+                                        .prepareSend(hub.out(0, 3000, 7))
+                                        .receiveQueue(two.number())))
                 .isEqualTo(CompletionStatus.SUCCESS);
-        assertThat(statusOf(hub.sender(0).prepareSend(hub.out(1, 9, 8), one.number())))
+        assertThat(statusOf(hub.sender(0).prepareSend(hub.out(1, 9, 8)).receiveQueue(one.number())))
                 .isEqualTo(CompletionStatus.SUCCESS);
 
         var second = two.arrived(1).getFirst();
@@ -97,9 +102,8 @@ class XrcTest {
             for (var connection = 0; connection < 3; connection++) {
                 hub.post(
                         hub.sender(connection)
-                                .prepareSend(
-                                        hub.out(connection, 100 + connection, round),
-                                        inbox.number()));
+                                .prepareSend(hub.out(connection, 100 + connection, round))
+                                .receiveQueue(inbox.number()));
             }
             var heard = new HashSet<Integer>();
             for (var arrival : inbox.arrived(3)) {
@@ -118,7 +122,11 @@ class XrcTest {
         var inbox = hub.newInbox();
         inbox.receive(0);
 
-        complete(hub.sender(0).prepareSend(hub.out(0, 64, 3), inbox.number()).immediate(0xcafe));
+        complete(
+                hub.sender(0)
+                        .prepareSend(hub.out(0, 64, 3))
+                        .receiveQueue(inbox.number())
+                        .immediate(0xcafe));
 
         assertThat(inbox.arrived(1).getFirst().completion().immediate()).hasValue(0xcafe);
     }
@@ -134,17 +142,20 @@ class XrcTest {
         assertThat(
                         statusOf(
                                 hub.sender(0)
-                                        .prepareWrite(hub.out(0, 2000, 3), remote, inbox.number())))
+                                        .prepareWrite(hub.out(0, 2000, 3), remote)
+                                        .receiveQueue(inbox.number())))
                 .isEqualTo(CompletionStatus.SUCCESS);
         assertThat(
                         statusOf(
                                 hub.sender(0)
-                                        .prepareRead(hub.out(2, 2000), remote, inbox.number())
+                                        .prepareRead(hub.out(2, 2000), remote)
+                                        .receiveQueue(inbox.number())
                                         .remoteOffset(XrcHub.PLACE_BYTES)))
                 .isEqualTo(CompletionStatus.SUCCESS);
         complete(
                 hub.sender(0)
-                        .prepareWrite(hub.out(3, 10, 9), remote, inbox.number())
+                        .prepareWrite(hub.out(3, 10, 9), remote)
+                        .receiveQueue(inbox.number())
                         .remoteOffset(2 * XrcHub.PLACE_BYTES)
                         .immediate(77));
 
@@ -169,9 +180,8 @@ class XrcTest {
                             statusOf(
                                     hub.sender(0)
                                             .prepareFetchAndAdd(
-                                                    hub.out(0, 8),
-                                                    inbox.memory().remote(),
-                                                    inbox.number())
+                                                    hub.out(0, 8), inbox.memory().remote())
+                                            .receiveQueue(inbox.number())
                                             .delta(1)))
                     .isEqualTo(CompletionStatus.SUCCESS);
             assertThat(hub.out(0, 8).segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(former);
@@ -185,8 +195,8 @@ class XrcTest {
         var inbox = hub.newInbox();
         var swap =
                 hub.sender(0)
-                        .prepareCompareAndSwap(
-                                hub.out(0, 8), inbox.memory().remote(), inbox.number());
+                        .prepareCompareAndSwap(hub.out(0, 8), inbox.memory().remote())
+                        .receiveQueue(inbox.number());
         inbox.memory().segment().set(ValueLayout.JAVA_LONG, 0, 5);
 
         complete(swap.values(6, 7));
@@ -207,7 +217,8 @@ class XrcTest {
         assertThat(
                         statusOf(
                                 hub.sender(0)
-                                        .prepareSend(hub.out(0, 64, 6), inbox.number())
+                                        .prepareSend(hub.out(0, 64, 6))
+                                        .receiveQueue(inbox.number())
                                         .inline(true)))
                 .isEqualTo(CompletionStatus.SUCCESS);
         assertThat(inbox.arrived(1)).hasSize(1);
@@ -221,7 +232,11 @@ class XrcTest {
         var inbox = hub.newInbox();
         inbox.receive(0);
 
-        complete(hub.sender(0).prepareSend(hub.out(0, 100, 6), inbox.number()).immediate(1 << 31));
+        complete(
+                hub.sender(0)
+                        .prepareSend(hub.out(0, 100, 6))
+                        .receiveQueue(inbox.number())
+                        .immediate(1 << 31));
 
         assertThat(inbox.arrived(1).getFirst().completion().immediate()).hasValue(1 << 31);
     }
@@ -236,11 +251,17 @@ class XrcTest {
         inbox.memory().segment().set(ValueLayout.JAVA_LONG, 0, 1);
         for (var request :
                 List.<PreparedRequest<?>>of(
-                        sender.prepareFetchAndAdd(hub.out(0, 8), remote, number).delta(2),
-                        sender.prepareCompareAndSwap(hub.out(0, 8), remote, number).values(3, 4),
-                        sender.prepareRead(hub.out(1, 8), remote, number),
-                        sender.prepareSend(hub.out(2, 700, 5), number),
-                        sender.prepareWrite(hub.out(3, 8, 6), remote, number).immediate(1))) {
+                        sender.prepareFetchAndAdd(hub.out(0, 8), remote)
+                                .receiveQueue(number)
+                                .delta(2),
+                        sender.prepareCompareAndSwap(hub.out(0, 8), remote)
+                                .receiveQueue(number)
+                                .values(3, 4),
+                        sender.prepareRead(hub.out(1, 8), remote).receiveQueue(number),
+                        sender.prepareSend(hub.out(2, 700, 5)).receiveQueue(number),
+                        sender.prepareWrite(hub.out(3, 8, 6), remote)
+                                .receiveQueue(number)
+                                .immediate(1))) {
             assertThat(statusOf(request))
                     .as(request.toString())
                     .isEqualTo(CompletionStatus.SUCCESS);
@@ -260,7 +281,11 @@ class XrcTest {
         var inbox = XrcHub.Inbox.in(hub.xrcDomain(), telling);
         inbox.receive(4);
 
-        complete(hub.sender(0).prepareSend(hub.out(0, 100, 6), inbox.number()).immediate(3));
+        complete(
+                hub.sender(0)
+                        .prepareSend(hub.out(0, 100, 6))
+                        .receiveQueue(inbox.number())
+                        .immediate(3));
 
         var told = inbox.arrived(1).getFirst();
         assertThat(told.id()).isEqualTo(4);
@@ -280,11 +305,14 @@ class XrcTest {
                         .region(XrcHub.PLACE_BYTES);
         inbox.queue().prepareReceive(lazy.slice()).tryPost();
 
-        complete(hub.sender(0).prepareSend(hub.out(0, 4000, 6), inbox.number()));
+        complete(hub.sender(0).prepareSend(hub.out(0, 4000, 6)).receiveQueue(inbox.number()));
         assertThat(inbox.arrived(1).getFirst().completion().bytes()).isEqualTo(4000);
         assertThat(lazy.slice(0, 4000).segment().toArray(ValueLayout.JAVA_BYTE))
                 .isEqualTo(times(4000, 6));
-        complete(hub.sender(0).prepareWrite(hub.out(1, 4000, 7), lazy.remote(), inbox.number()));
+        complete(
+                hub.sender(0)
+                        .prepareWrite(hub.out(1, 4000, 7), lazy.remote())
+                        .receiveQueue(inbox.number()));
         assertThat(lazy.slice(0, 4000).segment().toArray(ValueLayout.JAVA_BYTE))
                 .isEqualTo(times(4000, 7));
     }
@@ -294,7 +322,7 @@ class XrcTest {
         open(1);
         var inbox = hub.newInbox();
         inbox.queue().limit(1);
-        hub.post(hub.sender(0).prepareSend(hub.out(0, 10, 1), inbox.number()));
+        hub.post(hub.sender(0).prepareSend(hub.out(0, 10, 1)).receiveQueue(inbox.number()));
         assertThat(hub.sentCursor().poll()).isZero();
 
         inbox.receive(0);
@@ -320,7 +348,11 @@ class XrcTest {
         var inbox = hub.newInbox();
         inbox.receive(0);
 
-        assertThat(statusOf(hub.sender(0).prepareSend(hub.out(0, 10, 1), inbox.number() ^ 1 << 20)))
+        assertThat(
+                        statusOf(
+                                hub.sender(0)
+                                        .prepareSend(hub.out(0, 10, 1))
+                                        .receiveQueue(inbox.number() ^ 1 << 20)))
                 .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
         assertThat(hub.receiver(0).query().state()).isEqualTo(QueuePairState.ERROR);
@@ -331,10 +363,14 @@ class XrcTest {
     @Test
     void shouldRefuseAQueueOfAnotherXrcDomain() throws Exception {
         open(1);
-        var elsewhere = XrcHub.Inbox.in(hub.device().newXrcDomain(), options -> options);
+        var elsewhere = XrcHub.Inbox.in(XrcDomain.create(hub.device()), options -> options);
         elsewhere.receive(0);
 
-        assertThat(statusOf(hub.sender(0).prepareSend(hub.out(0, 10, 1), elsewhere.number())))
+        assertThat(
+                        statusOf(
+                                hub.sender(0)
+                                        .prepareSend(hub.out(0, 10, 1))
+                                        .receiveQueue(elsewhere.number())))
                 .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
         assertAccessError();
@@ -360,10 +396,8 @@ class XrcTest {
         assertThat(
                         statusOf(
                                 hub.sender(0)
-                                        .prepareRead(
-                                                hub.out(0, 10),
-                                                one.memory().remote(),
-                                                two.number())))
+                                        .prepareRead(hub.out(0, 10), one.memory().remote())
+                                        .receiveQueue(two.number())))
                 .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
     }
 
@@ -374,7 +408,11 @@ class XrcTest {
         inbox.receive(0);
         inbox.queue().close();
 
-        assertThat(statusOf(hub.sender(0).prepareSend(hub.out(0, 10, 1), inbox.number())))
+        assertThat(
+                        statusOf(
+                                hub.sender(0)
+                                        .prepareSend(hub.out(0, 10, 1))
+                                        .receiveQueue(inbox.number())))
                 .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(inbox.cursor().poll()).isZero();
         assertThat(inbox.completions().room()).isEqualTo(inbox.completions().capacity());
@@ -386,7 +424,7 @@ class XrcTest {
     void shouldRefuseWhatIsNoNumber() throws VerbsException {
         open(1);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> hub.sender(0).prepareSend(hub.out(0, 10), 1 << 24))
+                .isThrownBy(() -> hub.sender(0).prepareSend(hub.out(0, 10)).receiveQueue(1 << 24))
                 .withMessage("The number of a receive queue has 24 bits, unlike 16777216");
     }
 
@@ -394,7 +432,7 @@ class XrcTest {
     void shouldTakeNoWindowsAwayOverAnExtendedConnection() throws VerbsException {
         open(1);
         var inbox = hub.newInbox();
-        var send = hub.sender(0).prepareSend(hub.out(0, 10), inbox.number());
+        var send = hub.sender(0).prepareSend(hub.out(0, 10)).receiveQueue(inbox.number());
         assertThatThrownBy(() -> send.invalidating(inbox.memory().remote()))
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("which has no SEND_WITH_INVALIDATE");
@@ -430,9 +468,9 @@ class XrcTest {
         var domain = hub.device().newProtectionDomain();
 
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> domain.newXrcSharedReceiveQueue(hub.xrcDomain(), completions, 5))
+                .isThrownBy(() -> hub.xrcDomain().newSharedReceiveQueue(domain, completions, 5))
                 .withMessageContaining("5 receives could overrun");
-        var queue = domain.newXrcSharedReceiveQueue(hub.xrcDomain(), completions, 3);
+        var queue = hub.xrcDomain().newSharedReceiveQueue(domain, completions, 3);
 
         assertThat(completions.room()).isEqualTo(1);
         assertThatIllegalArgumentException().isThrownBy(() -> queue.resize(5));
@@ -492,7 +530,8 @@ class XrcTest {
         for (var i = 0; i < 3; i++) {
             hub.post(
                     hub.sender(0)
-                            .prepareSend(hub.out(0, 10, 1), inbox.number())
+                            .prepareSend(hub.out(0, 10, 1))
+                            .receiveQueue(inbox.number())
                             .id(i)
                             .signalled(i == 2)); // for want of a receive they wait
         }
@@ -534,9 +573,9 @@ class XrcTest {
         var file = Files.createFile(folder.resolve("domain"));
         try (var front = Fabric.underTest().open();
                 var back = Fabric.underTest().open()) {
-            var frontDomain = front.newXrcDomain(file);
+            var frontDomain = XrcDomain.create(front, file);
             var receiver = frontDomain.newReceiveQueuePair();
-            var inbox = XrcHub.Inbox.in(back.joinXrcDomain(file), options -> options);
+            var inbox = XrcHub.Inbox.in(XrcDomain.join(back, file), options -> options);
             inbox.receive(3);
             var protection = front.newProtectionDomain();
             var completions = front.newCompletionQueue(8);
@@ -546,7 +585,8 @@ class XrcTest {
             sender.connect(receiver.endpoint());
 
             memory.segment().fill((byte) 9);
-            assertThat(sender.prepareSend(memory.slice(), inbox.number()).tryPost()).isTrue();
+            assertThat(sender.prepareSend(memory.slice()).receiveQueue(inbox.number()).tryPost())
+                    .isTrue();
 
             var told = inbox.arrived(1).getFirst();
             assertThat(told.id()).isEqualTo(3);
@@ -562,13 +602,13 @@ class XrcTest {
         var file = Files.createFile(folder.resolve("domain"));
         try (var front = Fabric.underTest().open();
                 var back = Fabric.underTest().open()) {
-            var made = front.openXrcDomain(file).newReceiveQueuePair();
+            var made = XrcDomain.open(front, file).newReceiveQueuePair();
             var protection = back.newProtectionDomain();
             var completions = back.newCompletionQueue(8);
             var sender = protection.newQueuePair(QueuePairOptions.xrcSend(completions).sends(2));
             sender.connect(made.endpoint());
             made.connect(sender.endpoint());
-            var backDomain = back.openXrcDomain(file);
+            var backDomain = XrcDomain.open(back, file);
             var opened = backDomain.openReceiveQueuePair(made.number());
             assertThat(opened.number()).isEqualTo(made.number());
             assertThat(opened.state()).isEqualTo(QueuePairState.READY_TO_SEND);
@@ -578,7 +618,8 @@ class XrcTest {
             made.close();
 
             var memory = protection.newArena(Pair.ALL).region(64);
-            assertThat(sender.prepareSend(memory.slice(), inbox.number()).tryPost()).isTrue();
+            assertThat(sender.prepareSend(memory.slice()).receiveQueue(inbox.number()).tryPost())
+                    .isTrue();
             assertThat(inbox.arrived(1).getFirst().completion().status())
                     .isEqualTo(CompletionStatus.SUCCESS);
             opened.modify(QueuePairChange.to(QueuePairState.ERROR));
@@ -596,23 +637,23 @@ class XrcTest {
         var file = Files.createFile(folder.resolve("domain"));
         try (var device = Fabric.underTest().open()) {
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> device.joinXrcDomain(file))
+                    .isThrownBy(() -> XrcDomain.join(device, file))
                     .withMessageEndingWith("Nobody has a domain of this file open.")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EAGAIN));
-            var made = device.newXrcDomain(file);
+            var made = XrcDomain.create(device, file);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> device.newXrcDomain(file))
+                    .isThrownBy(() -> XrcDomain.create(device, file))
                     .withMessageEndingWith("openXrcDomain() takes it.")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
-            var joined = device.joinXrcDomain(file);
+            var joined = XrcDomain.join(device, file);
             made.close();
-            device.openXrcDomain(file).close();
+            XrcDomain.open(device, file).close();
             joined.close();
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> device.joinXrcDomain(file));
-            device.newXrcDomain(file).close();
+                    .isThrownBy(() -> XrcDomain.join(device, file));
+            XrcDomain.create(device, file).close();
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> device.openXrcDomain(folder.resolve("nowhere")))
+                    .isThrownBy(() -> XrcDomain.open(device, folder.resolve("nowhere")))
                     .withMessageContaining("nowhere cannot be opened: ENOENT (2)");
         }
     }
@@ -627,8 +668,8 @@ class XrcTest {
         try (var device = Fabric.underTest().open()) {
             var domain = device.newProtectionDomain();
             var completions = device.newCompletionDispatcher(64);
-            var xrcDomain = device.newXrcDomain();
-            var queue = domain.newXrcSharedReceiveQueue(xrcDomain, completions, 8);
+            var xrcDomain = XrcDomain.create(device);
+            var queue = xrcDomain.newSharedReceiveQueue(domain, completions, 8);
             var receiver = xrcDomain.newReceiveQueuePair();
             var sender =
                     domain.newQueuePair(
@@ -679,11 +720,11 @@ class XrcTest {
             assertThat(device.attributes().capabilities())
                     .doesNotContain(DeviceCapability.EXTENDED_RELIABLE_CONNECTION);
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(device::newXrcDomain)
+                    .isThrownBy(() -> XrcDomain.create(device))
                     .withMessageContaining("ibv_open_xrcd")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> device.openXrcDomain(file))
+                    .isThrownBy(() -> XrcDomain.open(device, file))
                     .withMessageContaining("ibv_open_xrcd");
             var domain = device.newProtectionDomain();
             var completions = device.newCompletionQueue(4);

@@ -1,0 +1,41 @@
+package org.jrdma.verbs.access;
+
+import org.jrdma.verbs.flow.Flow;
+import org.jrdma.verbs.flow.FlowCounters;
+import org.jrdma.verbs.flow.FlowRule;
+import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.NativeResource;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/** Opens {@code org.jrdma.verbs.flow} to the other packages of this module. */
+public abstract class FlowAccess {
+
+    private static @Nullable FlowAccess opened;
+
+    /** Loaded at the first use, when the package must open itself. */
+    private static final class Loaded {
+        static final FlowAccess ACCESS = Opening.of(FlowCounters.class, () -> opened);
+    }
+
+    /** For the opened package. */
+    protected FlowAccess() {}
+
+    /** To be called by the opened package, when {@link FlowCounters} is initialized. */
+    public static void open(FlowAccess access) {
+        opened = access;
+    }
+
+    /** The access to the package. */
+    public static FlowAccess get() {
+        return Loaded.ACCESS;
+    }
+
+    /** New counters. */
+    public abstract FlowCounters counters(DeviceHandle device) throws VerbsException;
+
+    /** A new flow of a queue pair. */
+    public abstract Flow flow(
+            DeviceHandle device, NativeResource queuePair, int port, FlowRule rule)
+            throws VerbsException;
+}

@@ -1,0 +1,72 @@
+package org.jrdma.verbs.access;
+
+import java.util.Set;
+import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.handle.NativeWindow;
+import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.memory.DeviceMemory;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemoryWindow;
+import org.jrdma.verbs.memory.RegisteredArena;
+import org.jrdma.verbs.memory.Type1Window;
+import org.jrdma.verbs.memory.Type2Window;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/** Opens {@code org.jrdma.verbs.memory} to the other packages of this module. */
+public abstract class MemoryAccess {
+
+    private static @Nullable MemoryAccess opened;
+
+    /** Loaded at the first use, when the package must open itself. */
+    private static final class Loaded {
+        static final MemoryAccess ACCESS = Opening.of(MemoryRegion.class, () -> opened);
+    }
+
+    /** For the opened package. */
+    protected MemoryAccess() {}
+
+    /** To be called by the opened package, when {@link MemoryRegion} is initialized. */
+    public static void open(MemoryAccess access) {
+        opened = access;
+    }
+
+    /** The access to the package. */
+    public static MemoryAccess get() {
+        return Loaded.ACCESS;
+    }
+
+    /** The region of a registration. */
+    public abstract MemoryRegion region(Registration registration);
+
+    /** Registers a part of device memory. */
+    public abstract MemoryRegion region(
+            DomainHandle domain, DeviceMemory memory, long offset, long length, Set<Access> access)
+            throws VerbsException;
+
+    /** The registration of a region. */
+    public abstract Registration registration(MemoryRegion region);
+
+    /** A new arena. */
+    public abstract RegisteredArena arena(
+            DomainHandle domain, RegisteredArena.PageSize pages, Set<Access> access);
+
+    /** Allocates device memory. */
+    public abstract DeviceMemory deviceMemory(DeviceHandle device, long length, long alignment)
+            throws VerbsException;
+
+    /** Imports device memory. */
+    public abstract DeviceMemory importDeviceMemory(DeviceHandle device, int handle, long length)
+            throws VerbsException;
+
+    /** A new window of type 1. */
+    public abstract Type1Window type1Window(DomainHandle domain) throws VerbsException;
+
+    /** A new window of type 2. */
+    public abstract Type2Window type2Window(DomainHandle domain) throws VerbsException;
+
+    /** The native window behind a window. */
+    public abstract NativeWindow window(MemoryWindow window);
+}

@@ -1,0 +1,74 @@
+package org.jrdma.verbs.access;
+
+import java.time.Duration;
+import org.jrdma.verbs.AsyncSharedReceiveQueue;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.PolledSharedReceiveQueue;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.NativeCompletionQueue;
+import org.jrdma.verbs.queue.NativeQueuePair;
+import org.jrdma.verbs.queue.NativeSharedReceiveQueue.Named;
+import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jspecify.annotations.Nullable;
+
+/** Opens {@code org.jrdma.verbs} to the other packages of this module. */
+public abstract class VerbsAccess {
+
+    private static @Nullable VerbsAccess opened;
+
+    /** Loaded at the first use, when the package must open itself. */
+    private static final class Loaded {
+        static final VerbsAccess ACCESS = Opening.of(Verbs.class, () -> opened);
+    }
+
+    /** For the opened package. */
+    protected VerbsAccess() {}
+
+    /** To be called by the opened package, when {@link Verbs} is initialized. */
+    public static void open(VerbsAccess access) {
+        opened = access;
+    }
+
+    /** The access to the package. */
+    public static VerbsAccess get() {
+        return Loaded.ACCESS;
+    }
+
+    /** The handle of a device. */
+    public abstract DeviceHandle handle(Device device);
+
+    /** The handle of a protection domain. */
+    public abstract DomainHandle handle(ProtectionDomain domain);
+
+    /** The native queue of a completion queue. */
+    public abstract NativeCompletionQueue<PolledWorkQueue> nativeQueue(CompletionQueue queue);
+
+    /** The native queue of a dispatcher. */
+    public abstract NativeCompletionQueue<AsyncWorkQueue> nativeQueue(
+            CompletionDispatcher dispatcher);
+
+    /** A new polled shared receive queue that senders name. */
+    public abstract PolledSharedReceiveQueue sharedReceiveQueue(
+            DomainHandle domain, int capacity, int elements, Named<PolledWorkQueue> named)
+            throws VerbsException;
+
+    /** A new awaited shared receive queue that senders name. */
+    public abstract AsyncSharedReceiveQueue sharedReceiveQueue(
+            DomainHandle domain,
+            int capacity,
+            int elements,
+            Duration slotTimeout,
+            Named<AsyncWorkQueue> named)
+            throws VerbsException;
+
+    /** The handle from which a queue pair of another package is made. */
+    public abstract QueuePair.Handle handle(NativeQueuePair queuePair);
+}

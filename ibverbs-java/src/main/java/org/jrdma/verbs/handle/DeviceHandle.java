@@ -1,0 +1,167 @@
+package org.jrdma.verbs.handle;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.VerbsContext;
+import org.jrdma.verbs.internal.VerbsLibrary;
+import org.jrdma.verbs.model.DeviceAttributes;
+import org.jrdma.verbs.model.DeviceDescription;
+import org.jrdma.verbs.model.GidChoice;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.PortAttributes;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/** An open device, as what is made from it sees it. Safe for use by multiple threads. */
+public final class DeviceHandle {
+
+    private final VerbsLibrary library;
+    private final DeviceDescription description;
+    private final Path sysfs;
+    private final VerbsContext context;
+    private final HotPath hotPath;
+    private final Lifetime lifetime;
+    private final AsyncEventQueue events;
+
+    /** Kept reachable by everything that was made from the device. */
+    private @Nullable NativeObject object;
+
+    /**
+     * The handle of a device that was opened.
+     *
+     * @param critical whether the functions of the hot path are called critically
+     */
+    public DeviceHandle(
+            VerbsLibrary library,
+            DeviceDescription description,
+            Path sysfs,
+            VerbsContext context,
+            boolean critical)
+            throws VerbsException {
+        this.library = library;
+        this.description = description;
+        this.sysfs = sysfs;
+        this.context = context;
+        this.hotPath = HotPath.of(context, critical, library.library().isProvided());
+        this.lifetime = lifetime(library, description, context);
+        try {
+            this.events = new AsyncEventQueue(context.asyncDescriptor());
+        } catch (FabricException e) {
+            lifetime.close();
+            throw new VerbsException(
+                    "ibv_open_device",
+                    "The events of %s cannot be waited for: %s"
+                            .formatted(description.name(), e.getMessage()));
+        }
+        lifetime.onClose(events::close);
+    }
+
+    private static Lifetime lifetime(
+            VerbsLibrary library, DeviceDescription description, VerbsContext context) {
+        var name = "device " + description.name();
+        return new Lifetime(
+                name,
+                List.of(),
+                () ->
+                        library.devices()
+                                .close(
+                                        context.address(),
+                                        Attempt.to("ibv_close_device", () -> "for " + name)));
+    }
+
+    /** Names the API object of this device. To be called once, before anything is made from it. */
+    public void belongsTo(NativeObject device) {
+        object = device;
+    }
+
+    /** The functions of the library. */
+    public VerbsLibrary library() {
+        return library;
+    }
+
+    /** The native device. */
+    public VerbsContext context() {
+        return context;
+    }
+
+    /** The functions that post and poll. */
+    public HotPath hotPath() {
+        return hotPath;
+    }
+
+    /** The lifetime of the device, which owns what is made from it. */
+    public Lifetime lifetime() {
+        return lifetime;
+    }
+
+    /** The asynchronous events of the device. */
+    public AsyncEventQueue events() {
+        return events;
+    }
+
+    /** The entry of the device in the list of devices. */
+    public DeviceDescription description() {
+        return description;
+    }
+
+    /** The name that the kernel gave to the device. */
+    public String name() {
+        return description.name();
+    }
+
+    /** The directory of the device in sysfs. */
+    public Path sysfs() {
+        return sysfs;
+    }
+
+    /** Asks the device for its attributes. */
+    public DeviceAttributes attributes() throws VerbsException {
+        return call(() ->
+                library.devices().queryDevice(context.address(), attempt("ibv_query_device")));
+    }
+
+    /** Asks the device for the attributes of a port. */
+    public PortAttributes port(int port) throws VerbsException {
+        if (port < 1 || port > 255) {
+            throw new IllegalArgumentException("Ports count from 1: " + port);
+        }
+        return call(
+                () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
+    }
+
+    /** The used rows of the GID table of a port. */
+    public List<GidEntry> gids(int port) throws VerbsException {
+        return new GidTable(this).read(port);
+    }
+
+    /** The row of the GID table to send from. */
+    public GidChoice chooseGid(int port) throws VerbsException {
+        return GidChoice.among(gids(port));
+    }
+
+    /** Makes a native call during which the device must stay open. */
+    public <T> T call(HeldCalls.Call<T> call) throws VerbsException {
+        return HeldCalls.call(lifetime, call);
+    }
+
+    /** An attempt to call a function for this device. */
+    public Attempt attempt(String function) {
+        return Attempt.to(function, () -> "for " + name());
+    }
+
+    /** An attempt to call a function for a port of this device. */
+    public Attempt attempt(String function, int port) {
+        return Attempt.to(function, () -> "for port %d of %s".formatted(port, name()));
+    }
+
+    /** The name of the device in messages. */
+    @Override
+    public String toString() {
+        return lifetime.toString();
+    }
+}

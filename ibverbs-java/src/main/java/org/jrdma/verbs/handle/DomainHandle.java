@@ -1,0 +1,181 @@
+package org.jrdma.verbs.handle;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.ProtectionDomainFunctions;
+import org.jrdma.verbs.internal.QueueMemoryStubs;
+import org.jrdma.verbs.model.QueueMemory;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/** A protection domain, as what is made in it sees it. Safe for use by multiple threads. */
+public final class DomainHandle {
+
+    private final DeviceHandle device;
+    private final NativeResource domain;
+
+    /** The domain that a parent domain was made of, and so on; this one if it is no parent. */
+    private final DomainHandle root;
+
+    /** Kept reachable by everything that was made in the domain. */
+    private @Nullable NativeObject object;
+
+    private DomainHandle(DeviceHandle device, NativeResource domain, @Nullable DomainHandle root) {
+        this.device = device;
+        this.domain = domain;
+        this.root = root == null ? this : root;
+    }
+
+    /** Makes a protection domain. */
+    public static DomainHandle allocate(DeviceHandle device) throws VerbsException {
+        var functions = device.library().domains();
+        return device.call(() -> {
+            var address =
+                    functions.allocateDomain(
+                            device.context().address(),
+                            Attempt.to("ibv_alloc_pd", () -> "on " + device.name()));
+            return new DomainHandle(
+                    device,
+                    owned("protection domain", device, address, List.of(device.lifetime()), null),
+                    null);
+        });
+    }
+
+    /** Imports a protection domain that another process made. */
+    public static DomainHandle importFrom(DeviceHandle device, int handle) throws VerbsException {
+        var functions = device.library().domains();
+        return device.call(() -> {
+            var address =
+                    functions.importDomain(
+                            device.context().address(),
+                            handle,
+                            Attempt.to(
+                                    "ibv_import_pd",
+                                    () -> "%d on %s".formatted(handle, device.name())));
+            return new DomainHandle(
+                    device,
+                    new NativeResource(
+                            address,
+                            new Lifetime(
+                                    name("imported protection domain", device, address),
+                                    List.of(device.lifetime()),
+                                    () -> functions.unimportDomain(address))),
+                    null);
+        });
+    }
+
+    /** Makes a parent domain: this domain again, for some threads or in some memory. */
+    public DomainHandle newParent(@Nullable NativeResource threads, @Nullable QueueMemory memory)
+            throws VerbsException {
+        var owners =
+                threads == null ? List.of(lifetime()) : List.of(lifetime(), threads.lifetime());
+        var functions = device.library().domains();
+        return HeldCalls.call(
+                owners,
+                () -> {
+                    var stubs = memory == null ? null : new QueueMemoryStubs(memory);
+                    try {
+                        var address =
+                                functions.allocateParentDomain(
+                                        device.context(),
+                                        address(),
+                                        threads == null ? MemorySegment.NULL : threads.address(),
+                                        stubs,
+                                        Attempt.to(
+                                                "ibv_alloc_parent_domain",
+                                                () ->
+                                                        "of %s and %s"
+                                                                .formatted(
+                                                                        this,
+                                                                        threads == null
+                                                                                ? null
+                                                                                : threads
+                                                                                        .lifetime())));
+                        return new DomainHandle(
+                                device,
+                                owned("parent domain", device, address, owners, stubs),
+                                root);
+                    } catch (VerbsException | RuntimeException | Error e) {
+                        if (stubs != null) {
+                            stubs.close();
+                        }
+                        throw e;
+                    }
+                });
+    }
+
+    private static NativeResource owned(
+            String kind,
+            DeviceHandle device,
+            MemorySegment address,
+            List<Lifetime> owners,
+            @Nullable QueueMemoryStubs stubs) {
+        var functions = device.library().domains();
+        var name = name(kind, device, address);
+        return new NativeResource(
+                address,
+                new Lifetime(
+                        name,
+                        owners,
+                        () -> {
+                            functions.deallocateDomain(
+                                    address, Attempt.to("ibv_dealloc_pd", () -> "for " + name));
+                            if (stubs != null) {
+                                stubs.close(); // not if that failed: the provider might call them
+                            }
+                        }));
+    }
+
+    private static String name(String kind, DeviceHandle device, MemorySegment address) {
+        return "%s %x of %s".formatted(kind, address.address(), device.name());
+    }
+
+    /** Names the API object of this domain. To be called once, before anything is made in it. */
+    public void belongsTo(NativeObject api) {
+        object = api;
+    }
+
+    /** The device that the domain was made from. */
+    public DeviceHandle device() {
+        return device;
+    }
+
+    /** The native domain. For a caller that holds the domain. */
+    public MemorySegment address() {
+        return domain.address();
+    }
+
+    /** The lifetime of the domain, which owns what is made in it. */
+    public Lifetime lifetime() {
+        return domain.lifetime();
+    }
+
+    /** Whether it was made of another domain. */
+    public boolean isParent() {
+        return root != this;
+    }
+
+    /** Whether objects of the two domains can be used together. */
+    public boolean isSameAs(DomainHandle other) {
+        return root == other.root;
+    }
+
+    /** The kernel's number for the domain. */
+    public int kernelHandle() {
+        lifetime().hold();
+        try {
+            return ProtectionDomainFunctions.domainHandle(address());
+        } finally {
+            lifetime().release();
+        }
+    }
+
+    /** The name of the domain in messages. */
+    @Override
+    public String toString() {
+        return lifetime().toString();
+    }
+}

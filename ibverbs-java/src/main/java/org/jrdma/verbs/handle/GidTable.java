@@ -1,0 +1,105 @@
+package org.jrdma.verbs.handle;
+
+import java.io.IOException;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.DeviceFunctions;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GidType;
+import org.jrdma.verbs.model.LinkLayer;
+import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VerbsException;
+
+/**
+ * Reads GID tables: as a whole where the library can, otherwise row by row, with the types that the
+ * kernel shows in sysfs.
+ */
+final class GidTable {
+
+    private final DeviceHandle device;
+    private final DeviceFunctions functions;
+
+    GidTable(DeviceHandle device) {
+        this.device = device;
+        this.functions = device.library().devices();
+    }
+
+    List<GidEntry> read(int port) throws VerbsException {
+        var attributes = device.port(port);
+        var length = attributes.gidTableLength();
+        var isRoce =
+                attributes.linkLayer() == LinkLayer.ETHERNET
+                        && device.description().transportType() == TransportType.INFINIBAND;
+        var attempt = device.attempt("ibv_query_gid_table", port);
+        var context = device.context().address();
+        return device.call(() -> {
+            var ports = functions.queryDevice(context, attempt).ports();
+            var table = functions.queryGidTable(context, length * ports, attempt);
+            var rows = table.isPresent() ? table.get() : oneByOne(port, length);
+            return rows.stream()
+                    .filter(row -> row.port() == port)
+                    .map(row -> entry(row, isRoce))
+                    .toList();
+        });
+    }
+
+    /** Leaves out unused rows, as the function for the whole table does. */
+    private List<DeviceFunctions.Gid> oneByOne(int port, int length) throws VerbsException {
+        var rows = new ArrayList<DeviceFunctions.Gid>();
+        var attempt = device.attempt("ibv_query_gid", port);
+        for (var index = 0; index < length; index++) {
+            var row = functions.queryGid(device.context().address(), port, index, attempt);
+            if (row.prefix() != 0 || row.interfaceId() != 0) {
+                rows.add(row);
+            }
+        }
+        return rows;
+    }
+
+    /** The kernel has one name for the GIDs of InfiniBand, of iWARP and of RoCE v1. */
+    private GidEntry entry(DeviceFunctions.Gid row, boolean isRoce) {
+        var gid = new Gid(row.prefix(), row.interfaceId());
+        if (row.type() >= 0) {
+            return new GidEntry(
+                    row.port(),
+                    row.index(),
+                    gid,
+                    Codes.GID_TYPE.of(row.type()),
+                    interfaceName(row.netDeviceIndex()));
+        }
+        var attributes = device.sysfs().resolve("ports/%s/gid_attrs".formatted(row.port()));
+        return new GidEntry(
+                row.port(),
+                row.index(),
+                gid,
+                switch (read(attributes.resolve("types/" + row.index()))) {
+                    case "IB/RoCE v1" -> isRoce ? GidType.ROCE_V1 : GidType.INFINIBAND;
+                    case "RoCE v2" -> GidType.ROCE_V2;
+                    default -> GidType.UNKNOWN;
+                },
+                read(attributes.resolve("ndevs/" + row.index())));
+    }
+
+    private static String interfaceName(int index) {
+        try {
+            var found = index == 0 ? null : NetworkInterface.getByIndex(index);
+            return found == null ? "" : found.getName();
+        } catch (SocketException e) {
+            return "";
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,534 @@
+package org.jrdma.verbs.handle;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.MemoryFunctions;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/** The registration of memory with a device: the native side of a memory region. */
+public final class Registration {
+
+    /**
+     * The memory of regions that the system failed to deregister: never freed, because an adapter
+     * may still write to it.
+     */
+    private static final Set<Object> NEVER_FREED =
+            Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
+
+    /** The backing of a region without memory. */
+    private static final Object NO_MEMORY = new Object();
+
+    private final Scope scope;
+    private final NativeRegion region;
+    private final long length;
+    private final Set<Access> access;
+    private final int localKey;
+    private final int remoteKey;
+    private final Lifetime lifetime;
+
+    /**
+     * What is registered, and for whom.
+     *
+     * @param start the address by which requests and peers name the first byte
+     * @param length without meaning for an imported region, whose length the provider knows
+     * @param owners the lifetimes that the region ends with
+     * @param source the arena or the device memory that the memory is of, kept reachable by the
+     *     region; null for none
+     * @param backing what the memory belongs to, kept until the adapter has released the memory
+     */
+    private record Scope(
+            DomainHandle domain,
+            MemorySegment memory,
+            long start,
+            long length,
+            Set<Access> access,
+            List<Lifetime> owners,
+            @Nullable NativeObject source,
+            Object backing) {
+
+        /** Without memory of this process, owned by the domain alone. */
+        static Scope elsewhere(
+                DomainHandle domain, long start, long length, Set<Access> access, Object backing) {
+            return new Scope(
+                    domain,
+                    MemorySegment.NULL,
+                    start,
+                    length,
+                    access,
+                    List.of(domain.lifetime()),
+                    null,
+                    backing);
+        }
+    }
+
+    /** The native structure. Kept by a lifetime, so it must not refer to a handle. */
+    private static final class NativeRegion {
+        final MemoryFunctions functions;
+        final MemorySegment address;
+        final boolean imported;
+        final Object backing;
+        boolean useless;
+
+        /** Whether it is released, or has passed to another region. */
+        boolean over;
+
+        NativeRegion(
+                MemoryFunctions functions,
+                MemorySegment address,
+                boolean imported,
+                Object backing) {
+            this.functions = functions;
+            this.address = address;
+            this.imported = imported;
+            this.backing = backing;
+        }
+
+        synchronized NativeRegion passOn(Object nextBacking) {
+            over = true;
+            return new NativeRegion(functions, address, imported, nextBacking);
+        }
+
+        synchronized void release(String name) throws VerbsException {
+            if (over) {
+                return;
+            }
+            over = true;
+            if (imported) {
+                functions.unimportRegion(address);
+                return;
+            }
+            try {
+                functions.deregister(address, Attempt.to("ibv_dereg_mr", () -> "for " + name));
+            } catch (Throwable e) {
+                NEVER_FREED.add(backing);
+                throw e;
+            }
+        }
+    }
+
+    /** All that may fail comes before the lifetime, which releases the native region too. */
+    private Registration(Scope scope, NativeRegion region) {
+        this.scope = scope;
+        this.region = region;
+        this.length = region.imported ? MemoryFunctions.regionLength(region.address) : scope.length;
+        this.access = Set.copyOf(scope.access);
+        this.localKey = MemoryFunctions.localKey(region.address);
+        this.remoteKey = MemoryFunctions.remoteKey(region.address);
+        var name =
+                String.format(
+                        Locale.ROOT,
+                        "memory region of %,d bytes %s on %s",
+                        length,
+                        Access.describe(scope.access),
+                        scope.domain.device().name());
+        this.lifetime = new Lifetime(name, scope.owners, () -> region.release(name));
+    }
+
+    /** Releases the native region if there can be no registration of it. */
+    private static Registration of(Scope scope, NativeRegion region) throws VerbsException {
+        try {
+            return new Registration(scope, region);
+        } catch (Throwable e) {
+            region.release("a region that was not made");
+            throw e;
+        }
+    }
+
+    private static Registration make(
+            Scope scope, boolean imported, HeldCalls.Call<MemorySegment> registering)
+            throws VerbsException {
+        Lifetime.holdAll(scope.owners);
+        try {
+            return of(
+                    scope,
+                    new NativeRegion(
+                            functions(scope.domain),
+                            PlatformCalls.call(registering::run),
+                            imported,
+                            scope.backing));
+        } finally {
+            scope.owners.forEach(Lifetime::release);
+        }
+    }
+
+    private static MemoryFunctions functions(DomainHandle domain) {
+        return domain.device().library().memory();
+    }
+
+    /** Registers memory of the domain's, named by its own address, or by 0 if zero-based. */
+    public static Registration of(
+            DomainHandle domain, MemorySegment memory, Set<Access> access, Object backing)
+            throws VerbsException {
+        return of(
+                domain,
+                memory,
+                start(memory, access),
+                access,
+                List.of(domain.lifetime()),
+                null,
+                backing);
+    }
+
+    /**
+     * Registers memory of an arena.
+     *
+     * @param start the address by which requests and peers name the first byte
+     * @param owner the lifetime of the arena
+     * @param backing what frees the memory
+     */
+    public static Registration ofArena(
+            DomainHandle domain,
+            MemorySegment memory,
+            long start,
+            Set<Access> access,
+            Lifetime owner,
+            NativeObject arena,
+            Object backing)
+            throws VerbsException {
+        return of(domain, memory, start, access, List.of(owner), arena, backing);
+    }
+
+    private static Registration of(
+            DomainHandle domain,
+            MemorySegment memory,
+            long start,
+            Set<Access> access,
+            List<Lifetime> owners,
+            @Nullable NativeObject source,
+            Object backing)
+            throws VerbsException {
+        checkLength(memory.byteSize());
+        var length = memory.byteSize();
+        var attempt = attempt("ibv_reg_mr", domain, length, access);
+        var recorded = new RegistrationRecord();
+        recorded.begin();
+        var made =
+                make(
+                        new Scope(domain, memory, start, length, access, owners, source, backing),
+                        false,
+                        () ->
+                                functions(domain)
+                                        .register(
+                                                domain.address(),
+                                                memory,
+                                                start,
+                                                Codes.ACCESS.bits(access),
+                                                attempt));
+        recorded.commit(domain.device().name(), length, access);
+        return made;
+    }
+
+    /** The address that names the first byte of memory, unless another one is chosen. */
+    public static long start(MemorySegment memory, Set<Access> access) {
+        return MemoryFunctions.start(memory, Codes.ACCESS.bits(access));
+    }
+
+    private static void checkLength(long bytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("A region of no bytes cannot be registered");
+        }
+    }
+
+    /** Registers no memory: what is written to the region is dropped. */
+    public static Registration ofNothing(DomainHandle domain) throws VerbsException {
+        var access = Set.of(Access.LOCAL_WRITE);
+        return make(
+                Scope.elsewhere(domain, 0, Long.MAX_VALUE, access, NO_MEMORY),
+                false,
+                () ->
+                        functions(domain)
+                                .allocateNull(
+                                        domain.device().context(),
+                                        domain.address(),
+                                        attempt("ibv_alloc_null_mr", domain, 0, access)));
+    }
+
+    /** Registers the address space of the process, to be paged on demand. */
+    public static Registration ofEverything(DomainHandle domain, Set<Access> access)
+            throws VerbsException {
+        var rights = EnumSet.of(Access.ON_DEMAND);
+        rights.addAll(access);
+        var everything = MemoryFunctions.everything();
+        return make(
+                new Scope(
+                        domain,
+                        everything,
+                        0,
+                        everything.byteSize(),
+                        rights,
+                        List.of(domain.lifetime()),
+                        null,
+                        everything),
+                false,
+                () ->
+                        functions(domain)
+                                .registerEverything(
+                                        domain.address(),
+                                        Codes.ACCESS.bits(rights),
+                                        attempt("ibv_reg_mr", domain, Long.MAX_VALUE, rights)));
+    }
+
+    /** Registers a part of a dma-buf. */
+    public static Registration ofDmaBuf(
+            DomainHandle domain,
+            int descriptor,
+            long offset,
+            long length,
+            long start,
+            Set<Access> access)
+            throws VerbsException {
+        checkLength(length);
+        return make(
+                Scope.elsewhere(domain, start, length, access, MemorySegment.NULL),
+                false,
+                () ->
+                        functions(domain)
+                                .registerDmaBuf(
+                                        domain.address(),
+                                        descriptor,
+                                        offset,
+                                        length,
+                                        start,
+                                        Codes.ACCESS.bits(access),
+                                        attempt("ibv_reg_dmabuf_mr", domain, length, access)));
+    }
+
+    /** Registers a part of the device's own memory. */
+    public static Registration ofDevice(
+            DomainHandle domain,
+            NativeObject memory,
+            NativeResource resource,
+            long memoryLength,
+            long offset,
+            long length,
+            Set<Access> rights)
+            throws VerbsException {
+        Objects.checkFromIndexSize(offset, length, memoryLength);
+        checkLength(length);
+        var access = EnumSet.of(Access.ZERO_BASED);
+        access.addAll(rights);
+        return make(
+                new Scope(
+                        domain,
+                        MemorySegment.NULL,
+                        0,
+                        length,
+                        access,
+                        List.of(domain.lifetime(), resource.lifetime()),
+                        memory,
+                        MemorySegment.NULL),
+                false,
+                () ->
+                        functions(domain)
+                                .registerDeviceMemory(
+                                        domain.device().context(),
+                                        domain.address(),
+                                        resource.address(),
+                                        offset,
+                                        length,
+                                        Codes.ACCESS.bits(access),
+                                        attempt("ibv_reg_dm_mr", domain, length, access)));
+    }
+
+    /** Imports a region that another process registered. */
+    public static Registration importFrom(
+            DomainHandle domain, int handle, long start, Set<Access> access) throws VerbsException {
+        var attempt = Attempt.to("ibv_import_mr", () -> "%d in %s".formatted(handle, domain));
+        return make(
+                Scope.elsewhere(domain, start, 0, access, MemorySegment.NULL),
+                true,
+                () -> functions(domain).importRegion(domain.address(), handle, attempt));
+    }
+
+    private static Attempt attempt(
+            String function, DomainHandle domain, long bytes, Set<Access> access) {
+        var remoteWithoutLocalWrite =
+                !access.contains(Access.LOCAL_WRITE)
+                        && (access.contains(Access.REMOTE_WRITE)
+                                || access.contains(Access.REMOTE_ATOMIC));
+        return new Attempt(
+                function,
+                () ->
+                        String.format(
+                                Locale.ROOT,
+                                "for %,d bytes %s on %s",
+                                bytes,
+                                Access.describe(access),
+                                domain.device().name()),
+                errno -> LockedMemory.adviceOnRegistering(errno, remoteWithoutLocalWrite));
+    }
+
+    /** A call of {@code ibv_rereg_mr}. */
+    private interface Change {
+        /**
+         * @param lost to be run if the region is useless now
+         */
+        void make(Attempt attempt, Runnable lost) throws VerbsException;
+    }
+
+    /** Changes the rights. This registration is over if that succeeds. */
+    public Registration changeAccess(Set<Access> access) throws VerbsException {
+        return change(
+                new Scope(
+                        scope.domain,
+                        scope.memory,
+                        scope.start,
+                        scope.length,
+                        access,
+                        scope.owners,
+                        scope.source,
+                        scope.backing),
+                (attempt, lost) ->
+                        region.functions.changeAccess(
+                                region.address, Codes.ACCESS.bits(access), attempt, lost));
+    }
+
+    /** Moves to another domain of the same device. This registration is over if that succeeds. */
+    public Registration changeDomain(DomainHandle next) throws VerbsException {
+        if (next.device() != scope.domain.device()) {
+            throw new IllegalArgumentException(next + " is of another device than " + this);
+        }
+        return change(
+                new Scope(
+                        next,
+                        scope.memory,
+                        scope.start,
+                        scope.length,
+                        scope.access,
+                        scope.source == null
+                                ? List.of(next.lifetime())
+                                : List.of(scope.owners.getFirst(), next.lifetime()),
+                        scope.source,
+                        scope.backing),
+                (attempt, lost) ->
+                        region.functions.changeDomain(
+                                region.address, next.address(), attempt, lost));
+    }
+
+    /** Moves to other memory. This registration is over if that succeeds. */
+    public Registration changeMemory(MemorySegment next) throws VerbsException {
+        return change(
+                new Scope(
+                        scope.domain,
+                        next,
+                        start(next, scope.access),
+                        next.byteSize(),
+                        scope.access,
+                        scope.owners,
+                        scope.source,
+                        next),
+                (attempt, lost) ->
+                        region.functions.changeMemory(region.address, next, attempt, lost));
+    }
+
+    private Registration change(Scope next, Change change) throws VerbsException {
+        if (scope.memory.byteSize() == 0) {
+            throw new UnsupportedOperationException(
+                    "%s is not of this side's memory, and cannot be changed".formatted(this));
+        }
+        var attempt = attempt("ibv_rereg_mr", next.domain, next.memory.byteSize(), next.access);
+        lifetime.hold();
+        try {
+            Lifetime.holdAll(next.owners);
+            try {
+                synchronized (region) {
+                    if (region.over || region.useless) {
+                        throw lifetime.closedException();
+                    }
+                    PlatformCalls.call(() -> {
+                        change.make(attempt, () -> region.useless = true);
+                        return this;
+                    });
+                    return of(next, region.passOn(next.backing));
+                }
+            } finally {
+                next.owners.forEach(Lifetime::release);
+            }
+        } finally {
+            lifetime.release();
+            if (region.over || region.useless) {
+                lifetime.close();
+            }
+        }
+    }
+
+    /** Whether memory must not be freed because the system did not deregister a region of it. */
+    public static boolean isNeverFreed(Object backing) {
+        return NEVER_FREED.contains(backing);
+    }
+
+    /** The domain that the memory is registered in. */
+    public DomainHandle domain() {
+        return scope.domain;
+    }
+
+    /** The native region. For a caller that holds the registration. */
+    public MemorySegment address() {
+        return region.address;
+    }
+
+    /** The lifetime of the registration. */
+    public Lifetime lifetime() {
+        return lifetime;
+    }
+
+    /** The memory; empty where there is none, or none of this process. */
+    public MemorySegment memory() {
+        return scope.memory;
+    }
+
+    /** The address by which requests and peers name the first byte. */
+    public long start() {
+        return scope.start;
+    }
+
+    /** The length in bytes. */
+    public long length() {
+        return length;
+    }
+
+    /** What may be done to the memory. */
+    public Set<Access> access() {
+        return access;
+    }
+
+    /** The key by which requests of this side name the region. */
+    public int localKey() {
+        return localKey;
+    }
+
+    /** The key by which peers name the region. */
+    public int remoteKey() {
+        return remoteKey;
+    }
+
+    /** Whether there is no memory at all behind the region. */
+    public boolean isOfNothing() {
+        return scope.backing == NO_MEMORY;
+    }
+
+    /** Whether requests name the memory by its own address, so that this process can read there. */
+    public boolean isInPlace() {
+        return scope.memory.byteSize() > 0 && scope.start == scope.memory.address();
+    }
+
+    /** The name of the region in messages. */
+    @Override
+    public String toString() {
+        return lifetime.toString();
+    }
+}

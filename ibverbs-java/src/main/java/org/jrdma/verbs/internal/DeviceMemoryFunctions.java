@@ -1,0 +1,149 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+import static org.jrdma.ffi.linkage.Downcalls.run;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import org.jrdma.abi.rdma.ibv_alloc_dm_attr;
+import org.jrdma.abi.rdma.ibv_dm;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.model.VerbsException;
+
+/** Memory on the device itself. */
+public final class DeviceMemoryFunctions {
+
+    private static final MethodHandle IMPORT_DM = capturingErrno(rdma_h.ibv_import_dm$descriptor());
+    private static final MethodHandle UNIMPORT_DM =
+            capturingErrno(rdma_h.ibv_unimport_dm$descriptor());
+    private static final MethodHandle DM_EXPORT_DMABUF_FD =
+            capturingErrno(rdma_h.ibv_dm_export_dmabuf_fd$descriptor());
+    private static final MethodHandle ALLOC_DM =
+            capturingErrno(verbs_context.alloc_dm.descriptor());
+    private static final MethodHandle FREE_DM = capturingErrno(verbs_context.free_dm.descriptor());
+    private static final MethodHandle MEMCPY_TO_DM =
+            capturingErrno(ibv_dm.memcpy_to_dm.descriptor());
+    private static final MethodHandle MEMCPY_FROM_DM =
+            capturingErrno(ibv_dm.memcpy_from_dm.descriptor());
+
+    private final Optional<MemorySegment> importDm;
+    private final Optional<MemorySegment> unimportDm;
+    private final Optional<MemorySegment> dmExportDmabufFd;
+
+    /** Finds the functions. */
+    public DeviceMemoryFunctions(NativeLibrary library) {
+        importDm = library.find("ibv_import_dm");
+        unimportDm = library.find("ibv_unimport_dm");
+        dmExportDmabufFd = library.find("ibv_dm_export_dmabuf_fd");
+    }
+
+    /**
+     * An {@code ibv_dm}. NULL and errno on failure.
+     *
+     * @param logAlignment the power of two that its address is a multiple of
+     */
+    public MemorySegment allocateDeviceMemory(
+            VerbsContext context, long length, int logAlignment, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.alloc_dm$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_alloc_dm_attr.allocate(arena);
+            ibv_alloc_dm_attr.length(attributes, length);
+            ibv_alloc_dm_attr.log_align_req(attributes, logAlignment);
+            var memory =
+                    call(() ->
+                            (MemorySegment)
+                                    ALLOC_DM.invokeExact(
+                                            function, segment(), context.address(), attributes));
+            return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
+        }
+    }
+
+    /** Returns the errno. */
+    public void freeDeviceMemory(VerbsContext context, MemorySegment memory, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.free_dm$offset(), attempt);
+        attempt.errno(call(() -> (int) FREE_DM.invokeExact(function, segment(), memory)));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment importDeviceMemory(MemorySegment context, int handle, Attempt attempt)
+            throws VerbsException {
+        var function = importDm.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        var memory =
+                call(() ->
+                        (MemorySegment)
+                                IMPORT_DM.invokeExact(function, segment(), context, handle));
+        return memoryAt(attempt.pointer(memory), ibv_dm.layout().byteSize());
+    }
+
+    /** It cannot fail, and is there where the import is. */
+    public void unimportDeviceMemory(MemorySegment memory) {
+        run(() -> {
+            UNIMPORT_DM.invokeExact(unimportDm.orElseThrow(), segment(), memory);
+        });
+    }
+
+    /** -1 and errno on failure. */
+    public int exportDmaBuf(MemorySegment memory, Attempt attempt) throws VerbsException {
+        var function = dmExportDmabufFd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        return attempt.minusOne(
+                call(() -> (int) DM_EXPORT_DMABUF_FD.invokeExact(function, segment(), memory)));
+    }
+
+    /** The kernel's number for it. */
+    public static int deviceMemoryHandle(MemorySegment memory) {
+        return ibv_dm.handle(memory);
+    }
+
+    /** What stands in a structure of the provider's. */
+    private static MemorySegment offered(MemorySegment function, Attempt attempt)
+            throws VerbsException {
+        if (function.address() == 0) {
+            throw attempt.failed(Errno.EOPNOTSUPP);
+        }
+        return function;
+    }
+
+    /** Returns the errno. */
+    public void copyToDevice(
+            MemorySegment memory, long offset, MemorySegment source, Attempt attempt)
+            throws VerbsException {
+        var function = offered(ibv_dm.memcpy_to_dm(memory), attempt);
+        attempt.errno(
+                call(() ->
+                        (int)
+                                MEMCPY_TO_DM.invokeExact(
+                                        function,
+                                        segment(),
+                                        memory,
+                                        offset,
+                                        source,
+                                        source.byteSize())));
+    }
+
+    /** Returns the errno. */
+    public void copyFromDevice(
+            MemorySegment memory, long offset, MemorySegment target, Attempt attempt)
+            throws VerbsException {
+        var function = offered(ibv_dm.memcpy_from_dm(memory), attempt);
+        attempt.errno(
+                call(() ->
+                        (int)
+                                MEMCPY_FROM_DM.invokeExact(
+                                        function,
+                                        segment(),
+                                        target,
+                                        memory,
+                                        offset,
+                                        target.byteSize())));
+    }
+}

@@ -1,0 +1,136 @@
+package org.jrdma.verbs.internal;
+
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
+import static org.jrdma.ffi.linkage.Downcalls.run;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
+import org.jrdma.abi.rdma.ibv_pd;
+import org.jrdma.abi.rdma.ibv_td_init_attr;
+import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/** Protection domains, thread domains and parent domains. */
+public final class ProtectionDomainFunctions {
+
+    private static final MethodHandle ALLOC_PD = capturingErrno(rdma_h.ibv_alloc_pd$descriptor());
+    private static final MethodHandle DEALLOC_PD =
+            capturingErrno(rdma_h.ibv_dealloc_pd$descriptor());
+    private static final MethodHandle ALLOC_TD =
+            capturingErrno(verbs_context.alloc_td.descriptor());
+    private static final MethodHandle DEALLOC_TD =
+            capturingErrno(verbs_context.dealloc_td.descriptor());
+    private static final MethodHandle ALLOC_PARENT_DOMAIN =
+            capturingErrno(verbs_context.alloc_parent_domain.descriptor());
+    private static final MethodHandle IMPORT_PD = capturingErrno(rdma_h.ibv_import_pd$descriptor());
+    private static final MethodHandle UNIMPORT_PD =
+            capturingErrno(rdma_h.ibv_unimport_pd$descriptor());
+
+    private final MemorySegment allocPd;
+    private final MemorySegment deallocPd;
+    private final Optional<MemorySegment> importPd;
+    private final Optional<MemorySegment> unimportPd;
+
+    /** Finds the functions. */
+    public ProtectionDomainFunctions(NativeLibrary library) throws LibraryNotFoundException {
+        allocPd = library.require("ibv_alloc_pd");
+        deallocPd = library.require("ibv_dealloc_pd");
+        importPd = library.find("ibv_import_pd");
+        unimportPd = library.find("ibv_unimport_pd");
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment allocateDomain(MemorySegment context, Attempt attempt)
+            throws VerbsException {
+        return attempt.pointer(
+                call(() -> (MemorySegment) ALLOC_PD.invokeExact(allocPd, segment(), context)));
+    }
+
+    /** Returns the errno. */
+    public void deallocateDomain(MemorySegment domain, Attempt attempt) throws VerbsException {
+        attempt.errno(call(() -> (int) DEALLOC_PD.invokeExact(deallocPd, segment(), domain)));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment importDomain(MemorySegment context, int handle, Attempt attempt)
+            throws VerbsException {
+        var function = importPd.orElseThrow(() -> attempt.failed(Errno.EOPNOTSUPP));
+        return attempt.pointer(
+                call(() ->
+                        (MemorySegment)
+                                IMPORT_PD.invokeExact(function, segment(), context, handle)));
+    }
+
+    /** It cannot fail, and is there where the import is. */
+    public void unimportDomain(MemorySegment domain) {
+        run(() -> {
+            UNIMPORT_PD.invokeExact(unimportPd.orElseThrow(), segment(), domain);
+        });
+    }
+
+    /** The kernel's number for it. */
+    public static int domainHandle(MemorySegment domain) {
+        return ibv_pd.handle(memoryAt(domain, ibv_pd.layout().byteSize()));
+    }
+
+    /** NULL and errno on failure. */
+    public MemorySegment allocateThreadDomain(VerbsContext context, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.alloc_td$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_td_init_attr.allocate(arena);
+            return attempt.pointer(
+                    call(() ->
+                            (MemorySegment)
+                                    ALLOC_TD.invokeExact(
+                                            function, segment(), context.address(), attributes)));
+        }
+    }
+
+    /** Returns the errno. */
+    public void deallocateThreadDomain(VerbsContext context, MemorySegment threads, Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.dealloc_td$offset(), attempt);
+        attempt.errno(call(() -> (int) DEALLOC_TD.invokeExact(function, segment(), threads)));
+    }
+
+    /**
+     * An {@code ibv_pd} that is of another. NULL and errno on failure.
+     *
+     * @param threads a thread domain, or NULL
+     * @param memory who allocates; null for the provider
+     */
+    public MemorySegment allocateParentDomain(
+            VerbsContext context,
+            MemorySegment domain,
+            MemorySegment threads,
+            @Nullable QueueMemoryStubs memory,
+            Attempt attempt)
+            throws VerbsException {
+        var function = context.require(verbs_context.alloc_parent_domain$offset(), attempt);
+        try (var arena = Arena.ofConfined()) {
+            var attributes = ibv_parent_domain_init_attr.allocate(arena);
+            ibv_parent_domain_init_attr.pd(attributes, domain);
+            ibv_parent_domain_init_attr.td(attributes, threads);
+            if (memory != null) {
+                memory.write(attributes);
+            }
+            return attempt.pointer(
+                    call(() ->
+                            (MemorySegment)
+                                    ALLOC_PARENT_DOMAIN.invokeExact(
+                                            function, segment(), context.address(), attributes)));
+        }
+    }
+}

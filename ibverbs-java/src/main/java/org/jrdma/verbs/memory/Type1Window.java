@@ -1,0 +1,17 @@
+package org.jrdma.verbs.memory;
+
+import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.handle.NativeWindow;
+import org.jrdma.verbs.model.VerbsException;
+
+/**
+ * A memory window that can be bound again at any time, which invalidates its former key; bound to
+ * no bytes, it shows nothing. The peers of all queue pairs of its domain may use it. In C: {@code
+ * IBV_MW_TYPE_1}.
+ */
+public final class Type1Window extends MemoryWindow {
+
+    Type1Window(DomainHandle domain) throws VerbsException {
+        super(NativeWindow.allocate(domain, false));
+    }
+}

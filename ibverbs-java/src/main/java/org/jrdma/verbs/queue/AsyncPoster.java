@@ -1,0 +1,189 @@
+package org.jrdma.verbs.queue;
+
+import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.verbs.access.MemoryAccess;
+import org.jrdma.verbs.handle.NativeWindow;
+import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.model.PostException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Posts awaited requests to one queue. A post has three steps: {@link #begin} waits for a free
+ * slot, takes the lock of the queue and returns the one request that all posts write; {@link #post}
+ * posts it; {@link #end} releases everything, and is called whether or not the post succeeded. Safe
+ * for use by multiple threads.
+ *
+ * @param <R> the kind of request
+ */
+public final class AsyncPoster<R extends WorkRequest> {
+
+    /** Nothing besides regions is used. */
+    private static final Lifetime[] NONE = {};
+
+    private static final int MOST_BESIDE = 2;
+
+    /** The functions that post, of a provider. */
+    public enum Function {
+        /** Posts to a send queue. */
+        SEND,
+        /** Posts to a receive queue. */
+        RECEIVE,
+        /** Posts to a shared receive queue. */
+        SHARED_RECEIVE
+    }
+
+    /**
+     * What is posted to.
+     *
+     * @param functionName the name of the function in messages
+     * @param name the name of the queue in messages
+     */
+    public record Target(
+            Lifetime lifetime,
+            long address,
+            HotPath hotPath,
+            Function function,
+            String functionName,
+            String name,
+            Duration slotTimeout) {}
+
+    private final Target target;
+    private final AsyncWorkQueue queue;
+
+    // Written by the thread that has the lock of the queue.
+
+    private final R request;
+    private final Lifetime[] held;
+    private int heldCount;
+    private @Nullable PendingTransfer transfer;
+    private boolean posted;
+
+    /** A poster of requests that are written to {@code request}. */
+    public AsyncPoster(Target target, AsyncWorkQueue queue, R request) {
+        this.target = target;
+        this.queue = queue;
+        this.request = request;
+        this.held = new Lifetime[1 + MOST_BESIDE + request.maxElements()];
+    }
+
+    /** Begins the post of a request that uses nothing besides regions. */
+    public R begin(String operation, List<MemorySlice> local)
+            throws FabricException, InterruptedIOException {
+        return begin(operation, local, NONE);
+    }
+
+    /**
+     * Begins a post. May wait for a free slot. Holds everything that the post uses until {@link
+     * #end}.
+     *
+     * @param usedBeside what the request uses besides regions
+     * @return the request, in which the pieces of memory are named
+     */
+    public R begin(String operation, List<MemorySlice> local, Lifetime... usedBeside)
+            throws FabricException, InterruptedIOException {
+        if (local.size() > request.maxElements()) {
+            throw new IllegalArgumentException(
+                    "%s takes %d pieces of memory at most, not %d"
+                            .formatted(target.lifetime, request.maxElements(), local.size()));
+        }
+        queue.awaitSlot(Deadline.after(target.slotTimeout), target.name);
+        queue.lock.lock(); // before holding: close() waits for holds, and must not wait for this
+        var begun = false;
+        try {
+            posted = false;
+            hold(target.lifetime);
+            for (var lifetime : usedBeside) {
+                hold(lifetime);
+            }
+            for (var index = 0; index < local.size(); index++) {
+                hold(MemoryAccess.get().registration(local.get(index).region()).lifetime());
+            }
+            queue.refuseIfFailed();
+            RequestWriter.pieces(request, local);
+            transfer = new PendingTransfer(target.lifetime.toString(), operation);
+            begun = true;
+            return request;
+        } finally {
+            if (!begun) {
+                end();
+            }
+        }
+    }
+
+    private void hold(Lifetime lifetime) {
+        lifetime.hold();
+        held[heldCount++] = lifetime;
+    }
+
+    /**
+     * Posts the request.
+     *
+     * @throws PostException if the provider refuses it
+     */
+    public PendingTransfer post() throws PostException {
+        return post(null);
+    }
+
+    /**
+     * Posts the request.
+     *
+     * @param bound the window that it binds; null for other requests
+     * @throws PostException if the provider refuses it
+     */
+    public PendingTransfer post(@Nullable NativeWindow bound) throws PostException {
+        try {
+            var position = queue.nextPosition();
+            request.number(queue.requestNumber(position));
+            target.hotPath.makeRoom();
+            queue.remember(position, transfer);
+            queue.take(1);
+            var errno = bound == null ? call() : bind(bound);
+            if (errno != 0) {
+                queue.giveBack(1);
+                queue.forget(position);
+                throw new PostException(target.functionName, "on the " + target.name, 0, errno);
+            }
+            posted = true;
+            return transfer;
+        } finally {
+            Reference.reachabilityFence(request);
+        }
+    }
+
+    private int call() {
+        var address = request.address();
+        var refused = request.refusedAddress();
+        return switch (target.function) {
+            case SEND -> target.hotPath.postSend(target.address, address, refused);
+            case RECEIVE -> target.hotPath.postReceive(target.address, address, refused);
+            case SHARED_RECEIVE ->
+                    target.hotPath.postSharedReceive(target.address, address, refused);
+        };
+    }
+
+    private int bind(NativeWindow window) {
+        return window.post(
+                target.hotPath, target.address, (WorkRequest.Send) (WorkRequest) request);
+    }
+
+    /** Ends a post that was begun. A request that was not posted gives its slot back. */
+    public void end() {
+        var isPosted = posted;
+        while (heldCount > 0) {
+            held[--heldCount].release();
+        }
+        transfer = null;
+        queue.lock.unlock();
+        if (!isPosted) {
+            queue.returnSlot();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package org.jrdma.verbs.queue;
+
+import java.util.concurrent.CompletableFuture;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.model.Completion;
+
+/**
+ * The future completion of an operation in flight. It refers to the queue pair by name only: the
+ * work queue keeps it, and must not keep a queue pair that a program forgot.
+ */
+public final class PendingTransfer extends CompletableFuture<Completion> {
+
+    private final String target;
+    private final String operation;
+
+    /**
+     * An operation that is about to be posted.
+     *
+     * @param target the name of the queue pair or shared receive queue
+     */
+    public PendingTransfer(String target, String operation) {
+        this.target = target;
+        this.operation = operation;
+    }
+
+    /** The name of the queue pair or shared receive queue. */
+    public String target() {
+        return target;
+    }
+
+    /** What is done. */
+    public String operation() {
+        return operation;
+    }
+
+    /** Ends the transfer because its completion will not be seen. */
+    public void fail(Exception cause) {
+        completeExceptionally(
+                new FabricException(
+                        "The completion of " + operation + " is not heard of", 0, cause));
+    }
+
+    /** Ends the transfer because its queue is closed. */
+    public void abandon() {
+        completeExceptionally(closedException());
+    }
+
+    /** The exception for waiting for a transfer whose queue was closed. */
+    public IllegalStateException closedException() {
+        return new IllegalStateException(
+                "%s was closed before %s completed".formatted(target, operation));
+    }
+}
