@@ -15,6 +15,8 @@ module org.jrdma.cli {
             info.picocli;
     opens org.jrdma.cli.net to
             info.picocli;
+    opens org.jrdma.cli.output to
+            info.picocli;
     opens org.jrdma.cli.perf to
             info.picocli;
 }

@@ -3,6 +3,8 @@ package org.jrdma.cli;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.Output;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

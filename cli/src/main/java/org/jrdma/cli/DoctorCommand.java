@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.doctor.Doctor;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.Output;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.Verdict;
 import picocli.CommandLine.Command;

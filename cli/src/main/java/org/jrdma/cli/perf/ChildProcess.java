@@ -11,10 +11,12 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.cli.Jrdma;
 
 /** The other side as a second process of this machine, which ends with this one. */
 final class ChildProcess implements OtherSide {
+
+    // Named by a string because the main class depends on this package.
+    private static final String MAIN_CLASS = "org.jrdma.cli.Jrdma";
 
     /** The option by which such a process knows what it is. */
     static final String OPTION = "--as-child";
@@ -37,7 +39,7 @@ final class ChildProcess implements OtherSide {
         System.getProperties().stringPropertyNames().stream()
                 .filter(name -> name.startsWith("jrdma."))
                 .forEach(name -> words.add("-D%s=%s".formatted(name, System.getProperty(name))));
-        var module = Jrdma.class.getModule();
+        var module = ChildProcess.class.getModule();
         if (module.isNamed()) {
             words.addAll(
                     List.of(
@@ -45,14 +47,14 @@ final class ChildProcess implements OtherSide {
                             "--module-path",
                             System.getProperty("jdk.module.path"),
                             "--module",
-                            module.getName() + "/" + Jrdma.class.getName()));
+                            module.getName() + "/" + MAIN_CLASS));
         } else {
             words.addAll(
                     List.of(
                             "--enable-native-access=ALL-UNNAMED",
                             "-cp",
                             System.getProperty("java.class.path"),
-                            Jrdma.class.getName()));
+                            MAIN_CLASS));
         }
         words.addAll(List.of(command, OPTION, "--serve", "0"));
         words.addAll(options);

@@ -1,14 +1,14 @@
-package org.jrdma.cli;
+package org.jrdma.cli.output;
 
 import picocli.CommandLine.Option;
 
-/** For whom a command prints. */
+/** The option that selects between text for people and JSON for programs. */
 public final class Output {
 
     @Option(names = "--json", description = "Print one line of JSON, for programs.")
     private boolean json;
 
-    /** Whether a program reads it. */
+    /** Whether the command prints JSON. */
     public boolean isJson() {
         return json;
     }

@@ -1,4 +1,4 @@
-package org.jrdma.cli;
+package org.jrdma.cli.output;
 
 import java.lang.reflect.RecordComponent;
 import java.util.Collection;
