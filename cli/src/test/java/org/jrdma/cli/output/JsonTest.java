@@ -1,5 +1,7 @@
 package org.jrdma.cli.output;
 
+import org.jrdma.cli.StrictJson;
+
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
