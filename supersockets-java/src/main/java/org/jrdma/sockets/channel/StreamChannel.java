@@ -115,8 +115,6 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         }
     }
 
-    // Addresses and connecting
-
     @Override
     public StreamChannel bind(@Nullable SocketAddress address) throws IOException {
         endpoint.lockBoth();
@@ -218,8 +216,6 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return (InetSocketAddress) connection.remote();
     }
 
-    // Reading
-
     @Override
     public int read(ByteBuffer target) throws IOException {
         BufferTransfers.refuseReadOnly(target);
@@ -312,8 +308,6 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
             return reader.available();
         });
     }
-
-    // Writing
 
     @Override
     public int write(ByteBuffer source) throws IOException {
@@ -413,8 +407,6 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         }
     }
 
-    // Closing
-
     @Override
     public StreamChannel shutdownInput() throws IOException {
         return endpoint.call(() -> {
@@ -449,8 +441,6 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         endpoint.close();
         connection.close(resets);
     }
-
-    // Options, mode, adaptor
 
     /** Waits for the operations in progress, which started in the other mode. */
     @Override
