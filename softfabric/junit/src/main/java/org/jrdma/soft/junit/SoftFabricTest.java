@@ -7,6 +7,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.jrdma.soft.roce.SoftDevice;
+import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.Test;

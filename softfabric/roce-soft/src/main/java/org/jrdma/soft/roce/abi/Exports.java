@@ -57,7 +57,7 @@ public final class Exports implements SymbolLookup {
     }
 
     /** The methods of an object. */
-    public static Exports of(Lookup lookup, Object receiver) {
+    public static Exports ofReceiver(Lookup lookup, Object receiver) {
         return new Exports(
                 lookup, Stream.of(receiver.getClass()), function -> function.bindTo(receiver));
     }
@@ -65,7 +65,8 @@ public final class Exports implements SymbolLookup {
     /**
      * The methods of the objects of a class, which the first argument of C's function identifies.
      */
-    public static <T> Exports of(Lookup lookup, Class<T> type, LongFunction<T> find) {
+    public static <T> Exports ofObjects(
+            Lookup lookup, Class<T> type, LongFunction<T> find) {
         var finder = FIND.bindTo(find).asType(MethodType.methodType(type, long.class));
         return new Exports(
                 lookup,

@@ -47,7 +47,7 @@ public final class ConnectionExports {
     /** The symbols of a librdmacm between these devices. */
     public static SymbolLookup library(List<DeviceObject> devices) {
         var lookup = MethodHandles.lookup();
-        return Exports.of(lookup, new ConnectionExports(devices))
+        return Exports.ofReceiver(lookup, new ConnectionExports(devices))
                 .or(Exports.of(lookup, AddressExports.class));
     }
 

@@ -36,12 +36,12 @@ public final class ContextFunctions {
                             MemoryFunctions.class,
                             XrcFunctions.class)
                     .or(
-                            Exports.of(
+                            Exports.ofObjects(
                                     MethodHandles.lookup(),
                                     CompletionPoll.class,
                                     queue -> CompletionQueueObject.of(queue).extendedPoll()))
                     .or(
-                            Exports.of(
+                            Exports.ofObjects(
                                     MethodHandles.lookup(),
                                     ExtendedSends.class,
                                     queuePair -> QueuePairObject.of(queuePair).extendedSends()));

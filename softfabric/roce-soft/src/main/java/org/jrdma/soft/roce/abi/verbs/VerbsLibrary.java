@@ -38,7 +38,7 @@ public final class VerbsLibrary implements SymbolLookup {
         for (var i = 0; i < length; i++) {
             list.setAtIndex(ValueLayout.ADDRESS, i, devices.get(i).structure());
         }
-        symbols = Exports.of(MethodHandles.lookup(), this).or(COMMON);
+        symbols = Exports.ofReceiver(MethodHandles.lookup(), this).or(COMMON);
     }
 
     @Exported(value = "ibv_get_device_list", failure = Failure.NULL)

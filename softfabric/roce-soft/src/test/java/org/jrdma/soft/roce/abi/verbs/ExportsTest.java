@@ -90,6 +90,12 @@ class ExportsTest {
     }
 
     @Test
+    void shouldFindTheFunctionsForAddressesByName() {
+        assertThat(LIBRARY.find("rdma_getaddrinfo")).isPresent();
+        assertThat(LIBRARY.find("rdma_freeaddrinfo")).isPresent();
+    }
+
+    @Test
     void shouldLackWhatItDoesNotDoAsAnOlderLibraryWould() {
         assertThat(LIBRARY.find("ibv_create_flow")).isEmpty();
         assertThat(LIBRARY.find("no_such_function")).isEmpty();
