@@ -79,42 +79,34 @@ public final class DeviceHandle {
         object = device;
     }
 
-    /** The functions of the library. */
     public VerbsLibrary library() {
         return library;
     }
 
-    /** The native device. */
     public VerbsContext context() {
         return context;
     }
 
-    /** The functions that post and poll. */
     public HotPath hotPath() {
         return hotPath;
     }
 
-    /** The lifetime of the device, which owns what is made from it. */
     public Lifetime lifetime() {
         return lifetime;
     }
 
-    /** The asynchronous events of the device. */
     public AsyncEventQueue events() {
         return events;
     }
 
-    /** The entry of the device in the list of devices. */
     public DeviceDescription description() {
         return description;
     }
 
-    /** The name that the kernel gave to the device. */
     public String name() {
         return description.name();
     }
 
-    /** The directory of the device in sysfs. */
     public Path sysfs() {
         return sysfs;
     }
