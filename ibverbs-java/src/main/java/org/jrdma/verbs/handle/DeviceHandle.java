@@ -29,6 +29,7 @@ public final class DeviceHandle {
     private final AsyncEventQueue events;
 
     /** Kept reachable by everything that was made from the device. */
+    @SuppressWarnings("unused")
     private @Nullable NativeObject object;
 
     /**

@@ -21,6 +21,7 @@ public final class DomainHandle {
     private final DomainHandle root;
 
     /** Kept reachable by everything that was made in the domain. */
+    @SuppressWarnings("unused")
     private @Nullable NativeObject object;
 
     private DomainHandle(DeviceHandle device, NativeResource domain, @Nullable DomainHandle root) {

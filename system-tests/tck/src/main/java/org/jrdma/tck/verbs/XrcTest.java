@@ -673,7 +673,7 @@ class XrcTest {
             var made = XrcDomain.create(device, file);
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> XrcDomain.create(device, file))
-                    .withMessageEndingWith("openXrcDomain() takes it.")
+                    .withMessageEndingWith("XrcDomain.open() takes it.")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
             var joined = XrcDomain.join(device, file);
             made.close();
