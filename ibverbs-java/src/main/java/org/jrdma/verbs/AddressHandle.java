@@ -56,17 +56,8 @@ public final class AddressHandle extends NativeObject {
                                             NativeQueuePair::adviceOnAddress));
                     var name =
                             "address handle %x of %s".formatted(address.address(), device.name());
-                    return new NativeResource(
-                            address,
-                            new Lifetime(
-                                    name,
-                                    owners,
-                                    () ->
-                                            functions.destroyHandle(
-                                                    address,
-                                                    Attempt.to(
-                                                            "ibv_destroy_ah",
-                                                            () -> "for " + name))));
+                    return NativeResource.of(
+                            address, name, owners, "ibv_destroy_ah", functions::destroyHandle);
                 });
     }
 

@@ -26,7 +26,8 @@ import org.jrdma.verbs.queue.RequestWriter;
 import org.jspecify.annotations.Nullable;
 
 /** What queue pairs whose operations are awaited have in common, connected or not. */
-abstract class AsyncEnd extends QueuePair {
+abstract sealed class AsyncEnd extends QueuePair
+        permits AsyncQueuePair, AsyncDatagramQueuePair, AsyncRawQueuePair {
 
     /** Nothing besides regions is used. */
     private static final Lifetime[] NONE = {};

@@ -26,7 +26,8 @@ import org.jrdma.verbs.queue.QueuePairCreation;
 import org.jspecify.annotations.Nullable;
 
 /** What polled queue pairs have in common, connected or not. */
-abstract class PolledEnd extends QueuePair {
+abstract sealed class PolledEnd extends QueuePair
+        permits PolledQueuePair, PolledDatagramQueuePair, PolledRawQueuePair {
 
     private final ProtectionDomain domain;
     private final CompletionQueue ofSends;

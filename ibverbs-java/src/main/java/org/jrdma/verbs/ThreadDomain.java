@@ -2,7 +2,6 @@ package org.jrdma.verbs;
 
 import java.util.List;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
@@ -47,16 +46,12 @@ public final class ThreadDomain extends NativeObject {
                                                 ? "The device has no thread domains."
                                                 : ""));
         var name = "thread domain %x of %s".formatted(address.address(), device.name());
-        return new NativeResource(
+        return NativeResource.of(
                 address,
-                new Lifetime(
-                        name,
-                        List.of(device.lifetime()),
-                        () ->
-                                functions.deallocateThreadDomain(
-                                        context,
-                                        address,
-                                        Attempt.to("ibv_dealloc_td", () -> "for " + name))));
+                name,
+                List.of(device.lifetime()),
+                "ibv_dealloc_td",
+                (made, attempt) -> functions.deallocateThreadDomain(context, made, attempt));
     }
 
     /** The native thread domain, for a parent domain of the same device. */

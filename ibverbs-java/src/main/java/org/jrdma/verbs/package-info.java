@@ -3,8 +3,8 @@
  *
  * <p>{@link org.jrdma.verbs.Verbs} opens a {@link org.jrdma.verbs.Device}. A device makes {@link
  * org.jrdma.verbs.ProtectionDomain}s, which register memory, as {@link
- * org.jrdma.verbs.MemoryRegion}s, and make {@link org.jrdma.verbs.QueuePair}s, which move it.
- * Everything is closed with what made it.
+ * org.jrdma.verbs.memory.MemoryRegion}s, and make {@link org.jrdma.verbs.QueuePair}s, which move
+ * it. Every object is closed with the one that made it.
  *
  * <p>There are two tiers, and the completion queue decides: operations of a {@link
  * org.jrdma.verbs.AsyncQueuePair} are awaited, by any number of threads; requests of a {@link

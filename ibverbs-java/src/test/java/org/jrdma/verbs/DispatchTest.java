@@ -126,6 +126,9 @@ class DispatchTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> queuePair.receive(memory.slice()))
                     .withMessage("queue pair 0x001234 of fake0 is closed");
+            assertThatIllegalStateException()
+                    .isThrownBy(queuePair::endpoint)
+                    .withMessage("queue pair 0x001234 of fake0 is closed");
         }
     }
 }

@@ -26,7 +26,6 @@ public abstract class FlowAccess {
         opened = access;
     }
 
-    /** The access to the package. */
     public static FlowAccess get() {
         return Loaded.ACCESS;
     }

@@ -33,7 +33,6 @@ public abstract class MemoryAccess {
         opened = access;
     }
 
-    /** The access to the package. */
     public static MemoryAccess get() {
         return Loaded.ACCESS;
     }

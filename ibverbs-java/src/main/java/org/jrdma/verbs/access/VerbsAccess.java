@@ -37,7 +37,6 @@ public abstract class VerbsAccess {
         opened = access;
     }
 
-    /** The access to the package. */
     public static VerbsAccess get() {
         return Loaded.ACCESS;
     }

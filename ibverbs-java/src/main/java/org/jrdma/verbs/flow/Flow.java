@@ -3,7 +3,6 @@ package org.jrdma.verbs.flow;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.HeldCalls;
@@ -56,18 +55,13 @@ public final class Flow extends NativeObject {
                                                             .formatted(rule, queuePair.lifetime()),
                                             Flow::advice));
                     var name = "flow %x of %s".formatted(address.address(), queuePair.lifetime());
-                    var lifetime =
-                            new Lifetime(
+                    return new Flow(
+                            NativeResource.of(
+                                    address,
                                     name,
                                     owners,
-                                    () ->
-                                            functions.destroy(
-                                                    context,
-                                                    address,
-                                                    Attempt.to(
-                                                            "ibv_destroy_flow",
-                                                            () -> "for " + name)));
-                    return new Flow(new NativeResource(address, lifetime));
+                                    "ibv_destroy_flow",
+                                    (made, attempt) -> functions.destroy(context, made, attempt)));
                 });
     }
 

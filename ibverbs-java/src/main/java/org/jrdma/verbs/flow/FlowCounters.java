@@ -54,17 +54,14 @@ public final class FlowCounters extends NativeObject {
                             context,
                             Attempt.to("ibv_create_counters", () -> "on " + device.name()));
             var name = "counters %x of %s".formatted(address.address(), device.name());
-            var lifetime =
-                    new Lifetime(
+            return new FlowCounters(
+                    device,
+                    NativeResource.of(
+                            address,
                             name,
                             List.of(device.lifetime()),
-                            () ->
-                                    functions.destroyCounters(
-                                            context,
-                                            address,
-                                            Attempt.to(
-                                                    "ibv_destroy_counters", () -> "for " + name)));
-            return new FlowCounters(device, new NativeResource(address, lifetime));
+                            "ibv_destroy_counters",
+                            (made, attempt) -> functions.destroyCounters(context, made, attempt)));
         });
     }
 

@@ -27,7 +27,6 @@ public final class AsyncEventQueue {
         waiter.close();
     }
 
-    /** A ticket for {@link #await}, to be taken before the queue is asked for an event. */
     public long ticket() {
         return waiter.ticket();
     }

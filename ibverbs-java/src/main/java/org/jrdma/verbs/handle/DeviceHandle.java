@@ -29,6 +29,7 @@ public final class DeviceHandle {
     private final AsyncEventQueue events;
 
     /** Kept reachable by everything that was made from the device. */
+    @SuppressWarnings("unused")
     private @Nullable NativeObject object;
 
     /**
@@ -79,42 +80,34 @@ public final class DeviceHandle {
         object = device;
     }
 
-    /** The functions of the library. */
     public VerbsLibrary library() {
         return library;
     }
 
-    /** The native device. */
     public VerbsContext context() {
         return context;
     }
 
-    /** The functions that post and poll. */
     public HotPath hotPath() {
         return hotPath;
     }
 
-    /** The lifetime of the device, which owns what is made from it. */
     public Lifetime lifetime() {
         return lifetime;
     }
 
-    /** The asynchronous events of the device. */
     public AsyncEventQueue events() {
         return events;
     }
 
-    /** The entry of the device in the list of devices. */
     public DeviceDescription description() {
         return description;
     }
 
-    /** The name that the kernel gave to the device. */
     public String name() {
         return description.name();
     }
 
-    /** The directory of the device in sysfs. */
     public Path sysfs() {
         return sysfs;
     }

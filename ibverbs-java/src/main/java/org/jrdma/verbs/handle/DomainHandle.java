@@ -21,6 +21,7 @@ public final class DomainHandle {
     private final DomainHandle root;
 
     /** Kept reachable by everything that was made in the domain. */
+    @SuppressWarnings("unused")
     private @Nullable NativeObject object;
 
     private DomainHandle(DeviceHandle device, NativeResource domain, @Nullable DomainHandle root) {
@@ -57,12 +58,12 @@ public final class DomainHandle {
                                     () -> "%d on %s".formatted(handle, device.name())));
             return new DomainHandle(
                     device,
-                    new NativeResource(
+                    NativeResource.of(
                             address,
-                            new Lifetime(
-                                    name("imported protection domain", device, address),
-                                    List.of(device.lifetime()),
-                                    () -> functions.unimportDomain(address))),
+                            name("imported protection domain", device, address),
+                            List.of(device.lifetime()),
+                            "ibv_unimport_pd",
+                            (made, _) -> functions.unimportDomain(made)),
                     null);
         });
     }
@@ -114,19 +115,17 @@ public final class DomainHandle {
             List<Lifetime> owners,
             @Nullable QueueMemoryStubs stubs) {
         var functions = device.library().domains();
-        var name = name(kind, device, address);
-        return new NativeResource(
+        return NativeResource.of(
                 address,
-                new Lifetime(
-                        name,
-                        owners,
-                        () -> {
-                            functions.deallocateDomain(
-                                    address, Attempt.to("ibv_dealloc_pd", () -> "for " + name));
-                            if (stubs != null) {
-                                stubs.close(); // not if that failed: the provider might call them
-                            }
-                        }));
+                name(kind, device, address),
+                owners,
+                "ibv_dealloc_pd",
+                (made, attempt) -> {
+                    functions.deallocateDomain(made, attempt);
+                    if (stubs != null) {
+                        stubs.close(); // not if that failed: the provider might call them
+                    }
+                });
     }
 
     private static String name(String kind, DeviceHandle device, MemorySegment address) {
@@ -138,17 +137,14 @@ public final class DomainHandle {
         object = api;
     }
 
-    /** The device that the domain was made from. */
     public DeviceHandle device() {
         return device;
     }
 
-    /** The native domain. For a caller that holds the domain. */
     public MemorySegment address() {
         return domain.address();
     }
 
-    /** The lifetime of the domain, which owns what is made in it. */
     public Lifetime lifetime() {
         return domain.lifetime();
     }

@@ -54,38 +54,31 @@ public final class NativeWindow {
                             "memory window %x of type %d of %s"
                                     .formatted(
                                             address.address(), ofSecondType ? 2 : 1, device.name());
-                    var lifetime =
-                            new Lifetime(
+                    return new NativeWindow(
+                            domain,
+                            NativeResource.of(
+                                    address,
                                     name,
                                     List.of(domain.lifetime()),
-                                    () ->
-                                            memory.deallocateWindow(
-                                                    context,
-                                                    address,
-                                                    Attempt.to(
-                                                            "ibv_dealloc_mw",
-                                                            () -> "for " + name)));
-                    return new NativeWindow(
-                            domain, new NativeResource(address, lifetime), ofSecondType);
+                                    "ibv_dealloc_mw",
+                                    (made, attempt) ->
+                                            memory.deallocateWindow(context, made, attempt)),
+                            ofSecondType);
                 });
     }
 
-    /** The native window. */
     public MemorySegment address() {
         return window.address();
     }
 
-    /** The lifetime of the window. */
     public Lifetime lifetime() {
         return window.lifetime();
     }
 
-    /** Whether the window is of type 2: posted as a work request, and bound to one queue pair. */
     public boolean isOfSecondType() {
         return ofSecondType;
     }
 
-    /** The key of the last bind posted. */
     public int key() {
         return key;
     }

@@ -1,9 +1,7 @@
 package org.jrdma.verbs.handle;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Collections;
 import java.util.EnumSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -21,13 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The registration of memory with a device: the native side of a memory region. */
 public final class Registration {
-
-    /**
-     * The memory of regions that the system failed to deregister: never freed, because an adapter
-     * may still write to it.
-     */
-    private static final Set<Object> NEVER_FREED =
-            Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
     /** The backing of a region without memory. */
     private static final Object NO_MEMORY = new Object();
@@ -72,51 +63,6 @@ public final class Registration {
                     List.of(domain.lifetime()),
                     null,
                     backing);
-        }
-    }
-
-    /** The native structure. Kept by a lifetime, so it must not refer to a handle. */
-    private static final class NativeRegion {
-        final MemoryFunctions functions;
-        final MemorySegment address;
-        final boolean imported;
-        final Object backing;
-        boolean useless;
-
-        /** Whether it is released, or has passed to another region. */
-        boolean over;
-
-        NativeRegion(
-                MemoryFunctions functions,
-                MemorySegment address,
-                boolean imported,
-                Object backing) {
-            this.functions = functions;
-            this.address = address;
-            this.imported = imported;
-            this.backing = backing;
-        }
-
-        synchronized NativeRegion passOn(Object nextBacking) {
-            over = true;
-            return new NativeRegion(functions, address, imported, nextBacking);
-        }
-
-        synchronized void release(String name) throws VerbsException {
-            if (over) {
-                return;
-            }
-            over = true;
-            if (imported) {
-                functions.unimportRegion(address);
-                return;
-            }
-            try {
-                functions.deregister(address, Attempt.to("ibv_dereg_mr", () -> "for " + name));
-            } catch (Throwable e) {
-                NEVER_FREED.add(backing);
-                throw e;
-            }
         }
     }
 
@@ -468,50 +414,41 @@ public final class Registration {
 
     /** Whether memory must not be freed because the system did not deregister a region of it. */
     public static boolean isNeverFreed(Object backing) {
-        return NEVER_FREED.contains(backing);
+        return NativeRegion.isNeverFreed(backing);
     }
 
-    /** The domain that the memory is registered in. */
     public DomainHandle domain() {
         return scope.domain;
     }
 
-    /** The native region. For a caller that holds the registration. */
     public MemorySegment address() {
         return region.address;
     }
 
-    /** The lifetime of the registration. */
     public Lifetime lifetime() {
         return lifetime;
     }
 
-    /** The memory; empty where there is none, or none of this process. */
     public MemorySegment memory() {
         return scope.memory;
     }
 
-    /** The address by which requests and peers name the first byte. */
     public long start() {
         return scope.start;
     }
 
-    /** The length in bytes. */
     public long length() {
         return length;
     }
 
-    /** What may be done to the memory. */
     public Set<Access> access() {
         return access;
     }
 
-    /** The key by which requests of this side name the region. */
     public int localKey() {
         return localKey;
     }
 
-    /** The key by which peers name the region. */
     public int remoteKey() {
         return remoteKey;
     }

@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.verbs.internal.WorkRequest.*;
+import static org.jrdma.verbs.internal.WorkRequest.Send.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -13,8 +15,6 @@ import java.lang.ref.Reference;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_data_buf;
 import org.jrdma.abi.rdma.ibv_qp_ex;
-import org.jrdma.abi.rdma.ibv_send_wr;
-import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.AddressSpace;
@@ -23,10 +23,9 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * Of a queue pair that {@code ibv_create_qp_ex} made: requests to send are posted by the functions
- * that stand in its {@code ibv_qp_ex}, one for what it does and others for each part of it. They
- * are written as ever, as {@code ibv_send_wr}, and read here, so that whoever prepares one need not
- * know. All of a chain are posted or none.
+ * Posts to queue pairs that {@code ibv_create_qp_ex} made, by the functions in their {@code
+ * ibv_qp_ex}: one for the operation, and one for each part of a request. Requests are written as
+ * {@code ibv_send_wr} and translated here. A chain is posted as a whole or not at all.
  */
 final class ExtendedPosts extends HotPath {
 
@@ -68,37 +67,6 @@ final class ExtendedPosts extends HotPath {
     private static final MethodHandle PLAIN_FLUSH = Downcalls.plain(FLUSH);
     private static final MethodHandle PLAIN_BIND = Downcalls.plain(BIND);
 
-    private static final long NUMBER = ibv_send_wr.wr_id$offset();
-    private static final long NEXT = ibv_send_wr.next$offset();
-    private static final long LIST = ibv_send_wr.sg_list$offset();
-    private static final long COUNT = ibv_send_wr.num_sge$offset();
-    private static final long OPCODE = ibv_send_wr.opcode$offset();
-    private static final long FLAGS = ibv_send_wr.send_flags$offset();
-    private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
-    private static final long RECEIVE_QUEUE =
-            ibv_send_wr.qp_type$offset() + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
-    private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
-    private static final long BOUND_WINDOW =
-            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.mw$offset();
-    private static final long NEW_KEY =
-            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.rkey$offset();
-    private static final long BINDING =
-            ibv_send_wr.bind_mw$offset() + ibv_send_wr.bind_mw.bind_info$offset();
-    private static final long UNION = ibv_send_wr.wr$offset();
-    private static final long REMOTE_ADDRESS = UNION + ibv_send_wr.wr.rdma.remote_addr$offset();
-    private static final long REMOTE_KEY = UNION + ibv_send_wr.wr.rdma.rkey$offset();
-    private static final long ATOMIC_ADDRESS = UNION + ibv_send_wr.wr.atomic.remote_addr$offset();
-    private static final long COMPARE_OR_ADD = UNION + ibv_send_wr.wr.atomic.compare_add$offset();
-    private static final long SWAP = UNION + ibv_send_wr.wr.atomic.swap$offset();
-    private static final long ATOMIC_KEY = UNION + ibv_send_wr.wr.atomic.rkey$offset();
-    private static final long ADDRESS_HANDLE = UNION + ibv_send_wr.wr.ud.ah$offset();
-    private static final long REMOTE_QUEUE_PAIR = UNION + ibv_send_wr.wr.ud.remote_qpn$offset();
-    private static final long REMOTE_QUEUE_KEY = UNION + ibv_send_wr.wr.ud.remote_qkey$offset();
-
-    private static final long PIECE_BYTES = ibv_sge.layout().byteSize();
-    private static final long PIECE_ADDRESS = ibv_sge.addr$offset();
-    private static final long PIECE_LENGTH = ibv_sge.length$offset();
-    private static final long PIECE_KEY = ibv_sge.lkey$offset();
     private static final long BUFFER_BYTES = ibv_data_buf.layout().byteSize();
     private static final long BUFFER_ADDRESS = ibv_data_buf.addr$offset();
     private static final long BUFFER_LENGTH = ibv_data_buf.length$offset();
@@ -118,7 +86,6 @@ final class ExtendedPosts extends HotPath {
     private static final int OF_BIND = rdma_h.IBV_WR_BIND_MW();
     private static final int OF_ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
     private static final int OF_FLUSH = rdma_h.IBV_WR_FLUSH();
-    private static final int INLINE = rdma_h.IBV_SEND_INLINE();
 
     private final HotPath classic;
     private final long queuePair;
@@ -229,7 +196,7 @@ final class ExtendedPosts extends HotPath {
         callBare(start);
         for (var request = first; request != 0; request = AddressSpace.getLong(request + NEXT)) {
             AddressSpace.setLong(
-                    queuePair + EXTENDED_NUMBER, AddressSpace.getLong(request + NUMBER));
+                    queuePair + EXTENDED_NUMBER, AddressSpace.getLong(request + WR_ID));
             AddressSpace.setInt(queuePair + EXTENDED_FLAGS, AddressSpace.getInt(request + FLAGS));
             var opcode = AddressSpace.getInt(request + OPCODE);
             if (!begin(opcode, request)) {
@@ -298,7 +265,7 @@ final class ExtendedPosts extends HotPath {
         } else if (opcode == OF_COMPARE_AND_SWAP) {
             compareAndSwap(request);
         } else if (opcode == OF_FETCH_AND_ADD) {
-            fetchAndAdd(request);
+            callRemoteAndLong(fetchAndAdd, request, AddressSpace.getLong(request + COMPARE_OR_ADD));
         } else {
             return beginOfSome(opcode, request);
         }
@@ -314,7 +281,7 @@ final class ExtendedPosts extends HotPath {
         } else if (opcode == OF_SEND_INVALIDATE && sendInvalidate.address() != 0) {
             callOneInt(sendInvalidate, AddressSpace.getInt(request + INVALIDATED_KEY));
         } else if (opcode == OF_ATOMIC_WRITE && atomicWrite.address() != 0) {
-            atomicWrite(request);
+            callRemoteAndLong(atomicWrite, request, request + COMPARE_OR_ADD);
         } else if (opcode == OF_FLUSH && flush.address() != 0) {
             flush(request);
         } else {
@@ -330,8 +297,8 @@ final class ExtendedPosts extends HotPath {
         if (inline && count == 1) {
             callTwoLongs(
                     setInline,
-                    AddressSpace.getLong(list + PIECE_ADDRESS),
-                    Integer.toUnsignedLong(AddressSpace.getInt(list + PIECE_LENGTH)));
+                    AddressSpace.getLong(list + ELEMENT_ADDRESS),
+                    Integer.toUnsignedLong(AddressSpace.getInt(list + ELEMENT_LENGTH)));
         } else if (inline) {
             setInlines(list, count);
         } else if (count == 1) {
@@ -344,13 +311,13 @@ final class ExtendedPosts extends HotPath {
     private void setInlines(long list, int count) {
         try {
             for (var index = 0; index < count; index++) {
-                var piece = list + index * PIECE_BYTES;
+                var piece = list + index * ELEMENT_BYTES;
                 var buffer = buffersAddress + index * BUFFER_BYTES;
                 AddressSpace.setLong(
-                        buffer + BUFFER_ADDRESS, AddressSpace.getLong(piece + PIECE_ADDRESS));
+                        buffer + BUFFER_ADDRESS, AddressSpace.getLong(piece + ELEMENT_ADDRESS));
                 AddressSpace.setLong(
                         buffer + BUFFER_LENGTH,
-                        Integer.toUnsignedLong(AddressSpace.getInt(piece + PIECE_LENGTH)));
+                        Integer.toUnsignedLong(AddressSpace.getInt(piece + ELEMENT_LENGTH)));
             }
             callTwoLongs(setInlines, count, buffersAddress);
         } finally {
@@ -409,7 +376,7 @@ final class ExtendedPosts extends HotPath {
                     queuePair,
                     AddressSpace.getLong(request + BOUND_WINDOW),
                     AddressSpace.getInt(request + NEW_KEY),
-                    request + BINDING);
+                    request + BIND_INFO);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -442,27 +409,14 @@ final class ExtendedPosts extends HotPath {
         }
     }
 
-    private void fetchAndAdd(long request) {
+    private void callRemoteAndLong(MemorySegment function, long request, long last) {
         try {
             PLAIN_REMOTE_AND_LONG.invokeExact(
-                    fetchAndAdd,
+                    function,
                     queuePair,
                     AddressSpace.getInt(request + ATOMIC_KEY),
                     AddressSpace.getLong(request + ATOMIC_ADDRESS),
-                    AddressSpace.getLong(request + COMPARE_OR_ADD));
-        } catch (Throwable e) {
-            throw Downcalls.unchecked(e);
-        }
-    }
-
-    private void atomicWrite(long request) {
-        try {
-            PLAIN_REMOTE_AND_LONG.invokeExact(
-                    atomicWrite,
-                    queuePair,
-                    AddressSpace.getInt(request + ATOMIC_KEY),
-                    AddressSpace.getLong(request + ATOMIC_ADDRESS),
-                    request + COMPARE_OR_ADD);
+                    last);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -475,9 +429,9 @@ final class ExtendedPosts extends HotPath {
                     queuePair,
                     AddressSpace.getInt(request + ATOMIC_KEY),
                     AddressSpace.getLong(request + ATOMIC_ADDRESS),
-                    AddressSpace.getLong(request + WorkRequest.Send.FLUSHED_LENGTH),
-                    (byte) AddressSpace.getInt(request + WorkRequest.Send.FLUSH_PLACEMENTS),
-                    (byte) AddressSpace.getInt(request + WorkRequest.Send.FLUSH_SELECTIVITY));
+                    AddressSpace.getLong(request + FLUSHED_LENGTH),
+                    (byte) AddressSpace.getInt(request + FLUSH_PLACEMENTS),
+                    (byte) AddressSpace.getInt(request + FLUSH_SELECTIVITY));
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
@@ -499,9 +453,9 @@ final class ExtendedPosts extends HotPath {
     }
 
     private void setPiece(long piece) {
-        var key = AddressSpace.getInt(piece + PIECE_KEY);
-        var address = AddressSpace.getLong(piece + PIECE_ADDRESS);
-        var length = AddressSpace.getInt(piece + PIECE_LENGTH);
+        var key = AddressSpace.getInt(piece + ELEMENT_KEY);
+        var address = AddressSpace.getLong(piece + ELEMENT_ADDRESS);
+        var length = AddressSpace.getInt(piece + ELEMENT_LENGTH);
         try {
             if (isCritical()) {
                 Critical.PIECE.invokeExact(setPiece, queuePair, key, address, length);

@@ -58,15 +58,15 @@ public abstract sealed class WorkRequest {
     }
 
     // Both kinds of request begin alike.
-    private static final long WR_ID = ibv_recv_wr.wr_id$offset();
-    private static final long NEXT = ibv_recv_wr.next$offset();
-    private static final long LIST = ibv_recv_wr.sg_list$offset();
-    private static final long COUNT = ibv_recv_wr.num_sge$offset();
+    static final long WR_ID = ibv_recv_wr.wr_id$offset();
+    static final long NEXT = ibv_recv_wr.next$offset();
+    static final long LIST = ibv_recv_wr.sg_list$offset();
+    static final long COUNT = ibv_recv_wr.num_sge$offset();
 
-    private static final long ELEMENT_BYTES = ibv_sge.layout().byteSize();
-    private static final long ELEMENT_ADDRESS = ibv_sge.addr$offset();
-    private static final long ELEMENT_LENGTH = ibv_sge.length$offset();
-    private static final long ELEMENT_KEY = ibv_sge.lkey$offset();
+    static final long ELEMENT_BYTES = ibv_sge.layout().byteSize();
+    static final long ELEMENT_ADDRESS = ibv_sge.addr$offset();
+    static final long ELEMENT_LENGTH = ibv_sge.length$offset();
+    static final long ELEMENT_KEY = ibv_sge.lkey$offset();
 
     final MemorySegment memory;
     private final long address;
@@ -144,36 +144,31 @@ public abstract sealed class WorkRequest {
     public static final class Send extends WorkRequest {
 
         private static final long BYTES = ibv_send_wr.layout().byteSize();
-        private static final long OPCODE = ibv_send_wr.opcode$offset();
-        private static final long FLAGS = ibv_send_wr.send_flags$offset();
-        private static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
+        static final long OPCODE = ibv_send_wr.opcode$offset();
+        static final long FLAGS = ibv_send_wr.send_flags$offset();
+        static final long IMMEDIATE = ibv_send_wr.imm_data$offset();
         private static final long REMOTE = ibv_send_wr.wr$offset();
-        private static final long REMOTE_ADDRESS =
-                REMOTE + ibv_send_wr.wr.rdma.remote_addr$offset();
-        private static final long REMOTE_KEY = REMOTE + ibv_send_wr.wr.rdma.rkey$offset();
-        private static final long ATOMIC_ADDRESS =
-                REMOTE + ibv_send_wr.wr.atomic.remote_addr$offset();
-        private static final long COMPARE_OR_ADD =
-                REMOTE + ibv_send_wr.wr.atomic.compare_add$offset();
-        private static final long SWAP = REMOTE + ibv_send_wr.wr.atomic.swap$offset();
-        private static final long ATOMIC_KEY = REMOTE + ibv_send_wr.wr.atomic.rkey$offset();
+        static final long REMOTE_ADDRESS = REMOTE + ibv_send_wr.wr.rdma.remote_addr$offset();
+        static final long REMOTE_KEY = REMOTE + ibv_send_wr.wr.rdma.rkey$offset();
+        static final long ATOMIC_ADDRESS = REMOTE + ibv_send_wr.wr.atomic.remote_addr$offset();
+        static final long COMPARE_OR_ADD = REMOTE + ibv_send_wr.wr.atomic.compare_add$offset();
+        static final long SWAP = REMOTE + ibv_send_wr.wr.atomic.swap$offset();
+        static final long ATOMIC_KEY = REMOTE + ibv_send_wr.wr.atomic.rkey$offset();
         static final long FLUSHED_LENGTH = COMPARE_OR_ADD;
         static final long FLUSH_PLACEMENTS = SWAP;
         static final long FLUSH_SELECTIVITY = SWAP + Integer.BYTES;
-        private static final long ADDRESS_HANDLE = REMOTE + ibv_send_wr.wr.ud.ah$offset();
-        private static final long REMOTE_QUEUE_PAIR =
-                REMOTE + ibv_send_wr.wr.ud.remote_qpn$offset();
-        private static final long REMOTE_QUEUE_KEY =
-                REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
+        static final long ADDRESS_HANDLE = REMOTE + ibv_send_wr.wr.ud.ah$offset();
+        static final long REMOTE_QUEUE_PAIR = REMOTE + ibv_send_wr.wr.ud.remote_qpn$offset();
+        static final long REMOTE_QUEUE_KEY = REMOTE + ibv_send_wr.wr.ud.remote_qkey$offset();
 
-        private static final long RECEIVE_QUEUE =
+        static final long RECEIVE_QUEUE =
                 ibv_send_wr.qp_type$offset() + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
 
-        private static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
+        static final long INVALIDATED_KEY = ibv_send_wr.invalidate_rkey$offset();
         private static final long BIND = ibv_send_wr.bind_mw$offset();
-        private static final long BOUND_WINDOW = BIND + ibv_send_wr.bind_mw.mw$offset();
-        private static final long NEW_KEY = BIND + ibv_send_wr.bind_mw.rkey$offset();
-        private static final long BIND_INFO = BIND + ibv_send_wr.bind_mw.bind_info$offset();
+        static final long BOUND_WINDOW = BIND + ibv_send_wr.bind_mw.mw$offset();
+        static final long NEW_KEY = BIND + ibv_send_wr.bind_mw.rkey$offset();
+        static final long BIND_INFO = BIND + ibv_send_wr.bind_mw.bind_info$offset();
         private static final long BOUND_REGION = BIND_INFO + ibv_mw_bind_info.mr$offset();
         private static final long BOUND_ADDRESS = BIND_INFO + ibv_mw_bind_info.addr$offset();
         private static final long BOUND_LENGTH = BIND_INFO + ibv_mw_bind_info.length$offset();

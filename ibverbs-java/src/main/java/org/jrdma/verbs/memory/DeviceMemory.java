@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.OpenFile;
@@ -67,17 +66,15 @@ public final class DeviceMemory extends NativeObject {
                                                     length,
                                                     device.name()),
                                     DeviceMemory::advice));
-            var name = name("device memory", length, device);
-            return of(
+            return new DeviceMemory(
                     device,
                     length,
-                    address,
-                    name,
-                    () ->
-                            functions.freeDeviceMemory(
-                                    context,
-                                    address,
-                                    Attempt.to("ibv_free_dm", () -> "for " + name)));
+                    NativeResource.of(
+                            address,
+                            name("device memory", length, device),
+                            List.of(device.lifetime()),
+                            "ibv_free_dm",
+                            (made, attempt) -> functions.freeDeviceMemory(context, made, attempt)));
         });
     }
 
@@ -93,26 +90,16 @@ public final class DeviceMemory extends NativeObject {
                             Attempt.to(
                                     "ibv_import_dm",
                                     () -> "%d on %s".formatted(handle, device.name())));
-            return of(
+            return new DeviceMemory(
                     device,
                     length,
-                    address,
-                    name("imported device memory", length, device),
-                    () -> functions.unimportDeviceMemory(address));
+                    NativeResource.of(
+                            address,
+                            name("imported device memory", length, device),
+                            List.of(device.lifetime()),
+                            "ibv_unimport_dm",
+                            (made, _) -> functions.unimportDeviceMemory(made)));
         });
-    }
-
-    private static DeviceMemory of(
-            DeviceHandle device,
-            long length,
-            MemorySegment address,
-            String name,
-            Lifetime.Destructor destructor) {
-        return new DeviceMemory(
-                device,
-                length,
-                new NativeResource(
-                        address, new Lifetime(name, List.of(device.lifetime()), destructor)));
     }
 
     private static String name(String kind, long length, DeviceHandle device) {

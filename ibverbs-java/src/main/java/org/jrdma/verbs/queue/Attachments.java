@@ -26,17 +26,14 @@ public final class Attachments<W extends WorkQueue> {
         this.table = new CompletionTable<>(shared);
     }
 
-    /** The table in which completions find their work queues. */
     public CompletionTable<W> table() {
         return table;
     }
 
-    /** The shared receive queues some of whose queue pairs complete their receives here. */
     public Set<W> shared() {
         return shared;
     }
 
-    /** The number of completions that there is room for. */
     public int capacity() {
         return capacity;
     }

@@ -39,7 +39,6 @@ public final class DatagramOperations {
                         .sendSequence(queuePair.sendSequence()));
     }
 
-    /** How many bytes a datagram can have: those of a packet. */
     public int maxMessageBytes() {
         return queuePair.local().port().activeMtu().bytes();
     }

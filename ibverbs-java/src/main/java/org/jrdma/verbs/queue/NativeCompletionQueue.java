@@ -228,12 +228,10 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         return channel == null ? MemorySegment.NULL : channel;
     }
 
-    /** The native queue. */
     public MemorySegment address() {
         return queue;
     }
 
-    /** The lifetime of the queue. */
     public Lifetime lifetime() {
         return lifetime;
     }
@@ -326,7 +324,6 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         }
     }
 
-    /** The work queues that complete here. */
     public Attachments<W> attachments() {
         return attachments;
     }

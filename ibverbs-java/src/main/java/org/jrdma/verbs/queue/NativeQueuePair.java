@@ -137,7 +137,6 @@ public final class NativeQueuePair {
         return "queue pair 0x%06x of %s".formatted(number, device.name());
     }
 
-    /** The device of the queue pair. */
     public DeviceHandle device() {
         return device;
     }
@@ -147,62 +146,50 @@ public final class NativeQueuePair {
         return Objects.requireNonNull(domain, "of no protection domain");
     }
 
-    /** What the queue pair guarantees, and how many peers it has. */
     public QueuePairType type() {
         return type;
     }
 
-    /** The port. */
     public int port() {
         return port;
     }
 
-    /** The native queue pair. For a caller that holds it, or that close() waits for. */
     public MemorySegment address() {
         return resource.address();
     }
 
-    /** The native queue pair with its lifetime. */
     public NativeResource resource() {
         return resource;
     }
 
-    /** The lifetime of the queue pair. */
     public Lifetime lifetime() {
         return resource.lifetime();
     }
 
-    /** The number by which peers know the queue pair. */
     public int number() {
         return number;
     }
 
-    /** The address on the fabric. */
     public LocalAddress local() {
         return local;
     }
 
-    /** The multicast groups that the queue pair is in. */
     public MulticastGroups groups() {
         return groups;
     }
 
-    /** The functions that post. */
     public HotPath hotPath() {
         return hotPath;
     }
 
-    /** How many bytes can be sent inline. */
     public int inlineBytes() {
         return inlineBytes;
     }
 
-    /** The name of the function that ends a post of requests to send. */
     public String postFunction() {
         return postFunction;
     }
 
-    /** The number of the first packet to send. */
     public int sendSequence() {
         return sendSequence;
     }
@@ -212,17 +199,14 @@ public final class NativeQueuePair {
         return device.description().transportType() == TransportType.IWARP;
     }
 
-    /** The state that the queue pair was last brought to or seen in. */
     public QueuePairState state() {
         return state;
     }
 
-    /** Whether requests to send are taken, if only to be flushed. */
     public boolean takesSends() {
         return takesSends;
     }
 
-    /** Whether receives are taken, if only to be flushed. */
     public boolean takesReceives() {
         return takesReceives;
     }
@@ -420,7 +404,6 @@ public final class NativeQueuePair {
                 };
     }
 
-    /** The functions of queue pairs. */
     public QueuePairFunctions functions() {
         return device.library().queuePairs();
     }

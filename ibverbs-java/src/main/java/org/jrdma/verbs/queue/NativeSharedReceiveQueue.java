@@ -204,37 +204,30 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
         }
     }
 
-    /** The domain that the queue was made in. */
     public DomainHandle domain() {
         return domain;
     }
 
-    /** The native queue. */
     public MemorySegment address() {
         return resource.address();
     }
 
-    /** The lifetime of the queue. */
     public Lifetime lifetime() {
         return resource.lifetime();
     }
 
-    /** The functions that post. */
     public HotPath hotPath() {
         return domain.device().hotPath();
     }
 
-    /** How many pieces of memory a receive can scatter to. */
     public int elements() {
         return elements;
     }
 
-    /** The queue pairs that receive from the queue, and the room that its completions need. */
     public Sharing<W> sharing() {
         return sharing;
     }
 
-    /** The number by which senders name the queue; empty if queue pairs are given to it. */
     public OptionalInt number() {
         return number;
     }

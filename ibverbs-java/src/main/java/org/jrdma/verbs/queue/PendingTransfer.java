@@ -23,12 +23,10 @@ public final class PendingTransfer extends CompletableFuture<Completion> {
         this.operation = operation;
     }
 
-    /** The name of the queue pair or shared receive queue. */
     public String target() {
         return target;
     }
 
-    /** What is done. */
     public String operation() {
         return operation;
     }

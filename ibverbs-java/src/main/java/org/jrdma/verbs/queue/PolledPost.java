@@ -6,47 +6,26 @@ import org.jrdma.verbs.internal.HotPath;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What prepared requests of one direction are posted to. The first thread that prepares a request
- * claims the direction, until the thread ends.
+ * What prepared requests of one direction are posted to.
+ *
+ * @param target the API object, kept reachable by its requests
+ * @param queuePair null for a shared receive queue
+ * @param address of the native queue pair or shared receive queue
+ * @param queue the slots
+ * @param maxElements how many pieces of memory a request can have
+ * @param requests the name of the requests in messages
  */
-public final class PolledPost<Q extends PolledWorkQueue> {
+public record PolledPost<Q extends PolledWorkQueue>(
+        NativeObject target,
+        @Nullable NativeQueuePair queuePair,
+        Lifetime lifetime,
+        HotPath hotPath,
+        long address,
+        Q queue,
+        int maxElements,
+        String requests) {
 
-    private final NativeObject target;
-    private final @Nullable NativeQueuePair queuePair;
-    private final Lifetime lifetime;
-    private final HotPath hotPath;
-    private final long address;
-    private final Q queue;
-    private final int maxElements;
-    private final String requests;
-    private @Nullable Thread owner;
-
-    private PolledPost(
-            NativeObject target,
-            @Nullable NativeQueuePair queuePair,
-            Lifetime lifetime,
-            HotPath hotPath,
-            long address,
-            Q queue,
-            int maxElements,
-            String requests) {
-        this.target = target;
-        this.queuePair = queuePair;
-        this.lifetime = lifetime;
-        this.hotPath = hotPath;
-        this.address = address;
-        this.queue = queue;
-        this.maxElements = maxElements;
-        this.requests = requests;
-    }
-
-    /**
-     * A direction of a queue pair.
-     *
-     * @param target the API object, kept reachable by its requests
-     * @param maxElements how many pieces of memory a request can have
-     * @param requests the name of the requests in messages
-     */
+    /** A direction of a queue pair. */
     public static <Q extends PolledWorkQueue> PolledPost<Q> to(
             NativeObject target,
             NativeQueuePair queuePair,
@@ -78,53 +57,17 @@ public final class PolledPost<Q extends PolledWorkQueue> {
                 "receives");
     }
 
-    /** The API object. */
-    public NativeObject target() {
-        return target;
-    }
-
-    /** The queue pair; null for a shared receive queue. */
-    public @Nullable NativeQueuePair queuePair() {
-        return queuePair;
-    }
-
-    /** The lifetime of the queue pair or the shared receive queue. */
-    public Lifetime lifetime() {
-        return lifetime;
-    }
-
-    /** The functions that post. */
-    public HotPath hotPath() {
-        return hotPath;
-    }
-
-    /** The address of the native queue pair or shared receive queue. */
-    public long address() {
-        return address;
-    }
-
-    /** How many pieces of memory a request can have. */
-    public int maxElements() {
-        return maxElements;
-    }
-
-    /** The slots. */
-    public Q queue() {
-        return queue;
-    }
-
     /**
-     * The slots, for the one thread that may use them.
+     * The slots, for the one thread that may use them: the first that asks, until it ends.
      *
-     * @throws WrongThreadException if another thread that is alive was the first to ask
+     * @throws WrongThreadException if another thread was the first, and is alive
      */
-    public synchronized Q queueOfThisThread() {
-        var current = Thread.currentThread();
-        if (owner != null && owner != current && owner.isAlive()) {
+    public Q queueOfThisThread() {
+        var owner = queue.claim();
+        if (owner != Thread.currentThread()) {
             throw new WrongThreadException(
                     "The %s of %s are prepared by %s".formatted(requests, target, owner));
         }
-        owner = current;
         return queue;
     }
 }

@@ -1,5 +1,7 @@
 package org.jrdma.verbs.queue;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A direction of a queue pair whose completions the user polls: slots hold the numbers that the
  * user gave to requests.
@@ -11,6 +13,9 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
 
     /** Written and read by the thread that drains, whose cursor alone may complete meanwhile. */
     private long marker = -1;
+
+    /** The thread that prepares requests. */
+    private @Nullable Thread owner;
 
     public PolledWorkQueue(int capacity) {
         this(capacity, false);
@@ -32,6 +37,14 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
         super(capacity, isOfDatagrams);
         this.ids = new long[slots];
         this.mask = slots - 1;
+    }
+
+    /** Makes the current thread the owner, unless another is alive; returns the owner. */
+    final synchronized Thread claim() {
+        if (owner == null || !owner.isAlive()) {
+            owner = Thread.currentThread();
+        }
+        return owner;
     }
 
     /** Keeps the user's number of the request at a position, and gives it the adapter's. */

@@ -84,7 +84,6 @@ public final class Sharing<W extends WorkQueue> {
         }
     }
 
-    /** How many receives there is room for. */
     public synchronized int capacity() {
         return queue.capacity();
     }

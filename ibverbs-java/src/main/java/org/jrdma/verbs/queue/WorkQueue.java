@@ -124,7 +124,6 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
         return (int) ((long) POSTED.getAcquire(this) - (long) RELEASED.getAcquire(this));
     }
 
-    /** The position that the next request will have. */
     public final long nextPosition() {
         return posted;
     }

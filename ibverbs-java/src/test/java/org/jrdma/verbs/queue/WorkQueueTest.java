@@ -150,6 +150,7 @@ class WorkQueueTest {
     }
 
     @Nested
+    @SuppressWarnings("FutureReturnValueIgnored") // posted to take a slot only
     class Dispatched {
 
         private final AsyncWorkQueue queue = new AsyncWorkQueue(3);

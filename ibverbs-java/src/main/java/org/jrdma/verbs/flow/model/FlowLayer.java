@@ -1,30 +1,6 @@
 package org.jrdma.verbs.flow.model;
 
-import static org.jrdma.verbs.flow.model.FlowField.DESTINATION_PORT;
-import static org.jrdma.verbs.flow.model.FlowField.ESP_ASSOCIATION;
-import static org.jrdma.verbs.flow.model.FlowField.ESP_SEQUENCE;
-import static org.jrdma.verbs.flow.model.FlowField.ETHERNET_DESTINATION;
-import static org.jrdma.verbs.flow.model.FlowField.ETHERNET_SOURCE;
-import static org.jrdma.verbs.flow.model.FlowField.ETHER_TYPE;
-import static org.jrdma.verbs.flow.model.FlowField.GRE_FLAGS;
-import static org.jrdma.verbs.flow.model.FlowField.GRE_KEY;
-import static org.jrdma.verbs.flow.model.FlowField.GRE_PROTOCOL;
-import static org.jrdma.verbs.flow.model.FlowField.IPV4_DESTINATION;
-import static org.jrdma.verbs.flow.model.FlowField.IPV4_FLAGS;
-import static org.jrdma.verbs.flow.model.FlowField.IPV4_PROTOCOL;
-import static org.jrdma.verbs.flow.model.FlowField.IPV4_SOURCE;
-import static org.jrdma.verbs.flow.model.FlowField.IPV4_TIME_TO_LIVE;
-import static org.jrdma.verbs.flow.model.FlowField.IPV4_TYPE_OF_SERVICE;
-import static org.jrdma.verbs.flow.model.FlowField.IPV6_DESTINATION;
-import static org.jrdma.verbs.flow.model.FlowField.IPV6_FLOW_LABEL;
-import static org.jrdma.verbs.flow.model.FlowField.IPV6_HOP_LIMIT;
-import static org.jrdma.verbs.flow.model.FlowField.IPV6_NEXT_HEADER;
-import static org.jrdma.verbs.flow.model.FlowField.IPV6_SOURCE;
-import static org.jrdma.verbs.flow.model.FlowField.IPV6_TRAFFIC_CLASS;
-import static org.jrdma.verbs.flow.model.FlowField.MPLS_LABEL;
-import static org.jrdma.verbs.flow.model.FlowField.SOURCE_PORT;
-import static org.jrdma.verbs.flow.model.FlowField.VLAN_TAG;
-import static org.jrdma.verbs.flow.model.FlowField.VXLAN_NUMBER;
+import static org.jrdma.verbs.flow.model.FlowField.*;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;

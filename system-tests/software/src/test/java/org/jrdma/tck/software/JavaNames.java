@@ -31,6 +31,10 @@ import javax.tools.ToolProvider;
 final class JavaNames {
 
     private static final Path SOURCES = Path.of("../../ibverbs-java/src/main/java/org/jrdma/verbs");
+
+    /** The packages that the module does not export. */
+    private static final Set<String> HIDDEN = Set.of("access", "handle", "internal", "queue");
+
     private static final List<String> PACKAGES = packages();
     private static final Pattern PARAMETER = Pattern.compile("@param (\\w+) (.*)");
     private static final Pattern IN_C = Pattern.compile("In C: (.*?)(?:\\.(?= |$)|$)");
@@ -92,7 +96,8 @@ final class JavaNames {
     }
 
     private static boolean isOfTheApi(Path file) {
-        return file.toString().endsWith(".java") && !file.startsWith(SOURCES.resolve("internal"));
+        return file.toString().endsWith(".java")
+                && HIDDEN.stream().noneMatch(name -> file.startsWith(SOURCES.resolve(name)));
     }
 
     /** The Java names of a function; of a private base class's, those of the public subclasses. */

@@ -389,11 +389,11 @@ class DatagramTest {
 
     @Test
     void shouldOutliveItsQueuePairAndTheOtherWayRound() throws VerbsException {
+        var handle = right.to(left).address(); // left has no endpoint once it is closed
         left.queuePair().close();
         assertThat(toRight.address().isOpen()).isTrue();
         toRight.address().close();
 
-        var handle = right.to(left).address();
         handle.close();
         assertThat(right.queuePair().isOpen()).isTrue();
         assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.READY_TO_SEND);

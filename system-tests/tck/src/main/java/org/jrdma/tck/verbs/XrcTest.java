@@ -502,6 +502,36 @@ class XrcTest {
         assertThat(receiver.query().state()).isEqualTo(QueuePairState.INIT);
     }
 
+    @Test
+    void shouldRefuseARequestThatNamesNoReceiveQueueAndTakeNoSlotForIt() throws VerbsException {
+        open(1);
+        var sender = hub.sender(0);
+        var request = sender.prepareSend(hub.out(0, 8));
+        var chain = sender.prepareChain(sender.prepareSend(hub.out(1, 8)));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(request::tryPost)
+                .withMessageContaining("must name the peer's shared receive queue");
+        assertThatIllegalArgumentException().isThrownBy(chain::tryPost);
+        assertThat(sender.freeSends()).isEqualTo(XrcHub.RECEIVES);
+        assertThatThrownBy(() -> sender.prepareReceive(hub.out(0, 8)))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("receives nothing");
+    }
+
+    @Test
+    void shouldRefuseAReceiveQueueOfThePeerOnOtherConnections() throws VerbsException {
+        open(1);
+        var reliable =
+                hub.sendersDomain()
+                        .newQueuePair(
+                                QueuePairOptions.reliable(hub.device().newCompletionQueue(8)));
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> reliable.prepareSend(hub.out(0, 8)).receiveQueue(1))
+                .withMessageContaining("name no receive queue of the peer");
+    }
+
     // ---- ends
 
     @Test
@@ -643,7 +673,7 @@ class XrcTest {
             var made = XrcDomain.create(device, file);
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> XrcDomain.create(device, file))
-                    .withMessageEndingWith("openXrcDomain() takes it.")
+                    .withMessageEndingWith("XrcDomain.open() takes it.")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EINVAL));
             var joined = XrcDomain.join(device, file);
             made.close();
