@@ -8,5 +8,6 @@ module org.jrdma.verbs {
 
     exports org.jrdma.verbs;
     exports org.jrdma.verbs.cm;
+    exports org.jrdma.verbs.cm.model;
     exports org.jrdma.verbs.model;
 }

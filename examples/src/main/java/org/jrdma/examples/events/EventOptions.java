@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.PortSpace;
 
 /** What the programs beside it can be told, in the letters of the C programs. */
 final class EventOptions {

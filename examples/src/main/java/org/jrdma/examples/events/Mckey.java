@@ -17,15 +17,15 @@ import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.MulticastJoined;
-import org.jrdma.verbs.cm.ConnectionEvent;
-import org.jrdma.verbs.cm.DatagramParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
-import org.jrdma.verbs.cm.MulticastRole;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.MulticastRole;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 
 /**

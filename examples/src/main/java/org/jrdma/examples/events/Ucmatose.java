@@ -18,6 +18,7 @@ import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionEvent.AddressResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.ConnectResponse;
@@ -25,11 +26,10 @@ import org.jrdma.verbs.cm.ConnectionEvent.Disconnected;
 import org.jrdma.verbs.cm.ConnectionEvent.Established;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
-import org.jrdma.verbs.cm.ConnectionEvent;
-import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairState;
 
 /**
@@ -197,7 +197,7 @@ public final class Ucmatose {
             case RouteResolved(var identifier) -> {
                 var queuePair = peer(identifier).open();
                 // On iWARP this waits until TCP has connected.
-                identifier.connect(ConnectionParameters.of(queuePair, 1));
+                identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             }
             case ConnectRequest(var identifier, _, _, _) -> accept(identifier);
             case ConnectResponse(var identifier, _, _) -> {
@@ -237,7 +237,7 @@ public final class Ucmatose {
         setAcknowledgeTimeout(identifier);
         var queuePair = peer.open();
         peer.bringTo(READY_TO_RECEIVE, READY_TO_SEND);
-        identifier.accept(ConnectionParameters.of(queuePair, 1));
+        identifier.accept(ConnectionParameters.of(queuePair.number(), 1));
     }
 
     private void setAcknowledgeTimeout(Identifier identifier) throws IOException {

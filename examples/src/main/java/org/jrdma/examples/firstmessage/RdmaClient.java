@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.model.AddressQuery;
 
 /**
  * Sends a message of 16 bytes to a server and takes its answer, as the C program {@code
@@ -48,7 +48,7 @@ public final class RdmaClient {
             throw new IllegalArgumentException("-s is missing.\n\n" + USAGE);
         }
         var fabric = Fabric.chooseWithConnections(options.fabric());
-        var there = LookUp.to(options.address(), options.port());
+        var there = AddressQuery.to(options.address(), options.port());
         var info = fabric.connections().lookUp(there, PATIENCE).getFirst();
         try (var route = fabric.connections().resolve(info, PATIENCE);
                 var device = fabric.verbs().open(route.deviceName());

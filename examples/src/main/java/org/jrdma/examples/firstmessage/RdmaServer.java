@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.examples.Fabric;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.model.AddressQuery;
 
 /**
  * Waits for a client, takes its message of 16 bytes and answers with another, as the C program
@@ -53,8 +53,8 @@ public final class RdmaServer {
         var fabric = Fabric.chooseWithConnections(options.fabric());
         var here =
                 options.address().isEmpty()
-                        ? LookUp.at(options.port())
-                        : LookUp.at(options.address(), options.port());
+                        ? AddressQuery.at(options.port())
+                        : AddressQuery.at(options.address(), options.port());
         var info = fabric.connections().lookUp(here, PATIENCE).getFirst();
         try (var listener = fabric.connections().listen(info, 1)) {
             IO.println("waiting at " + fabric.place(listener.localAddress()));

@@ -25,12 +25,12 @@ import org.jrdma.verbs.MemoryRegion;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
-import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
-import org.jrdma.verbs.cm.PortSpace;
 import org.jrdma.verbs.cm.Route;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RemoteMemory;
 

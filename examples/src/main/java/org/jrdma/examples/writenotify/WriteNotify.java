@@ -27,7 +27,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
-import org.jrdma.verbs.cm.PrivateData;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**

@@ -3,6 +3,7 @@ package org.jrdma.verbs.cm;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
+import org.jrdma.verbs.cm.model.PrivateData;
 
 /**
  * What the two sides of an {@link RdmaChannel} tell each other while they connect.

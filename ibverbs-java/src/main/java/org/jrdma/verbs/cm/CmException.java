@@ -1,6 +1,7 @@
 package org.jrdma.verbs.cm;
 
 import java.util.Optional;
+import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 

@@ -2,6 +2,11 @@ package org.jrdma.verbs.cm;
 
 import java.net.InetAddress;
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.cm.model.RejectReason;
 
 /**
  * What has become of something that an {@link Identifier} was asked for, or what a peer wants of
@@ -59,7 +64,7 @@ public sealed interface ConnectionEvent {
                 return "what was looked up before is not taken: EBUSY (16)";
             }
             return code < 0
-                    ? "nobody knows it: %s (%d)".formatted(LookUp.meaning(code), code)
+                    ? "nobody knows it: %s (%d)".formatted(AddressInfoErrors.meaning(code), code)
                     : "nobody knows it: " + Errno.describe(code);
         }
     }

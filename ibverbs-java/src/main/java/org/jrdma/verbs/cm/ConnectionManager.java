@@ -19,6 +19,12 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.DatagramService;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.SoftwareFabric;
@@ -374,7 +380,7 @@ public final class ConnectionManager {
         var deadline = Deadline.after(timeout);
         try (var identifier = channel().newIdentifier(PortSpace.UDP)) {
             resolve(identifier, null, service, deadline);
-            identifier.connect(DatagramParameters.toTell(0), privateData);
+            identifier.connect(ConnectionParameters.ofDatagrams(0), privateData);
             var missed = "No answer from the service at " + service;
             var established =
                     await(
@@ -413,10 +419,10 @@ public final class ConnectionManager {
      * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
-    public List<AddressInfo> lookUp(LookUp wanted, Duration timeout)
+    public List<AddressInfo> lookUp(AddressQuery wanted, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        var attempt = new Attempt("rdma_getaddrinfo", () -> "for " + wanted, LookUp::advice);
+        var attempt = new Attempt("rdma_getaddrinfo", () -> "for " + wanted, AddressInfoErrors::advice);
         var found = new CompletableFuture<List<AddressInfo>>();
         // Nothing ends the call: it is left alone when the time is over.
         Thread.ofPlatform()

@@ -2,6 +2,9 @@ package org.jrdma.verbs.cm;
 
 import java.net.InetSocketAddress;
 import org.jrdma.verbs.DatagramQueuePair;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
 /** A peer that wants to know where datagrams go, until it is answered, refused or closed. */
@@ -45,7 +48,7 @@ public final class DatagramInquiry implements AutoCloseable {
         try {
             request.identifier()
                     .accept(
-                            DatagramParameters.toTell(queuePair.endpoint().queuePairNumber()),
+                            ConnectionParameters.ofDatagrams(queuePair.endpoint().queuePairNumber()),
                             privateData);
         } catch (IllegalStateException e) {
             throw custody.explained(e);

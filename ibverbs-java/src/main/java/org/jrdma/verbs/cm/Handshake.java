@@ -10,6 +10,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairState;

@@ -17,6 +17,13 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.MulticastRole;
+import org.jrdma.verbs.cm.model.PathRecord;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.IdentifierFunctions;
 import org.jrdma.verbs.model.AsyncEventType;
@@ -158,13 +165,13 @@ public final class Identifier extends NativeObject {
      * @throws VerbsException if a look-up is under way; with EOPNOTSUPP where the library is older
      *     than rdma-core 60
      */
-    public void resolveAddressInfo(LookUp wanted) throws VerbsException {
+    public void resolveAddressInfo(AddressQuery wanted) throws VerbsException {
         var addresses = channel.library().addresses();
         var attempt =
                 new Attempt(
                         "rdma_resolve_addrinfo",
                         () -> "for %s and %s".formatted(wanted, this),
-                        LookUp::advice);
+                        AddressInfoErrors::advice);
         addresses.needResolve(attempt);
         beginCall("rdma_resolve_addrinfo", NativeIdentifier.Call.LOOK_UP, false);
         PlatformCalls.start(() -> {

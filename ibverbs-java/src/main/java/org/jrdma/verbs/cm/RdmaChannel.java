@@ -17,6 +17,7 @@ import org.jrdma.verbs.PreparedRead;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.TransportType;

@@ -10,6 +10,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.model.PathRecord;
 
 /**
  * The way to a peer: which device leads there. For programs that open the device only then. Good

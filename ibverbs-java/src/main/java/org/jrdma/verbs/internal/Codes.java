@@ -3,7 +3,7 @@ package org.jrdma.verbs.internal;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.FlowCounters;
 import org.jrdma.verbs.FlowRule;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.AtomicCapability;

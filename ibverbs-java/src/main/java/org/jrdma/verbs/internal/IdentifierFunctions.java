@@ -27,10 +27,10 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.rdma_route;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.cm.ConnectionParameters;
-import org.jrdma.verbs.cm.MulticastRole;
-import org.jrdma.verbs.cm.PathRecord;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.MulticastRole;
+import org.jrdma.verbs.cm.model.PathRecord;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.QueuePairChange;
@@ -549,7 +549,8 @@ public final class IdentifierFunctions {
                             BigEndian.toNative(ibv_sa_path_rec.flow_label(path)),
                             Byte.toUnsignedInt(ibv_sa_path_rec.hop_limit(path)),
                             bigEndianShort(path, ibv_sa_path_rec.pkey$offset()),
-                            Byte.toUnsignedInt(ibv_sa_path_rec.packet_life_time(path))));
+                            DurationCodes.exponential(
+                                    ibv_sa_path_rec.packet_life_time(path) & 0x3f)));
         }
         return List.copyOf(paths);
     }

@@ -36,6 +36,7 @@ class SnippetTest {
             List.of(
                     "org.jrdma.verbs",
                     "org.jrdma.verbs.cm",
+                    "org.jrdma.verbs.cm.model",
                     "org.jrdma.verbs.model",
                     "org.jrdma.sisci",
                     "org.jrdma.sockets",

@@ -34,7 +34,7 @@ import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.model.AddressQuery;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
@@ -232,10 +232,10 @@ class SoftConnectionTest {
                 var others = other.newXrcDomain();
                 var sent = here.newCompletionQueue(4)) {
             var host = here.gids(1).getFirst().gid().ipv4().orElseThrow().getHostAddress();
-            var at = LookUp.at(host, "0").of(QueuePairType.XRC_RECEIVE).asNumber();
+            var at = AddressQuery.at(host, "0").of(QueuePairType.XRC_RECEIVE).asNumber();
             try (var receiver = manager.listen(manager.lookUp(at, PATIENCE).getFirst(), 4)) {
                 var to =
-                        LookUp.to(host, "" + receiver.localAddress().getPort())
+                        AddressQuery.to(host, "" + receiver.localAddress().getPort())
                                 .of(QueuePairType.XRC_SEND)
                                 .asNumber();
                 var accepting =

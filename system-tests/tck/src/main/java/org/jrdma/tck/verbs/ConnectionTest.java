@@ -35,10 +35,10 @@ import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.PortSpace;
-import org.jrdma.verbs.cm.PrivateData;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.TransportType;
@@ -436,7 +436,7 @@ class ConnectionTest {
             channel.next(PATIENCE);
             identifier.resolveRoute(PATIENCE);
             channel.next(PATIENCE);
-            identifier.connect(ConnectionParameters.of(queuePair, 1));
+            identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             var accepting =
                     get(listener.nextAsync(PATIENCE)).acceptAsync(domain, options(), PATIENCE);
             assertThat(channel.next(PATIENCE)).isInstanceOf(ConnectionEvent.ConnectResponse.class);
