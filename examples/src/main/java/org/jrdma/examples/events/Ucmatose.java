@@ -10,6 +10,7 @@ import static org.jrdma.verbs.model.QueuePairState.READY_TO_SEND;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -242,7 +243,11 @@ public final class Ucmatose {
 
     private void setAcknowledgeTimeout(Identifier identifier) throws IOException {
         if (options.acknowledgeTimeout().isPresent()) {
-            identifier.acknowledgeTimeout(options.acknowledgeTimeout().getAsInt());
+            var exponent = options.acknowledgeTimeout().getAsInt();
+            identifier.acknowledgeTimeout(
+                    exponent == 0
+                            ? ChronoUnit.FOREVER.getDuration()
+                            : Duration.ofNanos(4_096L << exponent));
         }
     }
 

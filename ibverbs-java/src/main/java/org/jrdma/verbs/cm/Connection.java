@@ -3,12 +3,15 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
@@ -16,6 +19,7 @@ import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +34,12 @@ import org.slf4j.LoggerFactory;
 public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+
+    static final ChannelEnd DISCONNECTED_BY_PEER =
+            new ChannelEnd(ChannelEnd.Cause.CLOSED_BY_PEER, "the peer has disconnected");
+
+    private static final ChannelEnd DISCONNECTED_HERE =
+            new ChannelEnd(ChannelEnd.Cause.CLOSED_HERE, "this side has disconnected");
 
     private final Identifier identifier;
     private final Q queuePair;
@@ -55,45 +65,70 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         this.localAddress = identifier.localAddress().orElseThrow();
         this.peerAddress = identifier.peerAddress().orElseThrow();
         this.ending = new Ending(identifier, queuePair, toString());
-        identifier.inbox().handle(ending::react);
+        identifier.events().handle(ending::react);
         queuePair.onClose(ending::queuePairClosed);
         identifier.ownLifetime().onClose(ending::closed);
-        identifier.reportIfDropped(this, toString());
+        Leaks.watch(this, toString(), identifier.ownLifetime());
     }
 
-    /** What comes of a disconnect. The identifier keeps it, and so must not know the connection. */
+    /**
+     * Handles the end of a connection. The identifier refers to this object, which therefore must
+     * not refer to the connection: a leaked connection is reported when it is unreachable.
+     */
     private record Ending(
             Identifier identifier,
             QueuePair queuePair,
             String name,
-            CompletableFuture<Void> disconnected) {
+            CompletableFuture<Void> disconnected,
+            AtomicReference<@Nullable ChannelEnd> end) {
 
         Ending(Identifier identifier, QueuePair queuePair, String name) {
-            this(identifier, queuePair, name, new CompletableFuture<>());
+            this(
+                    identifier,
+                    queuePair,
+                    name,
+                    new CompletableFuture<>(),
+                    new AtomicReference<>());
         }
 
-        /** On the thread that takes everyone's events. */
+        /** Runs on the thread that takes the events of all connections. */
         void react(ConnectionEvent event) {
             switch (event) {
-                // A failure: the peer has not heard that it is connected, and has given up.
-                case ConnectionEvent.Disconnected _,
-                        ConnectionEvent.DeviceRemoved _,
-                        ConnectionEvent.Failure _ ->
-                        PlatformCalls.start(this::answer);
+                case ConnectionEvent.Disconnected _ -> endAndAnswer(DISCONNECTED_BY_PEER);
+                case ConnectionEvent.DeviceRemoved _ ->
+                        endAndAnswer(lost("the device is being removed"));
+                // The peer did not receive the confirmation of the connection, and has given up.
+                case ConnectionEvent.Failure failure -> endAndAnswer(lost(failure.reason()));
                 default -> {}
             }
         }
 
-        /** The identifier is being closed: nothing comes any more. */
+        private static ChannelEnd lost(String reason) {
+            return new ChannelEnd(ChannelEnd.Cause.LOST, reason);
+        }
+
+        private void endAndAnswer(ChannelEnd reason) {
+            end.compareAndSet(null, reason);
+            PlatformCalls.start(this::answer);
+        }
+
+        /** Notes that this side ends the connection, before the queue pair is flushed. */
+        void endHere() {
+            end.compareAndSet(null, DISCONNECTED_HERE);
+        }
+
+        /** Runs when the identifier is being closed: no more events arrive. */
         void closed() {
+            endHere();
             if (disconnected.completeExceptionally(
                     new IllegalStateException(name + " is closed"))) {
                 flush();
             }
         }
 
-        /** By another hand than the connection's: with its protection domain, most likely. */
+        /** Runs when the queue pair is closed other than by the connection: with its domain. */
         void queuePairClosed() {
+            endHere();
             if (disconnected.completeExceptionally(
                     new IllegalStateException(
                             "%s is closed: %s is, by itself or with its protection domain"
@@ -178,6 +213,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         if (!ending.disconnected.isDone()) {
+            ending.endHere();
             if (!isWarp) {
                 ending.flush(); // iWARP's driver does so itself, once the peer knows
             }
@@ -224,9 +260,15 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return ending.disconnected.copy();
     }
 
+    /** The end of this connection, or empty while neither side has ended it. */
+    Optional<ChannelEnd> end() {
+        return Optional.ofNullable(ending.end.get());
+    }
+
     /** Ends the connection without waiting for the peer's answer, and closes the queue pair. */
     @Override
     public void close() {
+        ending.endHere();
         if (identifier.isOpen() && !ending.disconnected.isDone()) {
             try {
                 identifier.disconnect();

@@ -64,7 +64,7 @@ public sealed interface ConnectionEvent {
                 return "what was looked up before is not taken: EBUSY (16)";
             }
             return code < 0
-                    ? "nobody knows it: %s (%d)".formatted(AddressInfoErrors.meaning(code), code)
+                    ? "nobody knows it: %s (%d)".formatted(AddressErrors.meaningOfLookUp(code), code)
                     : "nobody knows it: " + Errno.describe(code);
         }
     }

@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,11 +18,13 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.DatagramParameters;
 import org.jrdma.verbs.cm.model.DatagramService;
 import org.jrdma.verbs.cm.model.PortSpace;
@@ -46,11 +49,13 @@ public final class ConnectionManager {
     private static @Nullable ConnectionManager software;
 
     private final ConnectionLibrary library;
+    private final LocalDevices devices;
     private final Set<EventChannel> listening = ConcurrentHashMap.newKeySet();
     private @Nullable EventChannel channel;
 
-    private ConnectionManager(ConnectionLibrary library) {
+    private ConnectionManager(ConnectionLibrary library, LocalDevices.Source verbs) {
         this.library = library;
+        this.devices = new LocalDevices(verbs);
     }
 
     /**
@@ -62,7 +67,8 @@ public final class ConnectionManager {
         if (system == null) {
             system =
                     new ConnectionManager(
-                            new ConnectionLibrary(NativeLibrary.open(ConnectionLibrary.NAME)));
+                            new ConnectionLibrary(NativeLibrary.open(ConnectionLibrary.NAME)),
+                            Verbs::system);
         }
         return system;
     }
@@ -77,7 +83,9 @@ public final class ConnectionManager {
      */
     public static synchronized ConnectionManager software() throws LibraryNotFoundException {
         if (software == null) {
-            software = new ConnectionManager(new ConnectionLibrary(SoftwareFabric.library()));
+            software =
+                    new ConnectionManager(
+                            new ConnectionLibrary(SoftwareFabric.library()), Verbs::software);
         }
         return software;
     }
@@ -108,7 +116,8 @@ public final class ConnectionManager {
      * @throws LibraryNotFoundException if it lacks a function that every version has
      */
     public static ConnectionManager from(LibraryProvider provider) throws LibraryNotFoundException {
-        return new ConnectionManager(new ConnectionLibrary(NativeLibrary.from(provider)));
+        return new ConnectionManager(
+                new ConnectionLibrary(NativeLibrary.from(provider)), () -> Verbs.from(provider));
     }
 
     /**
@@ -118,7 +127,7 @@ public final class ConnectionManager {
      * @throws VerbsException if this machine has no RDMA device, or its files are not for this user
      */
     public EventChannel newEventChannel() throws VerbsException {
-        return EventChannel.waitable(library);
+        return EventChannel.waitable(library, devices);
     }
 
     /**
@@ -163,12 +172,13 @@ public final class ConnectionManager {
         return route(channel().newIdentifier(PortSpace.TCP), null, address, deadline);
     }
 
-    private static Route way(
-            Identifier identifier,
+    private Route route(
             ConnectionOptions<?> options,
+            @Nullable InetSocketAddress source,
             InetSocketAddress address,
             Deadline deadline)
             throws FabricException, InterruptedIOException {
+        var identifier = channel().newIdentifier(PortSpace.TCP);
         if (options.typeOfService().isPresent()) {
             var done = false;
             try {
@@ -180,7 +190,7 @@ public final class ConnectionManager {
                 }
             }
         }
-        return route(identifier, options.source().orElse(null), address, deadline);
+        return route(identifier, source, address, deadline);
     }
 
     /**
@@ -260,7 +270,7 @@ public final class ConnectionManager {
             String attempt,
             String missed)
             throws FabricException, InterruptedIOException {
-        var event = identifier.awaitAnswer(deadline, function, attempt, missed);
+        var event = identifier.events().awaitAnswer(deadline, function, attempt, missed);
         if (!expected.isInstance(event)) {
             throw new VerbsException(function, "%s: %s".formatted(attempt, event));
         }
@@ -270,8 +280,12 @@ public final class ConnectionManager {
     /**
      * Connects, and waits until the peer has accepted.
      *
-     * @param domain of the device that leads to the peer
-     * @param timeout for all of it
+     * <p>The local device is that of the protection domain: if the options have no local address,
+     * and the system would choose another device, the connection is made from an address of the
+     * domain's device. Such an address is known on RoCE and on the software fabric.
+     *
+     * @param domain the protection domain of the queue pair
+     * @param timeout the timeout of all steps together
      * @throws CmException if there is no way to the peer, or it refuses
      * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
@@ -283,8 +297,25 @@ public final class ConnectionManager {
             Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        return way(channel().newIdentifier(PortSpace.TCP), options, address, deadline)
-                .connect(domain, options, deadline);
+        var local = options.localAddress();
+        var route = route(options, local.orElse(null), address, deadline);
+        if (local.isEmpty() && !route.deviceName().equals(domain.device().name())) {
+            var source = addressTowards(address, domain.device());
+            if (source.isPresent()) {
+                route.close();
+                route = route(options, source.get(), address, deadline);
+            }
+        }
+        return route.connect(domain, options, deadline);
+    }
+
+    /** An address of a device from which a peer may be reached. */
+    private static Optional<InetSocketAddress> addressTowards(
+            InetSocketAddress peer, Device device) throws VerbsException {
+        return LocalDevices.addresses(device).stream()
+                .filter(local -> LocalDevices.isOfOneFamily(local, peer.getAddress()))
+                .findFirst()
+                .map(local -> new InetSocketAddress(local, 0));
     }
 
     /**
@@ -322,6 +353,23 @@ public final class ConnectionManager {
     }
 
     /**
+     * Listens at a device, with room for 128 requests that no thread has taken.
+     *
+     * @param port the port number; 0 for a free port
+     * @throws VerbsException if the device's IP address is not known, as on InfiniBand and iWARP, or
+     *     the port is in use
+     */
+    public Listener listen(Device device, int port) throws VerbsException {
+        var addresses = LocalDevices.addresses(device);
+        if (addresses.isEmpty()) {
+            throw new VerbsException(
+                    "rdma_bind_addr",
+                    "The IP address of %s is not known: listen at an address.".formatted(device));
+        }
+        return listen(new InetSocketAddress(addresses.getFirst(), port));
+    }
+
+    /**
      * The same for what was looked up to be listened for.
      *
      * @throws IllegalArgumentException if it is to be connected to
@@ -341,10 +389,10 @@ public final class ConnectionManager {
     /**
      * @param address null for what is bound
      */
-    private Requests listening(Making making, @Nullable InetSocketAddress address, int backlog)
+    private RequestQueue listening(Making making, @Nullable InetSocketAddress address, int backlog)
             throws VerbsException {
         var connections = channel();
-        var incoming = EventChannel.waitable(library);
+        var incoming = EventChannel.waitable(library, devices);
         // Kept, so that it is the listener that is reported if a program forgets that.
         listening.add(incoming);
         incoming.ownLifetime().onClose(() -> listening.remove(incoming));
@@ -355,7 +403,7 @@ public final class ConnectionManager {
                 identifier.bind(address);
             }
             identifier.listen(backlog);
-            var requests = new Requests(incoming, connections, identifier);
+            var requests = new RequestQueue(incoming, connections, identifier, devices);
             done = true;
             return requests;
         } finally {
@@ -422,7 +470,7 @@ public final class ConnectionManager {
     public List<AddressInfo> lookUp(AddressQuery wanted, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        var attempt = new Attempt("rdma_getaddrinfo", () -> "for " + wanted, AddressInfoErrors::advice);
+        var attempt = new Attempt("rdma_getaddrinfo", () -> "for " + wanted, AddressErrors::adviceOnLookUp);
         var found = new CompletableFuture<List<AddressInfo>>();
         // Nothing ends the call: it is left alone when the time is over.
         Thread.ofPlatform()
@@ -453,7 +501,7 @@ public final class ConnectionManager {
     /** Made when it is first needed: there may be no device. */
     private synchronized EventChannel channel() throws VerbsException {
         if (channel == null || channel.isBroken()) {
-            channel = EventChannel.dispatching(library);
+            channel = EventChannel.dispatching(library, devices);
         }
         return channel;
     }

@@ -18,13 +18,13 @@ public final class ConnectionRequest implements AutoCloseable {
 
     private final ConnectionEvent.ConnectRequest request;
     private final InetSocketAddress peerAddress;
-    private final Custody custody;
+    private final IdentifierOwnership ownership;
 
     @SuppressWarnings("this-escape") // all is set
     ConnectionRequest(ConnectionEvent.ConnectRequest request) {
         this.request = request;
         this.peerAddress = request.identifier().peerAddress().orElseThrow();
-        this.custody = new Custody(request.identifier(), this, toString());
+        this.ownership = new IdentifierOwnership(request.identifier(), this, toString());
     }
 
     /** The peer's address. */
@@ -78,7 +78,7 @@ public final class ConnectionRequest implements AutoCloseable {
             ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
             throws FabricException, InterruptedIOException {
         try {
-            return new Handshake<>(custody, domain, options).accept(request, deadline);
+            return new Handshake<>(ownership, domain, options).accept(request, deadline);
         } finally {
             Reference.reachabilityFence(this); // it is not forgotten as long as this goes on
         }
@@ -93,7 +93,7 @@ public final class ConnectionRequest implements AutoCloseable {
         try {
             request.identifier().reject(privateData);
         } catch (IllegalStateException e) {
-            throw custody.explained(e);
+            throw ownership.explained(e);
         } finally {
             close();
         }
@@ -102,7 +102,7 @@ public final class ConnectionRequest implements AutoCloseable {
     /** Refuses, if it was not accepted. */
     @Override
     public void close() {
-        custody.close();
+        ownership.close();
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -18,17 +19,30 @@ import org.jrdma.verbs.QueuePair;
  */
 public final class Listener implements AutoCloseable {
 
-    private final Requests requests;
+    private final RequestQueue requests;
 
     @SuppressWarnings("this-escape") // all is set
-    Listener(Requests requests) {
+    Listener(RequestQueue requests) {
         this.requests = requests;
         requests.reportIfDropped(this, toString());
     }
 
-    /** Where it listens, with the port that it was given. */
+    /**
+     * An address at which peers reach this listener, with its port: the address that it is bound to,
+     * or the first of the {@link #localAddresses()} if that is the wildcard address.
+     */
     public InetSocketAddress localAddress() {
         return requests.localAddress();
+    }
+
+    /**
+     * The addresses at which peers reach this listener. A listener that is bound to the wildcard
+     * address serves the addresses of this machine's RDMA devices only, not all addresses of the
+     * machine; on the software fabric it serves those of this process's devices. On InfiniBand and
+     * iWARP the addresses of devices are not known, and the wildcard address is returned.
+     */
+    public List<InetSocketAddress> localAddresses() {
+        return requests.localAddresses();
     }
 
     /**
@@ -97,6 +111,6 @@ public final class Listener implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "listener at " + requests.localAddress();
+        return "listener at " + requests.boundAddress();
     }
 }

@@ -21,14 +21,14 @@ public final class Route implements AutoCloseable {
     private final Identifier identifier;
     private final String deviceName;
     private final InetSocketAddress peerAddress;
-    private final Custody custody;
+    private final IdentifierOwnership ownership;
 
     @SuppressWarnings("this-escape") // all is set
     Route(Identifier identifier) {
         this.identifier = identifier;
         this.deviceName = identifier.deviceName().orElseThrow();
         this.peerAddress = identifier.peerAddress().orElseThrow();
-        this.custody = new Custody(identifier, this, toString());
+        this.ownership = new IdentifierOwnership(identifier, this, toString());
     }
 
     /** The device, for {@link org.jrdma.verbs.Verbs#open}. */
@@ -69,7 +69,7 @@ public final class Route implements AutoCloseable {
     public <Q extends QueuePair> Connection<Q> connect(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
             throws FabricException, InterruptedIOException {
-        options.refuseWayToPeer(this);
+        options.refusePath(this);
         return connect(domain, options, Deadline.after(timeout));
     }
 
@@ -87,7 +87,7 @@ public final class Route implements AutoCloseable {
             ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
             throws FabricException, InterruptedIOException {
         try {
-            return new Handshake<>(custody, domain, options).connect(deadline);
+            return new Handshake<>(ownership, domain, options).connect(deadline);
         } finally {
             Reference.reachabilityFence(this); // it is not forgotten as long as this goes on
         }
@@ -96,7 +96,7 @@ public final class Route implements AutoCloseable {
     /** Ends an attempt to connect of another thread, too; a connection that was made lives on. */
     @Override
     public void close() {
-        custody.close();
+        ownership.close();
     }
 
     @Override

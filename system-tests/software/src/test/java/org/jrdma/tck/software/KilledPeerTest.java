@@ -17,6 +17,8 @@ import org.jrdma.verbs.Completion;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.MemorySlice;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ChannelClosedException;
+import org.jrdma.verbs.cm.ChannelEnd;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
@@ -24,7 +26,6 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,11 +33,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class KilledPeerTest {
 
-    private static final int TIMEOUT = 14;
     private static final int RETRIES = 3;
 
     /** 67 ms: the specification's name for it is the local ACK timeout. */
-    private static final Duration ANSWER = Duration.ofNanos(4_096L << TIMEOUT);
+    private static final Duration ANSWER = Duration.ofNanos(4_096L << 14);
 
     /** Time that a busy machine may take beyond what is promised. */
     private static final Duration SLACK = Duration.ofSeconds(1);
@@ -50,7 +50,7 @@ class KilledPeerTest {
             child.line("connected");
             queuePair.connect(
                     Endpoint.parse(where[0]),
-                    new ConnectOptions().timeout(TIMEOUT).retries(RETRIES));
+                    new ConnectOptions().acknowledgeTimeout(ANSWER).retries(RETRIES));
             return new Connection(child, queuePair, RemoteMemory.parse(where[1]));
         }
 
@@ -145,7 +145,7 @@ class KilledPeerTest {
                                     connections,
                                     peer,
                                     domain,
-                                    new RdmaChannelOptions().acknowledgeTimeout(TIMEOUT).retries(2),
+                                    new RdmaChannelOptions().acknowledgeTimeout(ANSWER).retries(2),
                                     patience);
                     var byDefault =
                             RdmaChannel.connect(
@@ -181,8 +181,9 @@ class KilledPeerTest {
                                 channel.await((_, _) -> {}, Duration.ofSeconds(60));
                             }
                         })
-                .isInstanceOf(VerbsException.class)
+                .isInstanceOf(ChannelClosedException.class)
                 .hasMessageContaining("RETRIES_EXCEEDED");
+        assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.LOST);
         return Duration.ofNanos(System.nanoTime() - begin);
     }
 }

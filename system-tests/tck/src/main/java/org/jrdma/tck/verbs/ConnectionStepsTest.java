@@ -577,11 +577,11 @@ class ConnectionStepsTest {
         caller.typeOfService(0x20);
         caller.reuseAddress(true);
         caller.addressFamilyOnly(true);
-        caller.acknowledgeTimeout(14);
+        caller.acknowledgeTimeout(Duration.ofMillis(67));
 
         assertThatThrownBy(() -> caller.typeOfService(256))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> caller.acknowledgeTimeout(32))
+        assertThatThrownBy(() -> caller.acknowledgeTimeout(Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

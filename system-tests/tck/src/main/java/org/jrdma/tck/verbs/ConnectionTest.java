@@ -499,11 +499,11 @@ class ConnectionTest {
                         listener.localAddress(),
                         domain,
                         options()
-                                .from(new InetSocketAddress(address, port))
+                                .localAddress(new InetSocketAddress(address, port))
                                 .typeOfService(0x20)
-                                .acknowledgeTimeout(13),
+                                .acknowledgeTimeout(Duration.ofMillis(33)),
                         PATIENCE);
-        try (var there = listener.accept(domain, options().acknowledgeTimeout(12), PATIENCE);
+        try (var there = listener.accept(domain, options().acknowledgeTimeout(Duration.ofMillis(16)), PATIENCE);
                 var here = get(connecting)) {
             assertThat(here.localAddress()).isEqualTo(new InetSocketAddress(address, port));
             assertThatThrownBy(() -> here.identifier().writeEvent(1, 2))
@@ -516,7 +516,7 @@ class ConnectionTest {
                         .isEqualTo(0x20);
             }
         }
-        var nowhere = options().from(new InetSocketAddress("192.0.2.1", 0));
+        var nowhere = options().localAddress(new InetSocketAddress("192.0.2.1", 0));
         assertThatThrownBy(() ->
                         connections.connect(listener.localAddress(), domain, nowhere, PATIENCE))
                 .isInstanceOf(VerbsException.class)
@@ -531,6 +531,8 @@ class ConnectionTest {
         for (var wrong : new int[] {-1, 256}) {
             assertThatThrownBy(() -> options().typeOfService(wrong))
                     .isInstanceOf(IllegalArgumentException.class);
+        }
+        for (var wrong : List.of(Duration.ZERO, Duration.ofNanos(-1))) {
             assertThatThrownBy(() -> options().acknowledgeTimeout(wrong))
                     .isInstanceOf(IllegalArgumentException.class);
         }

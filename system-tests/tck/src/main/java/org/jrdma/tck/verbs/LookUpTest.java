@@ -184,12 +184,12 @@ class LookUpTest {
                             route.connect(
                                     domain,
                                     options(QueuePairType.UNRELIABLE_CONNECTION)
-                                            .acknowledgeTimeout(14),
+                                            .acknowledgeTimeout(Duration.ofMillis(67)),
                                     PATIENCE))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("takes no acknowledge timeout");
             var identifier = channel.newIdentifier(to(listener, at));
-            assertThatThrownBy(() -> identifier.acknowledgeTimeout(14))
+            assertThatThrownBy(() -> identifier.acknowledgeTimeout(Duration.ofMillis(67)))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("EINVAL");
         }
