@@ -57,9 +57,9 @@ public final class ConnectOptions {
     }
 
     /**
-     * Sets the time after which the queue pair retransmits what the peer has not acknowledged; 67 ms
-     * by default. Rounded up to a value that the protocol can represent, which is 4.096 us times a
-     * power of two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the
+     * Sets the time after which the queue pair retransmits what the peer has not acknowledged; 67
+     * ms by default. Rounded up to a value that the protocol can represent, which is 4.096 us times
+     * a power of two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the
      * timeout.
      *
      * @throws IllegalArgumentException if the duration is zero or negative
@@ -208,7 +208,8 @@ public final class ConnectOptions {
                             .retries(retries)
                             .receiverNotReadyRetries(receiverNotReadyRetries)
                             .maxReads(Math.min(maxReads, deviceReads));
-            case XRC_RECEIVE -> change.timeout(DurationCodes.acknowledgeTimeout(acknowledgeTimeout));
+            case XRC_RECEIVE ->
+                    change.timeout(DurationCodes.acknowledgeTimeout(acknowledgeTimeout));
             case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET -> change;
         };
     }

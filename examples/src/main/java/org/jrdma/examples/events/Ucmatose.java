@@ -1,15 +1,14 @@
 package org.jrdma.examples.events;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.QueuePairState.INIT;
 import static org.jrdma.verbs.model.QueuePairState.READY_TO_RECEIVE;
 import static org.jrdma.verbs.model.QueuePairState.READY_TO_SEND;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;

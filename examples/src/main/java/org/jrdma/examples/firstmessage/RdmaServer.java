@@ -1,8 +1,8 @@
 package org.jrdma.examples.firstmessage;
 
 import static java.time.Duration.ofSeconds;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.time.Duration;

@@ -2,10 +2,10 @@ package org.jrdma.examples.rping;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.time.Duration.ofSeconds;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_READ;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -157,8 +157,7 @@ public final class Rping {
     }
 
     /** Reads the source and writes the sink. */
-    private void answer(
-            AsyncQueuePair queuePair, Buffers buffers, AtomicReference<Transfer> next)
+    private void answer(AsyncQueuePair queuePair, Buffers buffers, AtomicReference<Transfer> next)
             throws IOException {
         var source = buffers.named();
         if (source.length() > size) {
@@ -229,8 +228,7 @@ public final class Rping {
     }
 
     /** Names memory to the server, and waits until it has done its part. */
-    private static void exchange(
-            AsyncQueuePair queuePair, Buffers buffers, MemoryRegion memory)
+    private static void exchange(AsyncQueuePair queuePair, Buffers buffers, MemoryRegion memory)
             throws IOException {
         var goAhead = queuePair.receive(buffers.received.slice());
         buffers.name(memory);
@@ -249,8 +247,7 @@ public final class Rping {
         }
     }
 
-    private static ConnectionOptions<AsyncQueuePair> options(
-            CompletionDispatcher completions) {
+    private static ConnectionOptions<AsyncQueuePair> options(CompletionDispatcher completions) {
         return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
     }
 

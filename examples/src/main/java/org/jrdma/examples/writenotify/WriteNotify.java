@@ -1,9 +1,9 @@
 package org.jrdma.examples.writenotify;
 
 import static java.time.Duration.ofSeconds;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -236,8 +236,7 @@ public final class WriteNotify {
         return messages.slice(NOTICE_BYTES, NOTICE_BYTES);
     }
 
-    private static ConnectionOptions<AsyncQueuePair> options(
-            CompletionDispatcher completions) {
+    private static ConnectionOptions<AsyncQueuePair> options(CompletionDispatcher completions) {
         return ConnectionOptions.of(reliable(completions).sends(4).receives(4));
     }
 

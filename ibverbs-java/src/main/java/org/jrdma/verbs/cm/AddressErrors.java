@@ -35,7 +35,7 @@ final class AddressErrors {
             case NO_NAME -> "Nobody knows that host or that service.";
             case AGAIN -> "The name service does not answer; try again later.";
             case NO_SERVICE ->
-                    "The service is neither a number nor a name in this machine's services table.";
+                    "The service is no number, and not in this machine's table of services.";
             default -> "";
         };
     }

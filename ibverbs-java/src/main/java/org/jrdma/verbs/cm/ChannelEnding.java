@@ -41,9 +41,7 @@ final class ChannelEnding {
     /** The end; empty if the channel can be used. */
     Optional<ChannelEnd> end() {
         var end = known.get();
-        return end == null && !isOpen()
-                ? Optional.of(endOfConnection())
-                : Optional.ofNullable(end);
+        return end == null && !isOpen() ? Optional.of(endOfConnection()) : Optional.ofNullable(end);
     }
 
     /** Notes that this side closes the channel. */

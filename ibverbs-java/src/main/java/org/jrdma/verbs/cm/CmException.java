@@ -23,7 +23,7 @@ public final class CmException extends VerbsException {
                                 attempt,
                                 event.reason(),
                                 advice(event),
-                                event.identifier().localDevices().sentence()),
+                                event.identifier().channel().devices().sentence()),
                 event.code());
         this.event = event;
     }

@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair that is connected to a peer's, until one of both disconnects.
+ * A queue pair that is connected to a queue pair of a peer, until one of the two sides disconnects.
  *
- * <p>Owns the queue pair, which is closed with the protection domain too. Safe for use by several
+ * <p>Owns the queue pair, which is also closed with its protection domain. Safe for use by multiple
  * threads.
  *
  * @param <Q> the kind of queue pair
@@ -83,12 +83,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             AtomicReference<@Nullable ChannelEnd> end) {
 
         Ending(Identifier identifier, QueuePair queuePair, String name) {
-            this(
-                    identifier,
-                    queuePair,
-                    name,
-                    new CompletableFuture<>(),
-                    new AtomicReference<>());
+            this(identifier, queuePair, name, new CompletableFuture<>(), new AtomicReference<>());
         }
 
         /** Runs on the thread that takes the events of all connections. */
@@ -140,30 +135,30 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             }
         }
 
-        /** Without an answer, the peer would repeat its word for more than a minute. */
+        /** Answers the disconnect, which the peer would otherwise retransmit for over a minute. */
         private void answer() {
             try {
                 identifier.disconnect();
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", name, e.getMessage()); // it was this side that disconnected
+                LOG.debug("{}: {}", name, e.getMessage()); // this side has disconnected
             }
             flush();
             disconnected.complete(null);
         }
 
-        /** Ends all that is under way. */
+        /** Cancels all requests in flight. */
         void flush() {
             try {
                 if (queuePair.state() != QueuePairState.ERROR) {
                     queuePair.modify(QueuePairChange.to(QueuePairState.ERROR));
                 }
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", name, e.getMessage()); // closed, or there by itself
+                LOG.debug("{}: {}", name, e.getMessage()); // closed, or in that state already
             }
         }
     }
 
-    /** To send and receive with. */
+    /** The queue pair of this side. */
     public Q queuePair() {
         return queuePair;
     }
@@ -178,62 +173,63 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return peerAddress;
     }
 
-    /** The peer's queue pair, as it said. */
+    /** The parameters of the peer's queue pair. */
     public ConnectionParameters peerParameters() {
         return parameters;
     }
 
-    /** What the peer's program sent along, with its padding. */
+    /** The private data of the peer's program, with padding. */
     public PrivateData privateData() {
         return privateData;
     }
 
     /**
-     * The way down: its identifier, which the connection owns. Closing it, or having it migrate,
-     * ends the connection.
+     * The underlying identifier, which the connection owns. Closing or migrating it ends the
+     * connection.
      */
     public Identifier identifier() {
         return identifier;
     }
 
-    /** Whether the side that has accepted must not be the first that sends. */
+    /** Whether the side that has connected must be the first to send. */
     boolean isWarp() {
         return isWarp;
     }
 
     /**
-     * Ends the connection, and waits until the peer has answered. What is under way ends as {@link
-     * org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await it first. In C: {@code rdma_disconnect}.
+     * Ends the connection, and waits until the peer has answered. Requests in flight complete as
+     * {@link org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await them first. In C: {@code
+     * rdma_disconnect}.
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not answer in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile, or its protection
-     *     domain
+     * @throws IllegalStateException if this connection or its domain is or becomes closed
      */
     public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         if (!ending.disconnected.isDone()) {
             ending.endHere();
             if (!isWarp) {
-                ending.flush(); // iWARP's driver does so itself, once the peer knows
+                ending.flush(); // the driver does that on iWARP
             }
             try {
                 identifier.disconnect();
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster, or it is closed
+                LOG.debug(
+                        "{}: {}",
+                        this,
+                        e.getMessage()); // the peer has disconnected, or this is closed
             }
         }
         await(deadline);
     }
 
     /**
-     * Waits until the connection has ended, by whichever side. All that was under way is flushed
-     * then.
+     * Waits until either side has ended the connection. Requests in flight were flushed then.
      *
-     * @throws org.jrdma.ffi.FabricTimeoutException if it does not in time
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile, or its protection
-     *     domain
+     * @throws IllegalStateException if this connection or its domain is or becomes closed
      */
     public void awaitDisconnected(Duration timeout) throws FabricException, InterruptedIOException {
         await(Deadline.after(timeout));
@@ -253,8 +249,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     }
 
     /**
-     * Completed when the connection has ended by a disconnect of whichever side; with
-     * IllegalStateException, when this is closed first, or its protection domain.
+     * A future that completes when either side has disconnected; with IllegalStateException if this
+     * connection or its protection domain is closed first.
      */
     public CompletableFuture<Void> disconnected() {
         return ending.disconnected.copy();
@@ -273,7 +269,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             try {
                 identifier.disconnect();
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster
+                LOG.debug("{}: {}", this, e.getMessage()); // the peer has disconnected
             }
         }
         ending.disconnected.completeExceptionally(new IllegalStateException(this + " is closed"));

@@ -89,8 +89,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the preparation of the queue pair before the peer can send to it. On RoCE and InfiniBand,
-     * a message that finds no receive is retransmitted; on iWARP it ends the connection.
+     * Sets the preparation of the queue pair before the peer can send to it. On RoCE and
+     * InfiniBand, a message that finds no receive is retransmitted; on iWARP it ends the
+     * connection.
      */
     public ConnectionOptions<Q> prepared(Preparation<Q> preparation) {
         this.preparation = preparation;
@@ -98,8 +99,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the maximum of reads and atomics that this side has in flight: 16 by default, or fewer if
-     * the device or the peer supports fewer.
+     * Sets the maximum of reads and atomics that this side has in flight: 16 by default, or fewer
+     * if the device or the peer supports fewer.
      */
     public ConnectionOptions<Q> maxReads(int count) {
         this.maxReads = count;
@@ -129,9 +130,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the number of retransmissions of what the peer does not acknowledge, before the queue pair
-     * fails: 0 to 7, 7 by default. Applies on the side that connects; the other side's queue pair
-     * takes it over.
+     * Sets the number of retransmissions of what the peer does not acknowledge, before the queue
+     * pair fails: 0 to 7, 7 by default. Applies on the side that connects; the other side's queue
+     * pair takes it over.
      */
     public ConnectionOptions<Q> retries(int count) {
         this.retries = checkRetries(count);
@@ -149,9 +150,9 @@ public final class ConnectionOptions<Q extends QueuePair> {
 
     /**
      * Sets the time after which the queue pair retransmits what the peer has not acknowledged.
-     * Together with {@link #retries} it determines when a peer that died without notice is detected:
-     * with 67 ms and 7 retries after half a second to two seconds. By default the connection manager
-     * derives it from the path; on RoCE it is 537 ms then.
+     * Together with {@link #retries} it determines when a peer that died without notice is
+     * detected: with 67 ms and 7 retries after half a second to two seconds. By default the
+     * connection manager derives it from the path; on RoCE it is 537 ms then.
      *
      * <p>Rounded up to a value that the protocol can represent, which is 4.096 us times a power of
      * two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the timeout.

@@ -32,12 +32,13 @@ public final class DatagramListener implements AutoCloseable {
     /**
      * Waits for a request.
      *
-     * @throws org.jrdma.verbs.model.VerbsException if the device is being taken out
-     * @throws org.jrdma.ffi.FabricTimeoutException if none comes in time
+     * @throws org.jrdma.verbs.model.VerbsException if the device is being removed
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile
+     * @throws IllegalStateException if this listener is or becomes closed
      */
-    public DatagramServiceRequest next(Duration timeout) throws FabricException, InterruptedIOException {
+    public DatagramServiceRequest next(Duration timeout)
+            throws FabricException, InterruptedIOException {
         return new DatagramServiceRequest(
                 requests.next(
                         ConnectionEvent.DatagramRequest.class,
@@ -46,7 +47,7 @@ public final class DatagramListener implements AutoCloseable {
                         toString()));
     }
 
-    /** Does not wait for anyone. */
+    /** Closes without waiting for peers. */
     @Override
     public void close() {
         requests.close();

@@ -51,7 +51,8 @@ public final class DatagramServiceRequest implements AutoCloseable {
         try {
             request.identifier()
                     .accept(
-                            ConnectionParameters.ofDatagrams(queuePair.endpoint().queuePairNumber()),
+                            ConnectionParameters.ofDatagrams(
+                                    queuePair.endpoint().queuePairNumber()),
                             privateData);
         } catch (IllegalStateException e) {
             throw ownership.explained(e);

@@ -74,12 +74,14 @@ public final class EventChannel extends NativeObject {
     private volatile boolean broken;
 
     /** Creates a channel whose events are returned by {@link #next}. */
-    static EventChannel waitable(ConnectionLibrary library, LocalDevices devices) throws VerbsException {
+    static EventChannel waitable(ConnectionLibrary library, LocalDevices devices)
+            throws VerbsException {
         return new EventChannel(library, devices, false);
     }
 
     /** Creates a channel whose events go to the queues of their identifiers. */
-    static EventChannel dispatching(ConnectionLibrary library, LocalDevices devices) throws VerbsException {
+    static EventChannel dispatching(ConnectionLibrary library, LocalDevices devices)
+            throws VerbsException {
         return new EventChannel(library, devices, true);
     }
 
@@ -272,8 +274,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Waits for an event. Each event is returned to one caller. In C: {@code rdma_get_cm_event} and {@code
-     * rdma_ack_cm_event}.
+     * Waits for an event. Each event is returned to one caller. In C: {@code rdma_get_cm_event} and
+     * {@code rdma_ack_cm_event}.
      *
      * @throws FabricTimeoutException if there is no event in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set

@@ -120,8 +120,8 @@ final class EventQueue {
     }
 
     /**
-     * Passes all events to a handler from now on, one at a time. The handler runs on the thread that
-     * adds the event, and must not block.
+     * Passes all events to a handler from now on, one at a time. The handler runs on the thread
+     * that adds the event, and must not block.
      */
     void handle(Consumer<ConnectionEvent> eventHandler) {
         lock.lock();

@@ -10,6 +10,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.handle.PrivateDataField;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.DeviceAttributes;
@@ -19,9 +20,7 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The steps from a route or a request to a connection. If a step fails, nothing is left open.
- */
+/** The steps from a route or a request to a connection. If a step fails, nothing is left open. */
 final class Handshake<Q extends QueuePair> {
 
     private static final int MOST_READS = 254; // 255 stands for the maximum of the device
@@ -45,7 +44,8 @@ final class Handshake<Q extends QueuePair> {
     /** Whether the request was sent or received. */
     private boolean requested;
 
-    Handshake(IdentifierOwnership ownership, ProtectionDomain domain, ConnectionOptions<Q> options) {
+    Handshake(
+            IdentifierOwnership ownership, ProtectionDomain domain, ConnectionOptions<Q> options) {
         this.ownership = ownership;
         this.identifier = ownership.identifier();
         this.domain = domain;
@@ -99,7 +99,9 @@ final class Handshake<Q extends QueuePair> {
             return e;
         }
         try {
-            identifier.events().awaitAnswer(Deadline.after(REASON_DELAY), e.function(), attempt, attempt);
+            identifier
+                    .events()
+                    .awaitAnswer(Deadline.after(REASON_DELAY), e.function(), attempt, attempt);
         } catch (CmException reason) {
             reason.addSuppressed(e);
             return reason;
@@ -209,7 +211,7 @@ final class Handshake<Q extends QueuePair> {
                                     device,
                                     domain,
                                     domain.device().name(),
-                                    identifier.localDevices().sentence()));
+                                    identifier.channel().devices().sentence()));
         }
         var made = options.newQueuePair(identifier.devicePort().orElseThrow(), domain);
         queuePair = made;
@@ -246,7 +248,7 @@ final class Handshake<Q extends QueuePair> {
             identifier.connect(parameters, options.privateData());
             return;
         }
-        identifier.checkRequestData(options.privateData());
+        identifier.check(PrivateDataField.REQUEST, options.privateData());
         PlatformCalls.start(() -> {
             try {
                 identifier.connect(parameters, options.privateData());
@@ -294,6 +296,7 @@ final class Handshake<Q extends QueuePair> {
 
     private Connection<Q> connection(Q made, ConnectionParameters parameters, PrivateData data) {
         made.noLongerOnClose(queuePairClosed); // the connection handles the close instead
-        return ownership.handOver(() -> new Connection<>(identifier, made, parameters, data, isWarp));
+        return ownership.handOver(
+                () -> new Connection<>(identifier, made, parameters, data, isWarp));
     }
 }

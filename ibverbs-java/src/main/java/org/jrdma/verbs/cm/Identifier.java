@@ -96,7 +96,9 @@ public final class Identifier extends NativeObject {
                 new Attempt(
                         "rdma_bind_addr",
                         () -> "for " + address,
-                        errno -> channel.library().explained(AddressErrors.adviceOnBinding(errno, address))),
+                        errno ->
+                                channel.library()
+                                        .explained(AddressErrors.adviceOnBinding(errno, address))),
                 (id, attempt) -> functions.bind(id, address, attempt));
     }
 
@@ -106,24 +108,21 @@ public final class Identifier extends NativeObject {
      * C: {@code rdma_resolve_addr}.
      */
     public void resolveAddress(InetSocketAddress to, Duration timeout) throws VerbsException {
-        resolve(null, to, timeout);
+        resolveAddress(null, to, timeout);
     }
 
-    /** Starts to resolve an address as {@link #resolveAddress} does, from a local address. */
-    public void resolveAddress(InetSocketAddress from, InetSocketAddress to, Duration timeout)
-            throws VerbsException {
-        resolve(from, to, timeout);
-    }
-
-    private void resolve(@Nullable InetSocketAddress from, InetSocketAddress to, Duration timeout)
+    /** Starts to resolve an address from a local address, or from any if {@code from} is null. */
+    public void resolveAddress(
+            @Nullable InetSocketAddress from, InetSocketAddress to, Duration timeout)
             throws VerbsException {
         calls.run(
                 new Attempt(
                         "rdma_resolve_addr",
                         () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
-                        errno -> channel.library().explained(AddressErrors.adviceOnResolving(errno))),
-                (id, attempt) ->
-                        functions.resolveAddress(id, from, to, timeout, attempt));
+                        errno ->
+                                channel.library()
+                                        .explained(AddressErrors.adviceOnResolving(errno))),
+                (id, attempt) -> functions.resolveAddress(id, from, to, timeout, attempt));
     }
 
     /**
@@ -201,7 +200,7 @@ public final class Identifier extends NativeObject {
      */
     public void connect(ConnectionParameters parameters, byte... privateData)
             throws VerbsException {
-        checkRequestData(privateData);
+        check(PrivateDataField.REQUEST, privateData);
         calls.runOnDevice("rdma_connect", (_, _) -> {});
         calls.begin("rdma_connect", NativeIdentifier.Call.CONNECT, isWarp());
         PlatformCalls.call(() -> {
@@ -212,12 +211,8 @@ public final class Identifier extends NativeObject {
         });
     }
 
-    /** Checks the private data of a request that another thread is going to make. */
-    void checkRequestData(byte[] data) {
-        check(PrivateDataField.REQUEST, data);
-    }
-
-    private void check(PrivateDataField field, byte[] data) {
+    /** Checks the length of private data. */
+    void check(PrivateDataField field, byte[] data) {
         field.check(this, data.length, field.bytes(portSpace.isOfDatagrams(), isWarp()));
     }
 
@@ -283,8 +278,8 @@ public final class Identifier extends NativeObject {
 
     /**
      * Reports an event of the queue pair to the connection manager. {@link
-     * AsyncEventType#COMMUNICATION_ESTABLISHED}, which occurs if a message arrives before the peer's
-     * confirmation, replaces that confirmation. In C: {@code rdma_notify}.
+     * AsyncEventType#COMMUNICATION_ESTABLISHED}, which occurs if a message arrives before the
+     * peer's confirmation, replaces that confirmation. In C: {@code rdma_notify}.
      */
     public void notify(AsyncEventType event) throws VerbsException {
         calls.run("rdma_notify", (id, attempt) -> functions.notify(id, event, attempt));
@@ -292,10 +287,9 @@ public final class Identifier extends NativeObject {
 
     /**
      * Adds an event of the program's own to the event channel, as {@link ConnectionEvent.Written},
-     * which wakes up a thread that waits there. In C: {@code rdma_write_cm_event}.
+     * which wakes up a thread that waits there. The program defines the status and the argument. In
+     * C: {@code rdma_write_cm_event}.
      *
-     * @param status for the program to define
-     * @param argument for the program to define
      * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 60, with EINVAL
      *     if the kernel is too old
      * @throws IllegalStateException if this is the identifier of a {@link Connection}, which takes
@@ -444,14 +438,10 @@ public final class Identifier extends NativeObject {
      */
     public void enhancedOptions(EnhancedOptions options) throws VerbsException {
         calls.run(
-                "rdma_set_local_ece",
-                (id, attempt) -> functions.setEnhanced(id, options, attempt));
+                "rdma_set_local_ece", (id, attempt) -> functions.setEnhanced(id, options, attempt));
     }
 
-    /**
-     * The options that the peer's driver offers or accepts; zeros for none. In C: {@code
-     * rdma_get_remote_ece}.
-     */
+    /** The options that the peer's driver offers or accepts. In C: {@code rdma_get_remote_ece}. */
     public EnhancedOptions peerEnhancedOptions() throws VerbsException {
         return calls.query(calls.attempt("rdma_get_remote_ece"), functions::enhanced);
     }
@@ -479,9 +469,7 @@ public final class Identifier extends NativeObject {
 
     /** The port of the device that it is bound to, from 1. */
     public OptionalInt devicePort() {
-        return calls.device()
-                .map(device -> OptionalInt.of(device.port()))
-                .orElse(OptionalInt.empty());
+        return calls.device().stream().mapToInt(IdentifierReader.BoundDevice::port).findFirst();
     }
 
     /** The paths through the fabric; empty before they are known, and on iWARP. */
@@ -489,8 +477,8 @@ public final class Identifier extends NativeObject {
         return calls.read(IdentifierReader::paths);
     }
 
-    LocalDevices localDevices() {
-        return channel.devices();
+    EventChannel channel() {
+        return channel;
     }
 
     /** Its events, if the channel dispatches them. */

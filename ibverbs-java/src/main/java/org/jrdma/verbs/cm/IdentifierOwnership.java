@@ -6,8 +6,8 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * The ownership of an identifier by a step on the way to a connection, such as a route or a request.
- * The step closes the identifier unless the connection has taken it over.
+ * The ownership of an identifier by a step on the way to a connection, such as a route or a
+ * request. The step closes the identifier unless the connection has taken it over.
  */
 final class IdentifierOwnership {
 

@@ -75,8 +75,8 @@ final class LocalDevices {
     }
 
     /**
-     * The IP addresses of a device: on RoCE its GIDs are IP addresses. Empty on InfiniBand and iWARP.
-     * Link-local addresses are left out, because they need an interface.
+     * The IP addresses of a device: on RoCE its GIDs are IP addresses. Empty on InfiniBand and
+     * iWARP. Link-local addresses are left out, because they need an interface.
      */
     static List<InetAddress> addresses(Device device) throws VerbsException {
         var addresses = new LinkedHashSet<InetAddress>();

@@ -23,8 +23,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection for messages, which arrive in order and once each, and for reads and writes of memory
- * that the peer has announced.
+ * A connection for messages, which arrive in order and once each, and for reads and writes of
+ * memory that the peer has announced.
  *
  * <p>Flow control is by credits: neither side sends a message for which the other has no receive. A
  * message that cannot be sent now is reported as a value, and only {@link #await} waits:
@@ -41,12 +41,12 @@ import org.jspecify.annotations.Nullable;
  * throws {@link ChannelClosedException}, and {@link #end()} returns how the channel ended. A peer
  * that disconnects or closes the channel ends it immediately. A peer that dies without notice is
  * detected by a side that sends, when the retransmissions are exhausted; see {@link
- * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send now and then to detect
- * it.
+ * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send now and then to
+ * detect it.
  *
- * <p>A channel belongs to the thread that created it; other threads get WrongThreadException, except
- * from {@link #close()} and {@link #end()}. Both sides must poll or await: a side that does not
- * handle messages blocks the other. In the steady state nothing is allocated.
+ * <p>A channel belongs to the thread that created it; other threads get WrongThreadException,
+ * except from {@link #close()} and {@link #end()}. Both sides must poll or await: a side that does
+ * not handle messages blocks the other. In the steady state nothing is allocated.
  */
 public final class RdmaChannel implements AutoCloseable {
 
@@ -56,7 +56,8 @@ public final class RdmaChannel implements AutoCloseable {
         /**
          * Handles a message. May send, but not poll or await.
          *
-         * @param buffer memory that starts with the message, and is reused after this method returns
+         * @param buffer memory that starts with the message, and is reused after this method
+         *     returns
          * @param length the length of the message in bytes
          */
         void message(MemorySegment buffer, long length);
@@ -190,7 +191,8 @@ public final class RdmaChannel implements AutoCloseable {
 
     /**
      * The end of this channel, or empty while the channel can be used. An end on the peer's side is
-     * visible here once {@link #poll} or {@link #await} has reached it. May be called by any thread.
+     * visible here once {@link #poll} or {@link #await} has reached it. May be called by any
+     * thread.
      */
     public Optional<ChannelEnd> end() {
         return ending.end();
@@ -231,8 +233,8 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Returns memory for the next message, from which {@link #send} sends it without a copy. Returns
-     * the same memory until then.
+     * Returns memory for the next message, from which {@link #send} sends it without a copy.
+     * Returns the same memory until then.
      *
      * @return null if the peer has no room: call {@link #await} or {@link #poll}, and try again
      * @throws ChannelClosedException if the channel has ended
@@ -266,7 +268,8 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             rings.send(bytes);
         } catch (VerbsException e) {
-            throw ending.failed(e); // some devices have posted the request that they report as failed
+            throw ending.failed(
+                    e); // some devices have posted the request that they report as failed
         } catch (IllegalStateException e) {
             throw ending.explained(e);
         }
@@ -284,9 +287,9 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Starts to write memory that the peer has announced, from memory that must not change until the
-     * write has completed. The peer is not notified; a message that is sent afterwards arrives after
-     * the written data.
+     * Starts to write memory that the peer has announced, from memory that must not change until
+     * the write has completed. The peer is not notified; a message that is sent afterwards arrives
+     * after the written data.
      *
      * @param id the identifier that {@link Handler#done} gets
      * @return false if the maximum of operations is in flight: call {@link #await} or {@link #poll}
@@ -305,8 +308,8 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Starts to read memory that the peer has announced, into memory that must not be used until the
-     * read has completed.
+     * Starts to read memory that the peer has announced, into memory that must not be used until
+     * the read has completed.
      *
      * @param id the identifier that {@link Handler#done} gets
      * @return false if the maximum of operations is in flight: call {@link #await} or {@link #poll}
@@ -430,8 +433,7 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             isMessage = rings.received(slot, cursor.bytes());
         } catch (InvalidMessageException e) {
-            throw ending.ended(
-                    new ChannelEnd(ChannelEnd.Cause.PROTOCOL_ERROR, e.getMessage()), e);
+            throw ending.ended(new ChannelEnd(ChannelEnd.Cause.PROTOCOL_ERROR, e.getMessage()), e);
         } catch (IllegalStateException e) {
             throw ending.explained(e);
         }

@@ -12,8 +12,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of an {@link RdmaChannel}: its sizes, and its connection. The two sides may have different
- * options. Each method changes this object and returns it.
+ * Options of an {@link RdmaChannel}: its sizes, and its connection. The two sides may have
+ * different options. Each method changes this object and returns it.
  */
 public final class RdmaChannelOptions {
 
@@ -31,8 +31,8 @@ public final class RdmaChannelOptions {
     }
 
     /**
-     * Sets the length of the longest message that this side sends and receives; 4096 by default. The
-     * lesser value of both sides applies.
+     * Sets the length of the longest message that this side sends and receives; 4096 by default.
+     * The lesser value of both sides applies.
      */
     public RdmaChannelOptions messageBytes(int bytes) {
         messageBytes = atLeastOne(bytes, "message bytes");

@@ -3,7 +3,6 @@ package org.jrdma.verbs.cm.channel;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
-import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.model.PrivateData;
 
 /**

@@ -22,11 +22,11 @@ import org.jrdma.verbs.model.VerbsException;
  * sender has handled since its last header, and that the receiver of the header may send in
  * addition. A header without a message is sent when half of the window was handled and no message
  * was sent meanwhile. Such headers have slots of their own, so that a message that the program is
- * writing stays in its slot. At most two of them can be unhandled at a time, because each stands for
- * half of a window; the receive ring therefore has two slots more than the window.
+ * writing stays in its slot. At most two of them can be unhandled at a time, because each stands
+ * for half of a window; the receive ring therefore has two slots more than the window.
  *
- * <p>The peer is not trusted: an invalid header ends the channel, and no header causes an access out
- * of bounds.
+ * <p>The peer is not trusted: an invalid header ends the channel, and no header causes an access
+ * out of bounds.
  */
 public final class MessageRings implements AutoCloseable {
 

@@ -9,7 +9,9 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The reads and writes of a channel that are in flight. They complete in the order they started. */
+/**
+ * The reads and writes of a channel that are in flight. They complete in the order they started.
+ */
 public final class RemoteOperations {
 
     private static final int NONE = -1;
@@ -33,8 +35,7 @@ public final class RemoteOperations {
     }
 
     /** Starts a write, and returns false if there is no room. */
-    public boolean tryWrite(MemorySlice local, RemoteMemory remote, long id)
-            throws VerbsException {
+    public boolean tryWrite(MemorySlice local, RemoteMemory remote, long id) throws VerbsException {
         var slot = freeSlot();
         if (slot == NONE) {
             return false;

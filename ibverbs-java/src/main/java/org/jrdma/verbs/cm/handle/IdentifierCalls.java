@@ -115,7 +115,8 @@ public final class IdentifierCalls {
      * Reserves the identifier for a call that may block; {@link #finish} must follow. Closing does
      * not wait for that call.
      *
-     * @param destroyMayBlockThen whether destroying the identifier may wait for the peer from now on
+     * @param destroyMayBlockThen whether destroying the identifier may wait for the peer from now
+     *     on
      * @throws VerbsException if another thread is in such a call
      */
     public void begin(String function, NativeIdentifier.Call call, boolean destroyMayBlockThen)
@@ -150,8 +151,7 @@ public final class IdentifierCalls {
         }
     }
 
-    private void end(@Nullable VerbsException failure)
-            throws VerbsException {
+    private void end(@Nullable VerbsException failure) throws VerbsException {
         try {
             identifier.end();
         } catch (VerbsException e) {

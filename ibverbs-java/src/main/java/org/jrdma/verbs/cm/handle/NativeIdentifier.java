@@ -84,7 +84,8 @@ public final class NativeIdentifier {
     /**
      * Starts a call that may block, or that must not overlap with such a call.
      *
-     * @param destroyMayBlockThen whether destroying the identifier may wait for the peer from now on
+     * @param destroyMayBlockThen whether destroying the identifier may wait for the peer from now
+     *     on
      * @return false if the identifier is closed, or another thread is in such a call
      */
     synchronized boolean begin(Call call, boolean destroyMayBlockThen) {
@@ -98,7 +99,9 @@ public final class NativeIdentifier {
         return true;
     }
 
-    /** A program that has seen the answering event may take the next step before the call returns. */
+    /**
+     * A program that has seen the answering event may take the next step before the call returns.
+     */
     private void awaitReturn() {
         var interrupted = false;
         while (inProgress != null && answered) {
@@ -178,7 +181,8 @@ public final class NativeIdentifier {
                     .destroy(
                             address,
                             Attempt.to(
-                                    "rdma_destroy_id", () -> "for %x".formatted(address.address())));
+                                    "rdma_destroy_id",
+                                    () -> "for %x".formatted(address.address())));
         }
     }
 }

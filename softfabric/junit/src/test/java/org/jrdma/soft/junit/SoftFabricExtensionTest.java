@@ -86,7 +86,13 @@ class SoftFabricExtensionTest {
 
     @SoftFabricTest(devices = 2, loss = 1)
     void shouldLoseEverythingWhenToldTo(Device here, Device there) {
-        assertThatThrownBy(() -> write(here, there, new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)).retries(1)))
+        assertThatThrownBy(() ->
+                        write(
+                                here,
+                                there,
+                                new ConnectOptions()
+                                        .acknowledgeTimeout(Duration.ofMillis(4))
+                                        .retries(1)))
                 .isInstanceOf(TransferException.class)
                 .hasMessageContaining("RETRIES_EXCEEDED");
     }

@@ -26,8 +26,8 @@ import org.jrdma.verbs.cm.RdmaChannelOptions;
 /**
  * A key-value server, as a new user would write it: a virtual thread and a channel for each client.
  *
- * <p>Requests are {@code put KEY VALUE}, {@code get KEY} and {@code sleep MILLISECONDS}, which delays
- * the answers that follow. Each request has one answer.
+ * <p>Requests are {@code put KEY VALUE}, {@code get KEY} and {@code sleep MILLISECONDS}, which
+ * delays the answers that follow. Each request has one answer.
  */
 final class KeyValueServer implements AutoCloseable {
 

@@ -35,7 +35,7 @@ class KeyValueServerTest {
 
     private static final Duration DEADLINE = ofSeconds(30);
     private static final int CLIENTS = 20;
-    private static final int ROUNDS = 50;
+    private static final int ROUNDS = 25;
 
     private SoftRoce fabric;
     private ConnectionManager connections;
@@ -55,7 +55,9 @@ class KeyValueServerTest {
         device.close();
     }
 
-    /** A channel can have four messages in flight, which is less than a client would like to send. */
+    /**
+     * A channel can have four messages in flight, which is less than a client would like to send.
+     */
     private static RdmaChannelOptions options() {
         return new RdmaChannelOptions().window(4).messageBytes(256);
     }
@@ -144,13 +146,17 @@ class KeyValueServerTest {
 
     private static void awaitEnds(KeyValueServer server, ChannelEnd.Cause cause, int count)
             throws InterruptedException {
-        for (var tries = 0; tries < 1_000 && server.ends().getOrDefault(cause, 0) < count; tries++) {
+        for (var tries = 0;
+                tries < 1_000 && server.ends().getOrDefault(cause, 0) < count;
+                tries++) {
             Thread.sleep(10);
         }
         assertThat(server.ends()).containsEntry(cause, count);
     }
 
-    /** The window has 4 messages each way, so that a client gets room to send before its answers. */
+    /**
+     * The window has 4 messages each way, so that a client gets room to send before its answers.
+     */
     @Test
     void shouldNotTakeRoomToSendForATimeout() throws Exception {
         try (var server = new KeyValueServer(connections, domain, options());

@@ -2,8 +2,8 @@ package org.jrdma.tck.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

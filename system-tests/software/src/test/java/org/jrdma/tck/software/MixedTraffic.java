@@ -2,11 +2,11 @@ package org.jrdma.tck.software;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
 import static org.jrdma.verbs.model.Access.REMOTE_READ;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import org.jrdma.soft.roce.PacketListener;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.soft.roce.TracedPacket.Direction;
 import org.jrdma.soft.roce.TracedPacket;
+import org.jrdma.soft.roce.TracedPacket.Direction;
 import org.jrdma.tck.software.Script.Kind;
 import org.jrdma.tck.software.Script.Operation;
 import org.jrdma.verbs.CompletionCursor;
@@ -120,7 +120,9 @@ final class MixedTraffic {
             var peer = IO.readln().split(" ", -1);
             queuePair.connect(
                     Endpoint.parse(peer[0]),
-                    new ConnectOptions().pathMtu(Mtu.ofBytes(Script.MTU)).acknowledgeTimeout(TIMEOUT));
+                    new ConnectOptions()
+                            .pathMtu(Mtu.ofBytes(Script.MTU))
+                            .acknowledgeTimeout(TIMEOUT));
             var traffic =
                     new MixedTraffic(
                             operations,

@@ -38,7 +38,12 @@ class BadFlowTest {
 
     @BeforeEach
     void open() throws VerbsException {
-        use(Pair.connected(new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)).retries(1).receiverNotReadyRetries(0)));
+        use(
+                Pair.connected(
+                        new ConnectOptions()
+                                .acknowledgeTimeout(Duration.ofMillis(4))
+                                .retries(1)
+                                .receiverNotReadyRetries(0)));
     }
 
     private void use(Pair opened) {

@@ -503,7 +503,11 @@ class ConnectionTest {
                                 .typeOfService(0x20)
                                 .acknowledgeTimeout(Duration.ofMillis(33)),
                         PATIENCE);
-        try (var there = listener.accept(domain, options().acknowledgeTimeout(Duration.ofMillis(16)), PATIENCE);
+        try (var there =
+                        listener.accept(
+                                domain,
+                                options().acknowledgeTimeout(Duration.ofMillis(16)),
+                                PATIENCE);
                 var here = get(connecting)) {
             assertThat(here.localAddress()).isEqualTo(new InetSocketAddress(address, port));
             assertThatThrownBy(() -> here.identifier().writeEvent(1, 2))

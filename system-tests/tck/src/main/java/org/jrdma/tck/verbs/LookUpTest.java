@@ -100,7 +100,12 @@ class LookUpTest {
                                 PortSpace.UDP,
                                 Optional.of(new InetSocketAddress(address, 7471)),
                                 Optional.empty()));
-        assertThat(lookUp(AddressQuery.at("7471")).local().orElseThrow().getAddress().isAnyLocalAddress())
+        assertThat(
+                        lookUp(AddressQuery.at("7471"))
+                                .local()
+                                .orElseThrow()
+                                .getAddress()
+                                .isAnyLocalAddress())
                 .isTrue();
         assertThat(lookUp(AddressQuery.to("localhost", "7471")).peer().orElseThrow().getAddress())
                 .matches(InetAddress::isLoopbackAddress);
@@ -169,14 +174,17 @@ class LookUpTest {
     void shouldConnectUnreliably() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         shouldConnect(
-                AddressQuery.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION));
+                AddressQuery.at(address.getHostAddress(), "0")
+                        .of(QueuePairType.UNRELIABLE_CONNECTION));
     }
 
     /** As the kernel refuses it, whatever the device. */
     @Test
     void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
-        var at = AddressQuery.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION);
+        var at =
+                AddressQuery.at(address.getHostAddress(), "0")
+                        .of(QueuePairType.UNRELIABLE_CONNECTION);
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, at), PATIENCE);
                 var channel = connections.newEventChannel()) {
@@ -219,7 +227,9 @@ class LookUpTest {
             assertThatThrownBy(() -> connections.resolve(lookUp(at), PATIENCE))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("not connected to");
-            var taken = AddressQuery.at(address.getHostAddress(), "" + listener.localAddress().getPort());
+            var taken =
+                    AddressQuery.at(
+                            address.getHostAddress(), "" + listener.localAddress().getPort());
             assertThatThrownBy(() -> connections.listen(lookUp(taken), 4))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("rdma_create_ep")
@@ -231,7 +241,9 @@ class LookUpTest {
     @Test
     void shouldRefuseAPeerOfAnotherType() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
-        var at = AddressQuery.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION);
+        var at =
+                AddressQuery.at(address.getHostAddress(), "0")
+                        .of(QueuePairType.UNRELIABLE_CONNECTION);
         var reliable = at.of(QueuePairType.RELIABLE_CONNECTION).in(PortSpace.IB);
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, reliable), PATIENCE)) {

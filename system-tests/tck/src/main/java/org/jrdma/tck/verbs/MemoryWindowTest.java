@@ -56,7 +56,9 @@ class MemoryWindowTest {
     @BeforeEach
     void open() throws VerbsException {
         underTest().needs(Feature.MEMORY_WINDOWS);
-        use(Pair.connected(new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)).retries(1)));
+        use(
+                Pair.connected(
+                        new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)).retries(1)));
     }
 
     private void use(Pair opened) throws VerbsException {

@@ -248,7 +248,11 @@ class RdmaChannelTest {
             throw new Fabric.Listed("iWARP has TCP's time-outs");
         }
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
-        try (var channel = connect(new RdmaChannelOptions().acknowledgeTimeout(Duration.ofMillis(67)).retries(2))) {
+        try (var channel =
+                connect(
+                        new RdmaChannelOptions()
+                                .acknowledgeTimeout(Duration.ofMillis(67))
+                                .retries(2))) {
             var attributes = channel.connection().queuePair().query();
             assertThat(attributes.timeout()).isEqualTo(14);
             assertThat(attributes.retries()).isEqualTo(2);
@@ -771,9 +775,7 @@ class RdmaChannelTest {
         assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
                 .isInstanceOfSatisfying(
                         ChannelClosedException.class,
-                        e ->
-                                assertThat(e.end().cause())
-                                        .isEqualTo(ChannelEnd.Cause.CLOSED_HERE));
+                        e -> assertThat(e.end().cause()).isEqualTo(ChannelEnd.Cause.CLOSED_HERE));
         assertThatThrownBy(channel::tryClaim).isInstanceOf(ChannelClosedException.class);
         assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.CLOSED_HERE);
         get(peer);

@@ -74,7 +74,9 @@ class XrcConnectionTest {
     }
 
     private AddressQuery at(QueuePairType type) throws IOException {
-        return AddressQuery.at(Fabric.address(device).getHostAddress(), "0").of(type).in(PortSpace.IB);
+        return AddressQuery.at(Fabric.address(device).getHostAddress(), "0")
+                .of(type)
+                .in(PortSpace.IB);
     }
 
     private AddressInfo lookUp(AddressQuery wanted) throws IOException {
