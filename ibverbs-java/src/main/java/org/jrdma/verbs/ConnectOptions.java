@@ -1,8 +1,10 @@
 package org.jrdma.verbs;
 
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Endpoint;
@@ -15,17 +17,19 @@ import org.jrdma.verbs.model.StaticRate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How {@link ConnectedQueuePair#connect} connects. The defaults are those of the C examples, but
- * for the MTU, which is the port's. Time-outs, retries and reads are for reliable connections;
- * unreliable ones have none. Built by its own methods.
+ * Options of {@link ConnectedQueuePair#connect}. The defaults are those of the C examples, except
+ * for the MTU, which is that of the port. Timeouts, retries and reads apply to reliable connections
+ * only. Each method changes this object and returns it.
  */
 public final class ConnectOptions {
 
+    private static final int MOST_RETRIES = 7;
+
     private @Nullable Mtu pathMtu;
-    private int timeout = 14;
-    private int retries = 7;
-    private int receiverNotReadyRetries = 7;
-    private int receiverNotReadyTimer = 12;
+    private Duration acknowledgeTimeout = Duration.ofNanos(4_096L << 14);
+    private int retries = MOST_RETRIES;
+    private int receiverNotReadyRetries = MOST_RETRIES;
+    private Duration receiverNotReadyTimer = Duration.ofNanos(640_000);
     private int maxReads = 16;
     private int maxDestinationReads = 16;
     private int serviceLevel;
@@ -53,32 +57,51 @@ public final class ConnectOptions {
     }
 
     /**
-     * How long to wait for an answer: 4.096 us times 2 to this, 0 to 31; 0 is for ever. 14 by
-     * default, that is 67 ms.
+     * Sets the time after which the queue pair retransmits what the peer has not acknowledged; 67
+     * ms by default. Rounded up to a value that the protocol can represent, which is 4.096 us times
+     * a power of two: 8.2 us, ..., 67.1 ms, 134 ms, ..., 8,796 s. A longer duration disables the
+     * timeout.
+     *
+     * @throws IllegalArgumentException if the duration is zero or negative
      */
-    public ConnectOptions timeout(int exponent) {
-        this.timeout = exponent;
+    public ConnectOptions acknowledgeTimeout(Duration timeout) {
+        DurationCodes.acknowledgeTimeout(timeout); // rejects what has no code
+        this.acknowledgeTimeout = timeout;
         return this;
     }
 
-    /** How often to repeat after a time-out, 0 to 7. 7 by default. */
+    /** Sets the number of retransmissions after a timeout, 0 to 7; 7 by default. */
     public ConnectOptions retries(int count) {
-        this.retries = count;
-        return this;
-    }
-
-    /** How often to repeat when the peer has no receive, 0 to 6; 7, the default, is without end. */
-    public ConnectOptions receiverNotReadyRetries(int count) {
-        this.receiverNotReadyRetries = count;
+        this.retries = checkRetries(count);
         return this;
     }
 
     /**
-     * How long the peer is told to wait when there is no receive here, in the specification's code.
-     * 12 by default, that is 0.64 ms.
+     * Sets the number of retransmissions when the peer has no receive: 0 to 6, or 7 for no limit,
+     * which is the default.
      */
-    public ConnectOptions receiverNotReadyTimer(int code) {
-        this.receiverNotReadyTimer = code;
+    public ConnectOptions receiverNotReadyRetries(int count) {
+        this.receiverNotReadyRetries = checkRetries(count);
+        return this;
+    }
+
+    private static int checkRetries(int count) {
+        if (count < 0 || count > MOST_RETRIES) {
+            throw new IllegalArgumentException("%d retries are not from 0 to 7".formatted(count));
+        }
+        return count;
+    }
+
+    /**
+     * Sets the time that the peer waits before it retransmits a message that found no receive here:
+     * 0.64 ms by default, 655.36 ms at most. Rounded up to a value that the protocol can represent:
+     * 0.01 ms, 0.02 ms, 0.03 ms, 0.04 ms, 0.06 ms, and so on, in steps of at most 50%.
+     *
+     * @throws IllegalArgumentException if the duration is zero, negative, or longer
+     */
+    public ConnectOptions receiverNotReadyTimer(Duration timer) {
+        DurationCodes.receiverNotReadyTimer(timer); // rejects what has no code
+        this.receiverNotReadyTimer = timer;
         return this;
     }
 
@@ -171,7 +194,8 @@ public final class ConnectOptions {
         return switch (type) {
             case RELIABLE_CONNECTION, XRC_RECEIVE ->
                     change.maxDestinationReads(Math.min(maxDestinationReads, deviceReads))
-                            .receiverNotReadyTimer(receiverNotReadyTimer);
+                            .receiverNotReadyTimer(
+                                    DurationCodes.receiverNotReadyTimer(receiverNotReadyTimer));
             case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET, XRC_SEND -> change;
         };
     }
@@ -180,11 +204,12 @@ public final class ConnectOptions {
         var change = QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(sequence);
         return switch (type) {
             case RELIABLE_CONNECTION, XRC_SEND ->
-                    change.timeout(timeout)
+                    change.timeout(DurationCodes.acknowledgeTimeout(acknowledgeTimeout))
                             .retries(retries)
                             .receiverNotReadyRetries(receiverNotReadyRetries)
                             .maxReads(Math.min(maxReads, deviceReads));
-            case XRC_RECEIVE -> change.timeout(timeout);
+            case XRC_RECEIVE ->
+                    change.timeout(DurationCodes.acknowledgeTimeout(acknowledgeTimeout));
             case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET -> change;
         };
     }

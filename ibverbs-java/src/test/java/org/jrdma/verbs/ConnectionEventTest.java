@@ -32,17 +32,17 @@ import org.jrdma.abi.rdma.rdma_ud_param;
 import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
-import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
-import org.jrdma.verbs.cm.LookUp;
-import org.jrdma.verbs.cm.MulticastRole;
-import org.jrdma.verbs.cm.PortSpace;
-import org.jrdma.verbs.cm.PrivateData;
-import org.jrdma.verbs.cm.RejectReason;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.MulticastRole;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.QueuePairChange;
@@ -546,7 +546,7 @@ class ConnectionEventTest {
             for (var call :
                     Map.<String, ThrowingCallable>of(
                                     "rdma_resolve_addrinfo",
-                                    () -> old.resolveAddressInfo(LookUp.to("::1", "1")),
+                                    () -> old.resolveAddressInfo(AddressQuery.to("::1", "1")),
                                     "rdma_query_addrinfo",
                                     old::addressInfo,
                                     "rdma_write_cm_event",
@@ -586,7 +586,7 @@ class ConnectionEventTest {
                                         .set(ValueLayout.ADDRESS, 0, addressInfo()));
 
         identifier.resolveAddressInfo(
-                LookUp.to("some", "7471").of(QueuePairType.UNRELIABLE_CONNECTION).asNumber());
+                AddressQuery.to("some", "7471").of(QueuePairType.UNRELIABLE_CONNECTION).asNumber());
         assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
         var resolved = translated(rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(), 0);
 
@@ -615,13 +615,13 @@ class ConnectionEventTest {
     @Test
     void shouldSayWhoCouldNotBeLookedUp() throws Exception {
         library.answering("rdma_resolve_addrinfo", -1, -2);
-        identifier.resolveAddressInfo(LookUp.to("nobody", "1"));
+        identifier.resolveAddressInfo(AddressQuery.to("nobody", "1"));
         var failure = channel.next(PATIENCE);
         assertThat(failure).isEqualTo(new ConnectionEvent.AddressInfoError(identifier, -2));
         assertThat(((ConnectionEvent.Failure) failure).reason())
                 .isEqualTo("nobody knows it: there is no such host or service (-2)");
         library.answering("rdma_resolve_addrinfo", -1, Errno.EBUSY);
-        identifier.resolveAddressInfo(LookUp.to("somebody", "1"));
+        identifier.resolveAddressInfo(AddressQuery.to("somebody", "1"));
         assertThat(((ConnectionEvent.Failure) channel.next(PATIENCE)).reason())
                 .contains("looked up before is not taken");
         library.answering("rdma_query_addrinfo", -1, Errno.ENOENT);
@@ -642,7 +642,7 @@ class ConnectionEventTest {
                     asked.countDown();
                     awaitQuietly(answer);
                 });
-        identifier.resolveAddressInfo(LookUp.to("slow", "1"));
+        identifier.resolveAddressInfo(AddressQuery.to("slow", "1"));
         asked.await();
         return answer;
     }
@@ -655,7 +655,7 @@ class ConnectionEventTest {
         var answer = slowLookUp();
 
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("slow", "2")))
+                .isThrownBy(() -> identifier.resolveAddressInfo(AddressQuery.to("slow", "2")))
                 .withMessageContaining("another thread");
         identifier.close();
         assertThat(library.calls).doesNotContain("rdma_destroy_id");
@@ -664,7 +664,7 @@ class ConnectionEventTest {
         destroyed.await();
         assertThat(library.calls).containsOnlyOnce("rdma_destroy_id");
         assertThatIllegalStateException()
-                .isThrownBy(() -> identifier.resolveAddressInfo(LookUp.to("slow", "3")));
+                .isThrownBy(() -> identifier.resolveAddressInfo(AddressQuery.to("slow", "3")));
     }
 
     /** Its new owner would not know of that call, and could destroy what that writes to. */

@@ -5,20 +5,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** Waits on virtual threads, as futures. */
+/** Runs blocking calls on virtual threads, with cancellable futures for their results. */
 final class Cancellable {
 
     private Cancellable() {}
 
     /**
-     * Begins to wait. Whoever cancels the future, or completes it, ends the wait at once, before
-     * anybody is told: it is interrupted.
+     * Starts a call. Cancelling or completing the future interrupts the call, before the future's
+     * dependents run.
      *
-     * @param closing what to do with a result that came too late
+     * @param closing disposes of a result that arrives after the future was completed
      */
     static <T> CompletableFuture<T> start(String name, Callable<T> wait, Consumer<T> closing) {
         var future = new Wait<>(name, wait, closing);
-        // For those who complete it by none of the methods below.
+        // Covers completion by methods that are not overridden below.
         var _ = future.whenComplete((_, _) -> future.end());
         future.thread.start();
         return future;
@@ -30,7 +30,7 @@ final class Cancellable {
         private final Consumer<T> closing;
         private final Thread thread;
 
-        /** Whether it is decided who completes this. */
+        /** Whether the call or another thread has won the right to complete this future. */
         private final AtomicBoolean decided = new AtomicBoolean();
 
         Wait(String name, Callable<T> wait, Consumer<T> closing) {
@@ -55,7 +55,7 @@ final class Cancellable {
             }
         }
 
-        /** Unless the wait has ended by itself. Those who depend on this may wait for its end. */
+        /** Interrupts the call, unless it has returned. */
         private void end() {
             if (decided.compareAndSet(false, true)) {
                 thread.interrupt();
@@ -80,7 +80,7 @@ final class Cancellable {
             return super.completeExceptionally(e);
         }
 
-        /** Those that depend on it are ordinary futures. */
+        /** Dependent futures are ordinary ones. */
         @Override
         public <U> CompletableFuture<U> newIncompleteFuture() {
             return new CompletableFuture<>();

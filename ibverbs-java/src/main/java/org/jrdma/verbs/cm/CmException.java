@@ -1,12 +1,13 @@
 package org.jrdma.verbs.cm;
 
 import java.util.Optional;
+import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that did not come about: from where to where, the answer in words, and what to do
- * where that is known.
+ * A connection that failed: its message has both addresses, the reason, the local devices and, if
+ * known, the remedy.
  */
 public final class CmException extends VerbsException {
 
@@ -17,12 +18,17 @@ public final class CmException extends VerbsException {
     CmException(String function, String attempt, ConnectionEvent.Failure event) {
         super(
                 function,
-                "%s: %s.%s".formatted(attempt, event.reason(), advice(event)),
+                "%s: %s.%s%s"
+                        .formatted(
+                                attempt,
+                                event.reason(),
+                                advice(event),
+                                event.identifier().channel().devices().sentence()),
                 event.code());
         this.event = event;
     }
 
-    /** A step that is refused because the peer has ended what the step was of. */
+    /** The failure of a step whose cause is probably that the peer has given up. */
     CmException(String attempt, VerbsException step) {
         super(
                 step.function(),
@@ -35,7 +41,7 @@ public final class CmException extends VerbsException {
         return switch (event) {
             case ConnectionEvent.Rejected rejected
                     when rejected.rejectReason() == RejectReason.NO_LISTENER ->
-                    " See that its program runs, and listens at that port and address.";
+                    " See that its program runs, and listens at that port and address: on the other machine or process, Listener.localAddress() has the address that it serves.";
             case ConnectionEvent.AddressError _ ->
                     " \"rdma link\" and \"ip address\" show which addresses are of RDMA devices.";
             default -> "";
@@ -43,9 +49,9 @@ public final class CmException extends VerbsException {
     }
 
     /**
-     * What the system said. Of a refusal it is {@link ConnectionEvent.Rejected}, with the peer's
-     * private data. Empty after serialization, and where a request was withdrawn of which the
-     * kernel does not tell: then a step just fails.
+     * The event that ended the attempt; {@link ConnectionEvent.Rejected} has the peer's private
+     * data. Empty after serialization, and if the peer withdrew its request, for which the kernel
+     * has no event.
      */
     public Optional<ConnectionEvent.Failure> event() {
         return Optional.ofNullable(event);

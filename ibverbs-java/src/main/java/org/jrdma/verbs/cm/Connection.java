@@ -3,24 +3,30 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair that is connected to a peer's, until one of both disconnects.
+ * A queue pair that is connected to a queue pair of a peer, until one of the two sides disconnects.
  *
- * <p>Owns the queue pair, which is closed with the protection domain too. Safe for use by several
+ * <p>Owns the queue pair, which is also closed with its protection domain. Safe for use by multiple
  * threads.
  *
  * @param <Q> the kind of queue pair
@@ -28,6 +34,12 @@ import org.slf4j.LoggerFactory;
 public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+
+    static final ChannelEnd DISCONNECTED_BY_PEER =
+            new ChannelEnd(ChannelEnd.Cause.CLOSED_BY_PEER, "the peer has disconnected");
+
+    private static final ChannelEnd DISCONNECTED_HERE =
+            new ChannelEnd(ChannelEnd.Cause.CLOSED_HERE, "this side has disconnected");
 
     private final Identifier identifier;
     private final Q queuePair;
@@ -53,45 +65,65 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         this.localAddress = identifier.localAddress().orElseThrow();
         this.peerAddress = identifier.peerAddress().orElseThrow();
         this.ending = new Ending(identifier, queuePair, toString());
-        identifier.inbox().handle(ending::react);
+        identifier.events().handle(ending::react);
         queuePair.onClose(ending::queuePairClosed);
         identifier.ownLifetime().onClose(ending::closed);
-        identifier.reportIfDropped(this, toString());
+        Leaks.watch(this, toString(), identifier.ownLifetime());
     }
 
-    /** What comes of a disconnect. The identifier keeps it, and so must not know the connection. */
+    /**
+     * Handles the end of a connection. The identifier refers to this object, which therefore must
+     * not refer to the connection: a leaked connection is reported when it is unreachable.
+     */
     private record Ending(
             Identifier identifier,
             QueuePair queuePair,
             String name,
-            CompletableFuture<Void> disconnected) {
+            CompletableFuture<Void> disconnected,
+            AtomicReference<@Nullable ChannelEnd> end) {
 
         Ending(Identifier identifier, QueuePair queuePair, String name) {
-            this(identifier, queuePair, name, new CompletableFuture<>());
+            this(identifier, queuePair, name, new CompletableFuture<>(), new AtomicReference<>());
         }
 
-        /** On the thread that takes everyone's events. */
+        /** Runs on the thread that takes the events of all connections. */
         void react(ConnectionEvent event) {
             switch (event) {
-                // A failure: the peer has not heard that it is connected, and has given up.
-                case ConnectionEvent.Disconnected _,
-                        ConnectionEvent.DeviceRemoved _,
-                        ConnectionEvent.Failure _ ->
-                        PlatformCalls.start(this::answer);
+                case ConnectionEvent.Disconnected _ -> endAndAnswer(DISCONNECTED_BY_PEER);
+                case ConnectionEvent.DeviceRemoved _ ->
+                        endAndAnswer(lost("the device is being removed"));
+                // The peer did not receive the confirmation of the connection, and has given up.
+                case ConnectionEvent.Failure failure -> endAndAnswer(lost(failure.reason()));
                 default -> {}
             }
         }
 
-        /** The identifier is being closed: nothing comes any more. */
+        private static ChannelEnd lost(String reason) {
+            return new ChannelEnd(ChannelEnd.Cause.LOST, reason);
+        }
+
+        private void endAndAnswer(ChannelEnd reason) {
+            end.compareAndSet(null, reason);
+            PlatformCalls.start(this::answer);
+        }
+
+        /** Notes that this side ends the connection, before the queue pair is flushed. */
+        void endHere() {
+            end.compareAndSet(null, DISCONNECTED_HERE);
+        }
+
+        /** Runs when the identifier is being closed: no more events arrive. */
         void closed() {
+            endHere();
             if (disconnected.completeExceptionally(
                     new IllegalStateException(name + " is closed"))) {
                 flush();
             }
         }
 
-        /** By another hand than the connection's: with its protection domain, most likely. */
+        /** Runs when the queue pair is closed other than by the connection: with its domain. */
         void queuePairClosed() {
+            endHere();
             if (disconnected.completeExceptionally(
                     new IllegalStateException(
                             "%s is closed: %s is, by itself or with its protection domain"
@@ -103,30 +135,30 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             }
         }
 
-        /** Without an answer, the peer would repeat its word for more than a minute. */
+        /** Answers the disconnect, which the peer would otherwise retransmit for over a minute. */
         private void answer() {
             try {
                 identifier.disconnect();
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", name, e.getMessage()); // it was this side that disconnected
+                LOG.debug("{}: {}", name, e.getMessage()); // this side has disconnected
             }
             flush();
             disconnected.complete(null);
         }
 
-        /** Ends all that is under way. */
+        /** Cancels all requests in flight. */
         void flush() {
             try {
                 if (queuePair.state() != QueuePairState.ERROR) {
                     queuePair.modify(QueuePairChange.to(QueuePairState.ERROR));
                 }
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", name, e.getMessage()); // closed, or there by itself
+                LOG.debug("{}: {}", name, e.getMessage()); // closed, or in that state already
             }
         }
     }
 
-    /** To send and receive with. */
+    /** The queue pair of this side. */
     public Q queuePair() {
         return queuePair;
     }
@@ -141,62 +173,63 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return peerAddress;
     }
 
-    /** The peer's queue pair, as it said. */
+    /** The parameters of the peer's queue pair. */
     public ConnectionParameters peerParameters() {
         return parameters;
     }
 
-    /** What the peer's program sent along, with its padding. */
+    /** The private data of the peer's program, with padding. */
     public PrivateData privateData() {
         return privateData;
     }
 
     /**
-     * The way down: its identifier, which the connection owns. Closing it, or having it migrate,
-     * ends the connection.
+     * The underlying identifier, which the connection owns. Closing or migrating it ends the
+     * connection.
      */
     public Identifier identifier() {
         return identifier;
     }
 
-    /** Whether the side that has accepted must not be the first that sends. */
+    /** Whether the side that has connected must be the first to send. */
     boolean isWarp() {
         return isWarp;
     }
 
     /**
-     * Ends the connection, and waits until the peer has answered. What is under way ends as {@link
-     * org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await it first. In C: {@code
+     * Ends the connection, and waits until the peer has answered. Requests in flight complete as
+     * {@link org.jrdma.verbs.model.CompletionStatus#FLUSHED}: await them first. In C: {@code
      * rdma_disconnect}.
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if the peer does not answer in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile, or its protection
-     *     domain
+     * @throws IllegalStateException if this connection or its domain is or becomes closed
      */
     public void disconnect(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         if (!ending.disconnected.isDone()) {
+            ending.endHere();
             if (!isWarp) {
-                ending.flush(); // iWARP's driver does so itself, once the peer knows
+                ending.flush(); // the driver does that on iWARP
             }
             try {
                 identifier.disconnect();
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster, or it is closed
+                LOG.debug(
+                        "{}: {}",
+                        this,
+                        e.getMessage()); // the peer has disconnected, or this is closed
             }
         }
         await(deadline);
     }
 
     /**
-     * Waits until the connection has ended, by whichever side. All that was under way is flushed
-     * then.
+     * Waits until either side has ended the connection. Requests in flight were flushed then.
      *
-     * @throws org.jrdma.ffi.FabricTimeoutException if it does not in time
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile, or its protection
-     *     domain
+     * @throws IllegalStateException if this connection or its domain is or becomes closed
      */
     public void awaitDisconnected(Duration timeout) throws FabricException, InterruptedIOException {
         await(Deadline.after(timeout));
@@ -216,21 +249,27 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     }
 
     /**
-     * Completed when the connection has ended by a disconnect of whichever side; with
-     * IllegalStateException, when this is closed first, or its protection domain.
+     * A future that completes when either side has disconnected; with IllegalStateException if this
+     * connection or its protection domain is closed first.
      */
     public CompletableFuture<Void> disconnected() {
         return ending.disconnected.copy();
     }
 
+    /** The end of this connection, or empty while neither side has ended it. */
+    Optional<ChannelEnd> end() {
+        return Optional.ofNullable(ending.end.get());
+    }
+
     /** Ends the connection without waiting for the peer's answer, and closes the queue pair. */
     @Override
     public void close() {
+        ending.endHere();
         if (identifier.isOpen() && !ending.disconnected.isDone()) {
             try {
                 identifier.disconnect();
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", this, e.getMessage()); // the peer was faster
+                LOG.debug("{}: {}", this, e.getMessage()); // the peer has disconnected
             }
         }
         ending.disconnected.completeExceptionally(new IllegalStateException(this + " is closed"));

@@ -2,37 +2,40 @@ package org.jrdma.verbs.cm;
 
 import java.net.InetAddress;
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.cm.model.RejectReason;
 
 /**
- * What has become of something that an {@link Identifier} was asked for, or what a peer wants of
- * it. A value: the native event is acknowledged when it is taken, so that nothing waits for a
- * program that forgets it. In C: {@code struct rdma_cm_event}; taken, it is {@code
- * rdma_ack_cm_event}.
+ * An event of an {@link Identifier}: the outcome of a step, or a request of a peer. A value: the
+ * native event is acknowledged when it is taken, so that a program cannot forget to. In C: {@code
+ * struct rdma_cm_event}, with {@code rdma_ack_cm_event}.
  */
 public sealed interface ConnectionEvent {
 
-    /** What it is about; of a request, the new one. */
+    /** The identifier of the event; for a request, the new identifier. */
     Identifier identifier();
 
-    /** An end to what was asked for: nothing more comes of it. */
+    /** The failure of a step. No further event of the step follows. */
     sealed interface Failure extends ConnectionEvent {
-        /** What went wrong, in words, as the end of a sentence. */
+        /** The reason in words, as the end of a sentence. */
         String reason();
 
-        /** What the system said; of a refusal its number, else an errno. */
+        /** The reason as a code: of a rejection its status, otherwise an errno. */
         int code();
     }
 
-    /** A peer wants something of a listener; the identifier is the new one that is for it. */
+    /** A request of a peer to a listener. Its identifier is new, and serves this request. */
     sealed interface Request extends ConnectionEvent {
-        /** Where it came to. */
+        /** The identifier that listens. */
         Identifier listener();
     }
 
-    /** The address belongs to a device of this machine, or leads to one. */
+    /** The address was resolved, and the identifier is bound to a device. */
     record AddressResolved(Identifier identifier) implements ConnectionEvent {}
 
-    /** There is no way to the address, or none through an RDMA device. */
+    /** The address cannot be reached, or not through an RDMA device. */
     record AddressError(Identifier identifier, int code) implements Failure {
         @Override
         public String reason() {
@@ -44,13 +47,13 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** {@link Identifier#addressInfo} has what was looked up. */
+    /** The look-up succeeded; {@link Identifier#addressInfo} has its result. */
     record AddressInfoResolved(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * What was to be looked up is not known.
+     * The look-up failed.
      *
-     * @param code an errno, or below zero a number of {@code getaddrinfo}
+     * @param code an errno, or below zero an error of {@code getaddrinfo}
      */
     record AddressInfoError(Identifier identifier, int code) implements Failure {
         @Override
@@ -59,15 +62,16 @@ public sealed interface ConnectionEvent {
                 return "what was looked up before is not taken: EBUSY (16)";
             }
             return code < 0
-                    ? "nobody knows it: %s (%d)".formatted(LookUp.meaning(code), code)
+                    ? "nobody knows it: %s (%d)"
+                            .formatted(AddressErrors.meaningOfLookUp(code), code)
                     : "nobody knows it: " + Errno.describe(code);
         }
     }
 
-    /** The way through the fabric is known. */
+    /** The path through the fabric was resolved. */
     record RouteResolved(Identifier identifier) implements ConnectionEvent {}
 
-    /** There is no way through the fabric. */
+    /** There is no path through the fabric. */
     record RouteError(Identifier identifier, int code) implements Failure {
         @Override
         public String reason() {
@@ -76,11 +80,11 @@ public sealed interface ConnectionEvent {
     }
 
     /**
-     * A peer wants to connect. {@link Identifier#accept} or {@link Identifier#reject} answers;
-     * closing the identifier refuses.
+     * A request for a connection, which {@link Identifier#accept} or {@link Identifier#reject}
+     * answers. Closing the identifier rejects it.
      *
-     * @param listener where it came to
-     * @param parameters the peer's, as this side sees them
+     * @param listener the identifier that listens
+     * @param parameters the peer's parameters, from the view of this side
      */
     record ConnectRequest(
             Identifier identifier,
@@ -89,42 +93,42 @@ public sealed interface ConnectionEvent {
             PrivateData privateData)
             implements Request {}
 
-    /** A peer wants to know where datagrams for it should go. */
+    /** A request for the destination of a service's datagrams. */
     record DatagramRequest(Identifier identifier, Identifier listener, PrivateData privateData)
             implements Request {}
 
     /**
-     * The peer accepts. The queue pair must be brought to READY_TO_SEND, and then {@link
-     * Identifier#establish} tells the peer.
+     * The peer has accepted. The queue pair must be brought to READY_TO_SEND, and then {@link
+     * Identifier#establish} confirms the connection.
      *
-     * @param parameters the peer's, as this side sees them
+     * @param parameters the peer's parameters, from the view of this side
      */
     record ConnectResponse(
             Identifier identifier, ConnectionParameters parameters, PrivateData privateData)
             implements ConnectionEvent {}
 
     /**
-     * The connection is there.
+     * The connection is established.
      *
-     * @param parameters the peer's, as this side sees them; on RoCE and InfiniBand the accepting
-     *     side gets zeros, and had them with the request
+     * @param parameters the peer's parameters, from the view of this side; zeros on the accepting
+     *     side on RoCE and InfiniBand, which had them with the request
      */
     record Established(
             Identifier identifier, ConnectionParameters parameters, PrivateData privateData)
             implements ConnectionEvent {}
 
-    /** Where datagrams for the peer must go. */
+    /** The destination of a service's datagrams is known. */
     record DatagramEstablished(
             Identifier identifier, DatagramParameters parameters, PrivateData privateData)
             implements ConnectionEvent {}
 
     /**
-     * The peer refuses.
+     * The peer has rejected the request.
      *
-     * @param code as it came: a code of the InfiniBand specification; on iWARP, an errno below zero
+     * @param code a code of the InfiniBand specification; on iWARP, an errno below zero
      */
     record Rejected(Identifier identifier, int code, PrivateData privateData) implements Failure {
-        /** Why. */
+        /** The reason of the rejection. */
         public RejectReason rejectReason() {
             return RejectReason.ofStatus(code);
         }
@@ -137,13 +141,13 @@ public sealed interface ConnectionEvent {
     }
 
     /**
-     * The peer did not answer, or has no such service of datagrams.
+     * The peer did not answer, or it has no such service of datagrams.
      *
-     * @param privateData what the service's program said with its refusal; else empty
+     * @param privateData the private data of a service's rejection; otherwise empty
      */
     record Unreachable(Identifier identifier, int code, PrivateData privateData)
             implements Failure {
-        /** What an answer about a service of datagrams says, by the specification. */
+        /** The status of a service ID resolution reply (SIDR_REP), by the specification. */
         private static final String[] SERVICE = {
             "",
             "it has no services of datagrams",
@@ -161,7 +165,7 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** The connection failed while it was being made. */
+    /** The connection failed while it was being established. */
     record ConnectError(Identifier identifier, int code) implements Failure {
         @Override
         public String reason() {
@@ -169,20 +173,21 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** The peer disconnected, or this side did. {@link Identifier#disconnect} answers the peer. */
+    /** Either side has disconnected. {@link Identifier#disconnect} answers the peer. */
     record Disconnected(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * Datagrams to the group can be sent now, and received by the queue pairs that are {@link
-     * org.jrdma.verbs.DatagramQueuePair#attachMulticast attached} to the GID of the way there.
+     * The group was joined: datagrams can be sent to it, and received by the queue pairs that are
+     * {@link org.jrdma.verbs.DatagramQueuePair#attachMulticast attached} to the GID in the
+     * parameters.
      *
-     * @param group as it was named
-     * @param parameters where datagrams for the group go
+     * @param group the group's address
+     * @param parameters the destination of datagrams for the group
      */
     record MulticastJoined(Identifier identifier, InetAddress group, DatagramParameters parameters)
             implements ConnectionEvent {}
 
-    /** The group cannot be joined, or is lost. */
+    /** The group cannot be joined, or the membership was lost. */
     record MulticastError(Identifier identifier, InetAddress group, int code) implements Failure {
         @Override
         public String reason() {
@@ -190,23 +195,23 @@ public sealed interface ConnectionEvent {
         }
     }
 
-    /** The device is being taken out; everything made from it must be closed. */
+    /** The device is being removed; all its objects must be closed. */
     record DeviceRemoved(Identifier identifier) implements ConnectionEvent {}
 
-    /** The network interface has another address now, as after a fail-over. */
+    /** The network interface has a new address, as after a failover. */
     record AddressChanged(Identifier identifier) implements ConnectionEvent {}
 
-    /** No packet of the connection is under way any more; the queue pair can be connected anew. */
+    /** No packet of the connection is in flight any more; the queue pair can be reused. */
     record TimeWaitExit(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * What a thread of this program has to say, by {@link Identifier#writeEvent}.
+     * An event of the program's own, from {@link Identifier#writeEvent}.
      *
-     * @param status as it said
-     * @param argument as it said
+     * @param status the status that the program gave
+     * @param argument the argument that the program gave
      */
     record Written(Identifier identifier, int status, long argument) implements ConnectionEvent {}
 
-    /** Something that has no name here. */
+    /** An event of a type that this interface does not have. */
     record Other(Identifier identifier, int type, int status) implements ConnectionEvent {}
 }

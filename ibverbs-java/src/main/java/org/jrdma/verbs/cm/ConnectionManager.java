@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,8 +18,15 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramService;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.SoftwareFabric;
@@ -26,11 +34,11 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * librdmacm, as found on this machine or in a provider: where connections come from.
+ * librdmacm, of this machine or from a provider: the entry point for connections.
  *
- * <p>One thread takes the events of all connections, so any number of threads, virtual ones too,
- * may wait for theirs, and none of them waits in native code. It stays open for as long as the JVM
- * runs. Safe for use by several threads.
+ * <p>One thread takes the events of all connections, so that any number of platform or virtual
+ * threads can wait for theirs without blocking in native code. A connection manager is open as long
+ * as the JVM runs. Safe for use by multiple threads.
  */
 public final class ConnectionManager {
 
@@ -40,15 +48,17 @@ public final class ConnectionManager {
     private static @Nullable ConnectionManager software;
 
     private final ConnectionLibrary library;
+    private final LocalDevices devices;
     private final Set<EventChannel> listening = ConcurrentHashMap.newKeySet();
     private @Nullable EventChannel channel;
 
-    private ConnectionManager(ConnectionLibrary library) {
+    private ConnectionManager(ConnectionLibrary library, LocalDevices.Source verbs) {
         this.library = library;
+        this.devices = new LocalDevices(verbs);
     }
 
     /**
-     * The machine's own librdmacm. The same each time.
+     * Returns the machine's own librdmacm, the same object each time.
      *
      * @throws LibraryNotFoundException if it is not installed; the message names the packages
      */
@@ -56,32 +66,35 @@ public final class ConnectionManager {
         if (system == null) {
             system =
                     new ConnectionManager(
-                            new ConnectionLibrary(NativeLibrary.open(ConnectionLibrary.NAME)));
+                            new ConnectionLibrary(NativeLibrary.open(ConnectionLibrary.NAME)),
+                            Verbs::system);
         }
         return system;
     }
 
     /**
-     * The connection manager of {@link org.jrdma.verbs.Verbs#software()}, between whose devices,
-     * and from them to real ones, it connects. The same each time.
+     * Returns the connection manager of {@link Verbs#software()}, the same object each time. It
+     * connects software devices with one another and with real ones.
      *
      * @throws LibraryNotFoundException if there is none on the class path or the module path; the
      *     message says what to add
-     * @throws IllegalArgumentException if a system property of its own makes no sense
+     * @throws IllegalArgumentException if one of its system properties is invalid
      */
     public static synchronized ConnectionManager software() throws LibraryNotFoundException {
         if (software == null) {
-            software = new ConnectionManager(new ConnectionLibrary(SoftwareFabric.library()));
+            software =
+                    new ConnectionManager(
+                            new ConnectionLibrary(SoftwareFabric.library()), Verbs::software);
         }
         return software;
     }
 
     /**
-     * What the system property {@code jrdma.fabric} says, as for {@link
-     * org.jrdma.verbs.Verbs#configured()}.
+     * Returns the connection manager that the system property {@code jrdma.fabric} names, as {@link
+     * Verbs#configured()} does.
      *
-     * @throws LibraryNotFoundException if that is not there
-     * @throws IllegalArgumentException if it says something else
+     * @throws LibraryNotFoundException if the library is not installed
+     * @throws IllegalArgumentException if the property has another value
      */
     public static ConnectionManager configured() throws LibraryNotFoundException {
         var fabric = System.getProperty("jrdma.fabric", "system");
@@ -96,41 +109,43 @@ public final class ConnectionManager {
     }
 
     /**
-     * A librdmacm that a provider answers for. It may be a libibverbs too: then {@link
-     * org.jrdma.verbs.Verbs#from} has the devices that this connects.
+     * Returns a librdmacm from a provider. If the provider has a libibverbs too, {@link Verbs#from}
+     * has the devices that this object connects.
      *
      * @throws LibraryNotFoundException if it lacks a function that every version has
      */
     public static ConnectionManager from(LibraryProvider provider) throws LibraryNotFoundException {
-        return new ConnectionManager(new ConnectionLibrary(NativeLibrary.from(provider)));
+        return new ConnectionManager(
+                new ConnectionLibrary(NativeLibrary.from(provider)), () -> Verbs.from(provider));
     }
 
     /**
-     * Makes a channel for programs that take every step themselves. In C: {@code
-     * rdma_create_event_channel}.
+     * Creates an event channel, for programs that take each step of a connection themselves. In C:
+     * {@code rdma_create_event_channel}.
      *
-     * @throws VerbsException if this machine has no RDMA device, or its files are not for this user
+     * @throws VerbsException if this machine has no RDMA device, or this user may not access it
      */
     public EventChannel newEventChannel() throws VerbsException {
-        return EventChannel.waitable(library);
+        return EventChannel.waitable(library, devices);
     }
 
     /**
-     * Finds the way to a peer, for programs that open the device that leads there only then.
+     * Finds the route to a peer, for programs that open a device when they know that it leads
+     * there.
      *
-     * @param timeout how long to look for it
-     * @throws CmException if no RDMA device leads to the address, or nobody there answers to it
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws CmException if no RDMA device leads to the address, or no machine has the address
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public Route resolve(InetSocketAddress address, Duration timeout)
             throws FabricException, InterruptedIOException {
-        return resolve(address, Deadline.after(timeout));
+        return RouteResolution.resolve(
+                channel().newIdentifier(PortSpace.TCP), null, address, Deadline.after(timeout));
     }
 
     /**
-     * The same, without waiting. A future that is cancelled ends it at once, and leaves nothing
-     * behind.
+     * Finds the route to a peer as {@link #resolve(InetSocketAddress, Duration)} does, without
+     * waiting. Cancelling the future ends the attempt and leaves nothing open.
      */
     public CompletableFuture<Route> resolveAsync(InetSocketAddress address, Duration timeout) {
         return Cancellable.start(
@@ -138,9 +153,9 @@ public final class ConnectionManager {
     }
 
     /**
-     * The same for what was looked up to be connected to.
+     * Finds the route to a service that was looked up.
      *
-     * @throws IllegalArgumentException if it is to be listened for
+     * @throws IllegalArgumentException if the address is one to listen at
      */
     public Route resolve(AddressInfo info, Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -149,20 +164,49 @@ public final class ConnectionManager {
                         .orElseThrow(() ->
                                 new IllegalArgumentException(
                                         info + " is to be listened for, not connected to"));
-        return route(channel().newIdentifier(info), null, peer, Deadline.after(timeout));
+        return RouteResolution.resolve(
+                channel().newIdentifier(info), null, peer, Deadline.after(timeout));
     }
 
-    private Route resolve(InetSocketAddress address, Deadline deadline)
+    /**
+     * Connects to a peer, and waits until the peer has accepted.
+     *
+     * <p>The local device is that of the protection domain: if the options have no local address,
+     * and the system would choose another device, the connection is made from an address of the
+     * domain's device. Such an address is known on RoCE and on the software fabric.
+     *
+     * @param domain the protection domain of the queue pair
+     * @param timeout the timeout of all steps together
+     * @throws CmException if there is no route to the peer, or the peer rejects the connection
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     */
+    public <Q extends QueuePair> Connection<Q> connect(
+            InetSocketAddress address,
+            ProtectionDomain domain,
+            ConnectionOptions<Q> options,
+            Duration timeout)
             throws FabricException, InterruptedIOException {
-        return route(channel().newIdentifier(PortSpace.TCP), null, address, deadline);
+        var deadline = Deadline.after(timeout);
+        var local = options.localAddress();
+        var route = resolve(options, local.orElse(null), address, deadline);
+        if (local.isEmpty() && !route.deviceName().equals(domain.device().name())) {
+            var other = addressTowards(address, domain.device());
+            if (other.isPresent()) {
+                route.close();
+                route = resolve(options, other.get(), address, deadline);
+            }
+        }
+        return route.connect(domain, options, deadline);
     }
 
-    private static Route way(
-            Identifier identifier,
+    private Route resolve(
             ConnectionOptions<?> options,
+            @Nullable InetSocketAddress local,
             InetSocketAddress address,
             Deadline deadline)
             throws FabricException, InterruptedIOException {
+        var identifier = channel().newIdentifier(PortSpace.TCP);
         if (options.typeOfService().isPresent()) {
             var done = false;
             try {
@@ -174,116 +218,21 @@ public final class ConnectionManager {
                 }
             }
         }
-        return route(identifier, options.source().orElse(null), address, deadline);
+        return RouteResolution.resolve(identifier, local, address, deadline);
+    }
+
+    /** An address of a device from which a peer may be reached. */
+    private static Optional<InetSocketAddress> addressTowards(InetSocketAddress peer, Device device)
+            throws VerbsException {
+        return LocalDevices.addresses(device).stream()
+                .filter(local -> LocalDevices.isOfOneFamily(local, peer.getAddress()))
+                .findFirst()
+                .map(local -> new InetSocketAddress(local, 0));
     }
 
     /**
-     * @param source null for any
-     */
-    private static Route route(
-            Identifier identifier,
-            @Nullable InetSocketAddress source,
-            InetSocketAddress address,
-            Deadline deadline)
-            throws FabricException, InterruptedIOException {
-        var done = false;
-        try {
-            resolve(identifier, source, address, deadline);
-            var route = new Route(identifier);
-            done = true;
-            return route;
-        } finally {
-            if (!done) {
-                identifier.close();
-            }
-        }
-    }
-
-    private static void resolve(
-            Identifier identifier,
-            @Nullable InetSocketAddress source,
-            InetSocketAddress address,
-            Deadline deadline)
-            throws FabricException, InterruptedIOException {
-        if (address.getPort() == 0) {
-            throw new IllegalArgumentException(
-                    "Nobody listens at port 0 of %s: it stands for any port, where one listens"
-                            .formatted(address.getAddress()));
-        }
-        if (source == null) {
-            identifier.resolveAddress(address, longer(deadline));
-        } else {
-            identifier.resolveAddress(source, address, longer(deadline));
-        }
-        var noWay =
-                "No way to the address "
-                        + address
-                        + (source == null ? "" : " from " + source.getAddress());
-        await(
-                ConnectionEvent.AddressResolved.class,
-                identifier,
-                deadline,
-                "rdma_resolve_addr",
-                noWay,
-                noWay + " was found");
-        identifier.resolveRoute(longer(deadline));
-        var noRoute = "No route to " + address;
-        await(
-                ConnectionEvent.RouteResolved.class,
-                identifier,
-                deadline,
-                "rdma_resolve_route",
-                noRoute,
-                noRoute + " was found");
-    }
-
-    /** So that it is the caller's deadline that passes, and not at times the kernel's. */
-    private static Duration longer(Deadline deadline) {
-        return Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plusSeconds(1);
-    }
-
-    /**
-     * @param attempt what to say has failed
-     * @param missed what to say has not happened in time
-     */
-    private static <E extends ConnectionEvent> E await(
-            Class<E> expected,
-            Identifier identifier,
-            Deadline deadline,
-            String function,
-            String attempt,
-            String missed)
-            throws FabricException, InterruptedIOException {
-        var event = identifier.awaitAnswer(deadline, function, attempt, missed);
-        if (!expected.isInstance(event)) {
-            throw new VerbsException(function, "%s: %s".formatted(attempt, event));
-        }
-        return expected.cast(event);
-    }
-
-    /**
-     * Connects, and waits until the peer has accepted.
-     *
-     * @param domain of the device that leads to the peer
-     * @param timeout for all of it
-     * @throws CmException if there is no way to the peer, or it refuses
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
-     * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     */
-    public <Q extends QueuePair> Connection<Q> connect(
-            InetSocketAddress address,
-            ProtectionDomain domain,
-            ConnectionOptions<Q> options,
-            Duration timeout)
-            throws FabricException, InterruptedIOException {
-        var deadline = Deadline.after(timeout);
-        return way(channel().newIdentifier(PortSpace.TCP), options, address, deadline)
-                .connect(domain, options, deadline);
-    }
-
-    /**
-     * The same, without waiting. A future that is cancelled ends it at once, and leaves nothing
-     * behind.
+     * Connects to a peer as {@link #connect} does, without waiting. Cancelling the future ends the
+     * attempt and leaves nothing open.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
             InetSocketAddress address,
@@ -296,19 +245,19 @@ public final class ConnectionManager {
                 Connection::close);
     }
 
-    /** Listens, with room for 128 requests that nobody has taken. */
+    /** Listens at an address, with a backlog of 128 requests. */
     public Listener listen(InetSocketAddress address) throws VerbsException {
         return listen(address, BACKLOG);
     }
 
     /**
-     * Listens. Port 0 is any that is free, and the wildcard address stands for all of this
-     * machine's devices.
+     * Listens at an address. Port 0 stands for a free port, and the wildcard address for all RDMA
+     * devices of this machine; see {@link Listener#localAddresses()}.
      *
-     * @param backlog how many requests may wait for a thread to take them. On RoCE and InfiniBand
-     *     more are not heard, and their senders ask again until their deadline; on iWARP they are
-     *     refused
-     * @throws VerbsException if no RDMA device has the address, or the port is taken
+     * @param backlog the number of requests that may wait for a thread to take them. On RoCE and
+     *     InfiniBand further requests are dropped, and their senders retransmit them until their
+     *     deadline; on iWARP they are rejected
+     * @throws VerbsException if no RDMA device has the address, or the port is in use
      */
     public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
         return new Listener(
@@ -316,9 +265,26 @@ public final class ConnectionManager {
     }
 
     /**
-     * The same for what was looked up to be listened for.
+     * Listens at a device, with a backlog of 128 requests.
      *
-     * @throws IllegalArgumentException if it is to be connected to
+     * @param port the port number; 0 for a free port
+     * @throws VerbsException if the device's IP address is not known, as on InfiniBand and iWARP,
+     *     or the port is in use
+     */
+    public Listener listen(Device device, int port) throws VerbsException {
+        var addresses = LocalDevices.addresses(device);
+        if (addresses.isEmpty()) {
+            throw new VerbsException(
+                    "rdma_bind_addr",
+                    "The IP address of %s is not known: listen at an address.".formatted(device));
+        }
+        return listen(new InetSocketAddress(addresses.getFirst(), port));
+    }
+
+    /**
+     * Listens at an address that was looked up.
+     *
+     * @throws IllegalArgumentException if the address is one to connect to
      */
     public Listener listen(AddressInfo info, int backlog) throws VerbsException {
         if (info.peer().isPresent()) {
@@ -333,13 +299,13 @@ public final class ConnectionManager {
     }
 
     /**
-     * @param address null for what is bound
+     * @param address null if the identifier is bound already
      */
-    private Requests listening(Making making, @Nullable InetSocketAddress address, int backlog)
+    private RequestQueue listening(Making making, @Nullable InetSocketAddress address, int backlog)
             throws VerbsException {
         var connections = channel();
-        var incoming = EventChannel.waitable(library);
-        // Kept, so that it is the listener that is reported if a program forgets that.
+        var incoming = EventChannel.waitable(library, devices);
+        // Reachable from here, so that a leaked listener is reported, and not its channel.
         listening.add(incoming);
         incoming.ownLifetime().onClose(() -> listening.remove(incoming));
         var done = false;
@@ -349,7 +315,7 @@ public final class ConnectionManager {
                 identifier.bind(address);
             }
             identifier.listen(backlog);
-            var requests = new Requests(incoming, connections, identifier);
+            var requests = new RequestQueue(incoming, connections, identifier, devices);
             done = true;
             return requests;
         } finally {
@@ -360,11 +326,11 @@ public final class ConnectionManager {
     }
 
     /**
-     * Asks a peer where the datagrams of a service go.
+     * Asks a peer for the destination of a service's datagrams.
      *
      * @param privateData for the service's program: at most 180 bytes
-     * @throws CmException if there is no way to the peer, or it has no such service
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws CmException if there is no route to the peer, or it has no such service
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalArgumentException if the private data is longer
      */
@@ -373,11 +339,11 @@ public final class ConnectionManager {
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         try (var identifier = channel().newIdentifier(PortSpace.UDP)) {
-            resolve(identifier, null, service, deadline);
-            identifier.connect(DatagramParameters.toTell(0), privateData);
+            RouteResolution.find(identifier, null, service, deadline);
+            identifier.connect(ConnectionParameters.ofDatagrams(0), privateData);
             var missed = "No answer from the service at " + service;
             var established =
-                    await(
+                    RouteResolution.await(
                             ConnectionEvent.DatagramEstablished.class,
                             identifier,
                             deadline,
@@ -392,11 +358,10 @@ public final class ConnectionManager {
     }
 
     /**
-     * Listens for peers that ask where datagrams go, with room for 128 that nobody has answered.
-     * Port 0 is any that is free, and the wildcard address stands for all of this machine's
-     * devices.
+     * Listens for requests for the destination of a service's datagrams, with a backlog of 128.
+     * Port 0 stands for a free port, and the wildcard address for all RDMA devices of this machine.
      *
-     * @throws VerbsException if no RDMA device has the address, or the port is taken
+     * @throws VerbsException if no RDMA device has the address, or the port is in use
      */
     public DatagramListener listenForDatagrams(InetSocketAddress address) throws VerbsException {
         return new DatagramListener(
@@ -404,21 +369,22 @@ public final class ConnectionManager {
     }
 
     /**
-     * Looks up where a service is. The best comes first; librdmacm gives one. In C: {@code
-     * rdma_getaddrinfo}, and {@code rdma_freeaddrinfo}.
+     * Looks up the address of a service. The best address comes first; librdmacm returns one. In C:
+     * {@code rdma_getaddrinfo}, and {@code rdma_freeaddrinfo}.
      *
-     * @param timeout how long to wait for who knows names
-     * @throws VerbsException if nobody knows that name; its code is then a number of {@code
-     *     getaddrinfo}, below zero
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws VerbsException if the name is not known; its code is an error of {@code getaddrinfo},
+     *     below zero
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
-    public List<AddressInfo> lookUp(LookUp wanted, Duration timeout)
+    public List<AddressInfo> lookUp(AddressQuery wanted, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        var attempt = new Attempt("rdma_getaddrinfo", () -> "for " + wanted, LookUp::advice);
+        var attempt =
+                new Attempt(
+                        "rdma_getaddrinfo", () -> "for " + wanted, AddressErrors::adviceOnLookUp);
         var found = new CompletableFuture<List<AddressInfo>>();
-        // Nothing ends the call: it is left alone when the time is over.
+        // The call cannot be interrupted, so that it is abandoned when the timeout expires.
         Thread.ofPlatform()
                 .daemon()
                 .name("jrdma-look-up")
@@ -444,17 +410,17 @@ public final class ConnectionManager {
         }
     }
 
-    /** Made when it is first needed: there may be no device. */
+    /** Created when first needed, because there may be no device. */
     private synchronized EventChannel channel() throws VerbsException {
         if (channel == null || channel.isBroken()) {
-            channel = EventChannel.dispatching(library);
+            channel = EventChannel.dispatching(library, devices);
         }
         return channel;
     }
 
     /**
-     * The lifetimes of the native identifiers of what was made here and is not closed: of routes,
-     * requests, listeners and connections. For tests that look for what a program has left open.
+     * The lifetimes of the open routes, requests, listeners and connections, for tests that check
+     * that a program has closed everything.
      */
     public synchronized List<Lifetime> openIdentifiers() {
         return Stream.concat(Stream.ofNullable(channel), listening.stream())
@@ -462,7 +428,7 @@ public final class ConnectionManager {
                 .toList();
     }
 
-    /** Where the library was found. */
+    /** The location of the library. */
     @Override
     public String toString() {
         return library.library().toString();

@@ -9,20 +9,22 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A peer that wants to connect, until it is accepted, refused or closed. */
+/** A peer's request for a connection, until it is accepted, rejected or closed. */
 public final class ConnectionRequest implements AutoCloseable {
 
     private final ConnectionEvent.ConnectRequest request;
     private final InetSocketAddress peerAddress;
-    private final Custody custody;
+    private final IdentifierOwnership ownership;
 
     @SuppressWarnings("this-escape") // all is set
     ConnectionRequest(ConnectionEvent.ConnectRequest request) {
         this.request = request;
         this.peerAddress = request.identifier().peerAddress().orElseThrow();
-        this.custody = new Custody(request.identifier(), this, toString());
+        this.ownership = new IdentifierOwnership(request.identifier(), this, toString());
     }
 
     /** The peer's address. */
@@ -30,31 +32,31 @@ public final class ConnectionRequest implements AutoCloseable {
         return peerAddress;
     }
 
-    /** What the peer's program sent along, with its padding. */
+    /** The private data of the peer's program, with padding. */
     public PrivateData privateData() {
         return request.privateData();
     }
 
-    /** What the peer says of its queue pair, and wants of this side's. */
+    /** The parameters of the peer's queue pair, and those that it asks for. */
     public ConnectionParameters parameters() {
         return request.parameters();
     }
 
-    /** The device that it came through, for {@link org.jrdma.verbs.Verbs#open}. */
+    /** The name of the local device of the request, for {@link org.jrdma.verbs.Verbs#open}. */
     public String deviceName() {
         return request.identifier().deviceName().orElseThrow();
     }
 
     /**
-     * Accepts, and waits until the peer has confirmed. On iWARP that is no confirmation, and the
-     * peer must be the first who sends.
+     * Accepts, and waits until the peer has confirmed. On iWARP the peer does not confirm, and must
+     * be the first to send.
      *
-     * @param domain of the device that it came through
+     * @param domain a protection domain of the request's device
      * @throws CmException if the peer has given up
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile, or the domain
-     * @throws IllegalArgumentException if the options say from where, or with which type of service
+     * @throws IllegalStateException if this object or the domain is or becomes closed
+     * @throws IllegalArgumentException if the options have a local address or a type of service
      */
     public <Q extends QueuePair> Connection<Q> accept(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
@@ -63,8 +65,8 @@ public final class ConnectionRequest implements AutoCloseable {
     }
 
     /**
-     * The same, without waiting. A future that is cancelled ends it at once: the peer is refused,
-     * and nothing is left behind.
+     * Accepts as {@link #accept(ProtectionDomain, ConnectionOptions, Duration)} does, without
+     * waiting. Cancelling the future rejects the peer and leaves nothing open.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> acceptAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
@@ -76,14 +78,14 @@ public final class ConnectionRequest implements AutoCloseable {
             ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
             throws FabricException, InterruptedIOException {
         try {
-            return new Handshake<>(custody, domain, options).accept(request, deadline);
+            return new Handshake<>(ownership, domain, options).accept(request, deadline);
         } finally {
-            Reference.reachabilityFence(this); // it is not forgotten as long as this goes on
+            Reference.reachabilityFence(this); // is not reported as a leak meanwhile
         }
     }
 
     /**
-     * Refuses, with something for the peer's program: at most 148 bytes, 248 on iWARP.
+     * Rejects, with private data for the peer's program: at most 148 bytes, 248 on iWARP.
      *
      * @throws IllegalArgumentException if it is longer
      */
@@ -91,16 +93,16 @@ public final class ConnectionRequest implements AutoCloseable {
         try {
             request.identifier().reject(privateData);
         } catch (IllegalStateException e) {
-            throw custody.explained(e);
+            throw ownership.explained(e);
         } finally {
             close();
         }
     }
 
-    /** Refuses, if it was not accepted. */
+    /** Rejects the request, if it was not accepted. */
     @Override
     public void close() {
-        custody.close();
+        ownership.close();
     }
 
     @Override

@@ -7,42 +7,47 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 
 /**
- * Where peers ask where the datagrams of a service go. Any number of threads may wait for them;
- * each question goes to one. Its close refuses those that nobody has taken.
+ * A listener for requests for the destination of a service's datagrams. Any number of threads may
+ * wait for requests; each request is returned to one of them. Closing rejects the requests that no
+ * thread has taken.
  */
 public final class DatagramListener implements AutoCloseable {
 
-    private final Requests requests;
+    private final RequestQueue requests;
 
     @SuppressWarnings("this-escape") // all is set
-    DatagramListener(Requests requests) {
+    DatagramListener(RequestQueue requests) {
         this.requests = requests;
         requests.reportIfDropped(this, toString());
     }
 
-    /** Where it listens, with the port that it was given. */
+    /**
+     * An address at which peers reach this listener, with its port; see {@link
+     * Listener#localAddress()}.
+     */
     public InetSocketAddress localAddress() {
         return requests.localAddress();
     }
 
     /**
-     * Waits for a question.
+     * Waits for a request.
      *
-     * @throws org.jrdma.verbs.model.VerbsException if the device is being taken out
-     * @throws org.jrdma.ffi.FabricTimeoutException if none comes in time
+     * @throws org.jrdma.verbs.model.VerbsException if the device is being removed
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile
+     * @throws IllegalStateException if this listener is or becomes closed
      */
-    public DatagramInquiry next(Duration timeout) throws FabricException, InterruptedIOException {
-        return new DatagramInquiry(
+    public DatagramServiceRequest next(Duration timeout)
+            throws FabricException, InterruptedIOException {
+        return new DatagramServiceRequest(
                 requests.next(
                         ConnectionEvent.DatagramRequest.class,
                         Deadline.after(timeout),
-                        "No question to " + this,
+                        "No request to " + this,
                         toString()));
     }
 
-    /** Does not wait for anyone. */
+    /** Closes without waiting for peers. */
     @Override
     public void close() {
         requests.close();
@@ -50,6 +55,6 @@ public final class DatagramListener implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "listener for datagrams at " + requests.localAddress();
+        return "listener for datagrams at " + requests.boundAddress();
     }
 }

@@ -16,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -27,6 +26,10 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.verbs.cm.handle.NativeEventChannel;
+import org.jrdma.verbs.cm.handle.NativeIdentifier;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.EventFunctions;
@@ -35,55 +38,60 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the events of some identifiers come from, in order.
+ * A channel that delivers the events of a set of identifiers, in order.
  *
- * <p>Owns the identifiers made from it. Safe for use by several threads. In C: {@code struct
- * rdma_event_channel}; {@link #close()} is {@code rdma_destroy_event_channel}.
+ * <p>Owns the identifiers that were created from it. Safe for use by multiple threads. In C: {@code
+ * struct rdma_event_channel}; {@link #close()} is {@code rdma_destroy_event_channel}.
  */
 public final class EventChannel extends NativeObject {
 
     private static final Logger LOG = LoggerFactory.getLogger(EventChannel.class);
 
-    /** After so many events, the polling thread looks after others. */
+    /** The number of events after which the polling thread serves other channels. */
     private static final int BATCH = 16;
 
-    /** How often in a row an event may be out of reach, for five seconds in all. */
+    /** The number of consecutive failures to take an event that are retried, for 5 s in all. */
     private static final int TRIES = 8;
 
     private static final long PAUSE_MILLIS = 10;
 
     private final ConnectionLibrary library;
-    private final NativeChannel channel;
+    private final LocalDevices devices;
+    private final NativeEventChannel channel;
     private final DescriptorWaiter waiter;
 
     private final boolean dispatching;
 
-    /** Those that the library does not know of. */
+    /** Events that this SDK adds to those of the library. */
     private final Queue<ConnectionEvent> own = new ConcurrentLinkedQueue<>();
 
-    /** Those that are not closed: a program may know them from their events alone. */
+    /** The open identifiers by address. A program may know one from its events alone. */
     private final Map<Long, Identifier> identifiers = new ConcurrentHashMap<>();
 
-    /** How many times in a row an event was out of reach. */
+    /** The number of consecutive failures to take an event. */
     private final AtomicInteger failures = new AtomicInteger();
 
     private volatile boolean broken;
 
-    /** A channel whose events are waited for here. */
-    static EventChannel waitable(ConnectionLibrary library) throws VerbsException {
-        return new EventChannel(library, false);
+    /** Creates a channel whose events are returned by {@link #next}. */
+    static EventChannel waitable(ConnectionLibrary library, LocalDevices devices)
+            throws VerbsException {
+        return new EventChannel(library, devices, false);
     }
 
-    /** A channel whose events go to the inboxes of their identifiers. */
-    static EventChannel dispatching(ConnectionLibrary library) throws VerbsException {
-        return new EventChannel(library, true);
+    /** Creates a channel whose events go to the queues of their identifiers. */
+    static EventChannel dispatching(ConnectionLibrary library, LocalDevices devices)
+            throws VerbsException {
+        return new EventChannel(library, devices, true);
     }
 
-    private EventChannel(ConnectionLibrary library, boolean dispatching) throws VerbsException {
+    private EventChannel(ConnectionLibrary library, LocalDevices devices, boolean dispatching)
+            throws VerbsException {
         this(
                 library,
+                devices,
                 dispatching,
-                new NativeChannel(
+                new NativeEventChannel(
                         library,
                         new Attempt(
                                 "rdma_create_event_channel",
@@ -92,7 +100,11 @@ public final class EventChannel extends NativeObject {
     }
 
     @SuppressWarnings("this-escape") // to a callback that comes when all is set
-    private EventChannel(ConnectionLibrary library, boolean dispatching, NativeChannel channel)
+    private EventChannel(
+            ConnectionLibrary library,
+            LocalDevices devices,
+            boolean dispatching,
+            NativeEventChannel channel)
             throws VerbsException {
         super(
                 channel.address(),
@@ -101,6 +113,7 @@ public final class EventChannel extends NativeObject {
                         List.of(),
                         channel::release));
         this.library = library;
+        this.devices = devices;
         this.channel = channel;
         this.dispatching = dispatching;
         try {
@@ -132,7 +145,7 @@ public final class EventChannel extends NativeObject {
         };
     }
 
-    /** Makes an identifier. In C: {@code rdma_create_id}. */
+    /** Creates an identifier. In C: {@code rdma_create_id}. */
     public Identifier newIdentifier(PortSpace portSpace) throws VerbsException {
         lifetime().hold();
         try {
@@ -148,11 +161,12 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Makes an identifier for what was looked up: of its type of queue pair, and bound to its local
-     * address. Unreliable and extended connections have no other. What is to be connected to is
-     * still to be resolved. In C: {@code rdma_create_ep}, which would wait for that.
+     * Creates an identifier for an address that was looked up, with that address's type of queue
+     * pair, and bound to its local address. This is the only way to create an identifier for
+     * unreliable and extended connections. The peer's address must still be resolved. In C: {@code
+     * rdma_create_ep}, which would block for that.
      *
-     * @throws VerbsException if the local address is of no RDMA device, or the port is taken
+     * @throws VerbsException if no RDMA device has the local address, or the port is in use
      */
     public Identifier newIdentifier(AddressInfo info) throws VerbsException {
         var local = info.local().or(() -> info.peer().map(EventChannel::anywhere)).orElseThrow();
@@ -189,7 +203,7 @@ public final class EventChannel extends NativeObject {
                 0);
     }
 
-    /** What the system has made. The channel must be held. */
+    /** Takes ownership of a new native identifier. The channel must be held. */
     private Identifier adopt(MemorySegment address, PortSpace portSpace) {
         return adopt(nativeIdentifier(address), portSpace);
     }
@@ -201,12 +215,12 @@ public final class EventChannel extends NativeObject {
     }
 
     private NativeIdentifier nativeIdentifier(MemorySegment address) {
-        return new NativeIdentifier(library.identifiers(), channel, address, new JoinedGroups());
+        return new NativeIdentifier(library, channel, address);
     }
 
     /**
-     * Has the events of an identifier of another channel come here. The first may come before the
-     * call that asks for it is back, so it is known here before that.
+     * Takes over the identifier of another channel. The identifier is added to this channel before
+     * the native call, because its first event may arrive before the call returns.
      */
     Identifier takeOver(NativeIdentifier former, PortSpace portSpace, Attempt attempt)
             throws VerbsException {
@@ -215,9 +229,9 @@ public final class EventChannel extends NativeObject {
         Identifier identifier;
         lifetime().hold();
         try {
-            here = former.successor(library.identifiers(), channel);
+            here = former.successor(library, channel);
             identifier = adopt(here, portSpace);
-            identifier.ownLifetime().hold(); // whoever gets its event may close it
+            identifier.ownLifetime().hold(); // a thread that takes its event may close it
         } finally {
             lifetime().release();
         }
@@ -227,7 +241,7 @@ public final class EventChannel extends NativeObject {
             done = true;
         } finally {
             if (!done) {
-                here.handOver(); // back
+                here.handOver(); // the former owner keeps it
             }
             identifier.ownLifetime().release();
             if (!done) {
@@ -237,7 +251,7 @@ public final class EventChannel extends NativeObject {
         return identifier;
     }
 
-    /** Waits until the events that the former channel has given out are acknowledged. */
+    /** Blocks until the events that the former channel has delivered are acknowledged. */
     private void migrate(MemorySegment identifier, Attempt attempt) throws VerbsException {
         PlatformCalls.call(() -> {
             library.identifiers().migrate(identifier, channel.address(), attempt);
@@ -246,8 +260,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * What to run before an identifier is destroyed: its address may be another's soon. It does not
-     * keep a forgotten channel from being found to be one.
+     * Returns a task that removes an identifier before it is destroyed and its address is reused.
+     * The task does not keep this channel reachable, so that a leaked channel is still reported.
      */
     Runnable forgetting(MemorySegment address) {
         var reference = new WeakReference<>(identifiers);
@@ -260,24 +274,24 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Waits for an event. Each goes to one caller. In C: {@code rdma_get_cm_event} and {@code
-     * rdma_ack_cm_event}.
+     * Waits for an event. Each event is returned to one caller. In C: {@code rdma_get_cm_event} and
+     * {@code rdma_ack_cm_event}.
      *
-     * @throws FabricTimeoutException if nothing happened in time
+     * @throws FabricTimeoutException if there is no event in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if the channel is closed, before or meanwhile
+     * @throws IllegalStateException if the channel is or becomes closed
      */
     public ConnectionEvent next(Duration timeout) throws FabricException, InterruptedIOException {
         return next(Deadline.after(timeout), "No event of " + this);
     }
 
     /**
-     * @param missed what to say has not happened, if it does not in time
+     * @param missed the description of the event in a timeout
      */
     ConnectionEvent next(Deadline deadline, String missed)
             throws FabricException, InterruptedIOException {
         while (true) {
-            if (Thread.currentThread().isInterrupted()) { // takes nothing that is then for others
+            if (Thread.currentThread().isInterrupted()) { // leaves the event to other threads
                 throw new InterruptedIOException("interrupted while waiting for " + this);
             }
             var ticket = waiter.ticket();
@@ -295,7 +309,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** On the polling thread: neither waits, nor runs a user's code. */
+    /** Runs on the polling thread: does not block, and runs no code of the program. */
     private void dispatch() {
         try {
             for (var count = 0; count < BATCH; count++) {
@@ -305,7 +319,7 @@ public final class EventChannel extends NativeObject {
                     waiter.arm();
                     return;
                 }
-                event.get().identifier().inbox().put(event.get());
+                event.get().identifier().events().add(event.get());
             }
             waiter.again();
         } catch (FabricException | RuntimeException e) {
@@ -316,8 +330,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * What fails for one event, as for want of memory, may not for the next: tries again after a
-     * while, but not for ever.
+     * Retries after a pause, because a failure to take one event, such as a lack of memory, may not
+     * affect the next. Gives up after a number of consecutive failures.
      */
     private void failed(Exception e) {
         var inARow = failures.incrementAndGet();
@@ -328,7 +342,7 @@ public final class EventChannel extends NativeObject {
                     .values()
                     .forEach(identifier ->
                             identifier
-                                    .inbox()
+                                    .events()
                                     .fail(
                                             new VerbsException(
                                                     "rdma_get_cm_event",
@@ -349,27 +363,27 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Whether no event comes any more. */
+    /** Whether this channel has given up taking events. */
     boolean isBroken() {
         return broken;
     }
 
-    /** Whether its events go to whoever waits for what comes of a step. */
+    /** Whether the events go to the queues of their identifiers. */
     boolean isDispatching() {
         return dispatching;
     }
 
-    /** Adds an event that the library has told as the result of a call. */
-    void tell(ConnectionEvent event) {
+    /** Adds an event that the library has reported as the result of a call. */
+    void add(ConnectionEvent event) {
         if (dispatching) {
-            event.identifier().inbox().put(event);
+            event.identifier().events().add(event);
         } else {
             own.add(event);
             waiter.wake();
         }
     }
 
-    /** Takes what there is; empty where that is nothing. Does not wait. */
+    /** Takes an event without waiting; empty if there is none. */
     private Optional<ConnectionEvent> take() throws VerbsException {
         lifetime().hold();
         try {
@@ -388,7 +402,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    /** Empty if it is about an identifier that is closed. */
+    /** Returns empty for an event of a closed identifier. */
     private Optional<ConnectionEvent> translate(EventFunctions.Event event) {
         if (event.type() == rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST()) {
             var listener = known(event.listener());
@@ -409,8 +423,9 @@ public final class EventChannel extends NativeObject {
         }
         return known(event.identifier())
                 .map(identifier -> {
-                    var translated = translate(identifier, event);
-                    identifier.toldOf(translated);
+                    var translated = EventTranslation.of(identifier, event);
+                    EventTranslation.answeredCall(translated)
+                            .ifPresent(identifier.nativeIdentifier()::answered);
                     return translated;
                 });
     }
@@ -419,7 +434,7 @@ public final class EventChannel extends NativeObject {
         return Optional.ofNullable(identifiers.get(address.address()));
     }
 
-    /** A request to a listener that was closed in the meantime. */
+    /** Rejects a request to a listener that was closed meanwhile. */
     private void refuse(MemorySegment address) {
         try {
             nativeIdentifier(address).close();
@@ -428,76 +443,8 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    private static ConnectionEvent translate(Identifier identifier, EventFunctions.Event event) {
-        var type = event.type();
-        var status = event.status();
-        if (type == rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED()) {
-            return new ConnectionEvent.AddressResolved(identifier);
-        } else if (type == rdma_h.RDMA_CM_EVENT_ADDR_ERROR()) {
-            return new ConnectionEvent.AddressError(identifier, Math.abs(status));
-        } else if (type == rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED()) {
-            return new ConnectionEvent.RouteResolved(identifier);
-        } else if (type == rdma_h.RDMA_CM_EVENT_ROUTE_ERROR()) {
-            return new ConnectionEvent.RouteError(identifier, Math.abs(status));
-        } else if (type == rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE()) {
-            return new ConnectionEvent.ConnectResponse(
-                    identifier, event.connection(), event.privateData());
-        } else if (type == rdma_h.RDMA_CM_EVENT_ESTABLISHED()) {
-            return event.ofDatagrams()
-                    ? new ConnectionEvent.DatagramEstablished(
-                            identifier, event.datagrams(), event.privateData())
-                    : new ConnectionEvent.Established(
-                            identifier, event.connection(), event.privateData());
-        } else if (type == rdma_h.RDMA_CM_EVENT_REJECTED()) {
-            return new ConnectionEvent.Rejected(identifier, status, event.privateData());
-        } else if (type == rdma_h.RDMA_CM_EVENT_UNREACHABLE()) {
-            return new ConnectionEvent.Unreachable(identifier, status, event.privateData());
-        } else if (type == rdma_h.RDMA_CM_EVENT_CONNECT_ERROR()) {
-            return new ConnectionEvent.ConnectError(identifier, Math.abs(status));
-        } else if (type == rdma_h.RDMA_CM_EVENT_DISCONNECTED()) {
-            return new ConnectionEvent.Disconnected(identifier);
-        } else if (type == rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN()) {
-            return ofGroup(
-                    identifier,
-                    event,
-                    group ->
-                            new ConnectionEvent.MulticastJoined(
-                                    identifier, group, event.datagrams()));
-        } else if (type == rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR()) {
-            return ofGroup(
-                    identifier,
-                    event,
-                    group ->
-                            new ConnectionEvent.MulticastError(
-                                    identifier, group, Math.abs(status)));
-        } else if (type == rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL()) {
-            return new ConnectionEvent.DeviceRemoved(identifier);
-        } else if (type == rdma_h.RDMA_CM_EVENT_ADDR_CHANGE()) {
-            return new ConnectionEvent.AddressChanged(identifier);
-        } else if (type == rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT()) {
-            return new ConnectionEvent.TimeWaitExit(identifier);
-        } else if (type == rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED()) {
-            return new ConnectionEvent.AddressInfoResolved(identifier);
-        } else if (type == rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR()) {
-            return new ConnectionEvent.AddressInfoError(identifier, Math.abs(status));
-        } else if (type == rdma_h.RDMA_CM_EVENT_USER()) {
-            return new ConnectionEvent.Written(identifier, status, event.context());
-        }
-        return other(identifier, event);
-    }
-
-    private static ConnectionEvent ofGroup(
-            Identifier identifier,
-            EventFunctions.Event event,
-            Function<InetAddress, ConnectionEvent> translation) {
-        return identifier
-                .group(event.context())
-                .map(translation)
-                .orElseGet(() -> other(identifier, event));
-    }
-
-    private static ConnectionEvent other(Identifier identifier, EventFunctions.Event event) {
-        return new ConnectionEvent.Other(identifier, event.type(), event.status());
+    LocalDevices devices() {
+        return devices;
     }
 
     ConnectionLibrary library() {

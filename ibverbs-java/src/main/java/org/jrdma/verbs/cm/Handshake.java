@@ -10,6 +10,9 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.handle.PrivateDataField;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.QueuePairAttribute;
 import org.jrdma.verbs.model.QueuePairState;
@@ -17,19 +20,19 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** From a route or a request to a connection. Whatever fails, nothing is left open. */
+/** The steps from a route or a request to a connection. If a step fails, nothing is left open. */
 final class Handshake<Q extends QueuePair> {
 
-    private static final int MOST_READS = 254; // 255 means something else
+    private static final int MOST_READS = 254; // 255 stands for the maximum of the device
 
-    /** The steps that need the peer not to have given up. */
+    /** The functions that fail if the peer has given up. */
     private static final Set<String> STEPS =
             Set.of("rdma_init_qp_attr", "rdma_accept", "rdma_establish");
 
-    /** How long the reason may come behind the step that fails for it. */
-    private static final Duration BEHIND = Duration.ofMillis(100);
+    /** The time that the event with the reason may arrive after the failure of a function. */
+    private static final Duration REASON_DELAY = Duration.ofMillis(100);
 
-    private final Custody custody;
+    private final IdentifierOwnership ownership;
     private final Identifier identifier;
     private final ProtectionDomain domain;
     private final ConnectionOptions<Q> options;
@@ -38,12 +41,13 @@ final class Handshake<Q extends QueuePair> {
     private final Runnable queuePairClosed = this::queuePairClosed;
     private @Nullable Q queuePair;
 
-    /** Whether one side has asked the other. */
-    private boolean asked;
+    /** Whether the request was sent or received. */
+    private boolean requested;
 
-    Handshake(Custody custody, ProtectionDomain domain, ConnectionOptions<Q> options) {
-        this.custody = custody;
-        this.identifier = custody.identifier();
+    Handshake(
+            IdentifierOwnership ownership, ProtectionDomain domain, ConnectionOptions<Q> options) {
+        this.ownership = ownership;
+        this.identifier = ownership.identifier();
         this.domain = domain;
         this.options = options;
         this.isWarp = identifier.isWarp();
@@ -69,7 +73,7 @@ final class Handshake<Q extends QueuePair> {
         } catch (VerbsException e) {
             throw explained(e);
         } catch (IllegalStateException e) {
-            throw custody.explained(e);
+            throw ownership.explained(e);
         } catch (FabricException | InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
@@ -83,28 +87,31 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * A step that is taken when the peer has given up is just refused; the reason is among the
-     * events. The kernel has none for a request that was withdrawn before it was accepted.
+     * Adds the reason to the failure of a function that was called after the peer had given up. The
+     * reason is in an event; the kernel sends none for a request that was withdrawn before it was
+     * accepted.
      */
     private VerbsException explained(VerbsException e) throws InterruptedIOException {
         if (e instanceof CmException
                 || e.code() != Errno.EINVAL
                 || !STEPS.contains(e.function())
-                || !asked) {
+                || !requested) {
             return e;
         }
         try {
-            identifier.awaitAnswer(Deadline.after(BEHIND), e.function(), attempt, attempt);
+            identifier
+                    .events()
+                    .awaitAnswer(Deadline.after(REASON_DELAY), e.function(), attempt, attempt);
         } catch (CmException reason) {
             reason.addSuppressed(e);
             return reason;
         } catch (FabricException | IllegalStateException _) {
-            // there is none
+            // there is no event
         }
         return new CmException(attempt, e);
     }
 
-    /** On iWARP a queue pair's end waits for that of its connection. Nobody else need wait. */
+    /** On iWARP, closing a queue pair blocks until the connection has ended. */
     private void abandon() {
         identifier.close();
         if (queuePair != null && isWarp) {
@@ -120,18 +127,18 @@ final class Handshake<Q extends QueuePair> {
             var made = prepare();
             var limits = domain.device().attributes();
             request(parameters(made, reads(limits), destinationReads(limits)));
-            asked = true;
+            requested = true;
             var answer = await(deadline, "rdma_connect", attempt + ": the peer has not answered");
             return switch (answer) {
                 case ConnectionEvent.ConnectResponse response -> {
-                    bring(made, QueuePairState.INIT); // with the rights that have been agreed upon
+                    bring(made, QueuePairState.INIT); // with the access rights that were negotiated
                     bring(made, QueuePairState.READY_TO_RECEIVE);
                     bring(made, QueuePairState.READY_TO_SEND);
                     identifier.establish();
                     yield connection(made, response.parameters(), response.privateData());
                 }
                 case ConnectionEvent.Established established -> {
-                    made.query(); // its driver has brought it to where it is
+                    made.query(); // the driver has changed its state
                     yield connection(made, established.parameters(), established.privateData());
                 }
                 default -> throw unexpected("rdma_connect", answer);
@@ -141,9 +148,9 @@ final class Handshake<Q extends QueuePair> {
 
     Connection<Q> accept(ConnectionEvent.ConnectRequest request, Deadline deadline)
             throws FabricException, InterruptedIOException {
-        asked = true;
+        requested = true;
         return takeOrAbandon(() -> {
-            options.refuseWayToPeer(custody);
+            options.refusePath(ownership);
             setAcknowledgeTimeout();
             var made = prepare();
             var limits = domain.device().attributes();
@@ -154,7 +161,7 @@ final class Handshake<Q extends QueuePair> {
             var change = identifier.queuePairChange(QueuePairState.READY_TO_RECEIVE);
             if (change.attributes().contains(QueuePairAttribute.MAX_DESTINATION_READS)) {
                 change.maxDestinationReads(answered)
-                        .receiverNotReadyTimer(options.receiverNotReadyTimer());
+                        .receiverNotReadyTimer(options.receiverNotReadyTimerCode());
             }
             made.modify(change);
             change = identifier.queuePairChange(QueuePairState.READY_TO_SEND);
@@ -175,7 +182,8 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * iWARP has TCP's instead. The kernel refuses it where nothing is acknowledged to this side.
+     * Sets the timeout except on iWARP, where TCP determines it. The kernel rejects it for queue
+     * pairs that get no acknowledgements.
      */
     private void setAcknowledgeTimeout() throws VerbsException {
         var timeout = options.acknowledgeTimeout();
@@ -186,19 +194,24 @@ final class Handshake<Q extends QueuePair> {
         if (type != QueuePairType.RELIABLE_CONNECTION && type != QueuePairType.XRC_SEND) {
             throw new IllegalArgumentException(
                     "%s takes no acknowledge timeout: its queue pair is of the type %s, which waits for no acknowledgement"
-                            .formatted(custody, type));
+                            .formatted(ownership, type));
         }
-        identifier.acknowledgeTimeout(timeout.getAsInt());
+        identifier.acknowledgeTimeout(timeout.get());
     }
 
-    /** A queue pair that takes receives, and has those that the program posts. */
+    /** Creates a queue pair that accepts receives, and runs the program's preparation. */
     private Q prepare() throws IOException {
         var device = identifier.deviceName().orElse("no device");
         if (!device.equals(domain.device().name())) {
             throw new VerbsException(
                     "rdma_connect",
-                    "%s leads through %s, and %s is of %s: open the other"
-                            .formatted(identifier, device, domain, domain.device().name()));
+                    "%s leads through %s, and %s is of %s: open the other device, or connect from a local address of this one.%s"
+                            .formatted(
+                                    identifier,
+                                    device,
+                                    domain,
+                                    domain.device().name(),
+                                    identifier.channel().devices().sentence()));
         }
         var made = options.newQueuePair(identifier.devicePort().orElseThrow(), domain);
         queuePair = made;
@@ -214,35 +227,35 @@ final class Handshake<Q extends QueuePair> {
         return made;
     }
 
-    /** Whoever waits for the peer waits in vain. */
+    /** Wakes up the thread that waits for the peer. */
     private void queuePairClosed() {
         identifier
-                .inbox()
+                .events()
                 .close("%s: %s is closed".formatted(attempt, domain.isOpen() ? queuePair : domain));
     }
 
     private void bring(Q made, QueuePairState state) throws VerbsException {
         var change = identifier.queuePairChange(state);
         if (change.attributes().contains(QueuePairAttribute.RECEIVER_NOT_READY_TIMER)) {
-            change.receiverNotReadyTimer(options.receiverNotReadyTimer());
+            change.receiverNotReadyTimer(options.receiverNotReadyTimerCode());
         }
         made.modify(change);
     }
 
-    /** On iWARP on a thread of its own, since the call waits for TCP. */
+    /** Sends the request; on iWARP on a thread of its own, because the call blocks for TCP. */
     private void request(ConnectionParameters parameters) throws VerbsException {
         if (!isWarp) {
             identifier.connect(parameters, options.privateData());
             return;
         }
-        identifier.checkRequestData(options.privateData());
+        identifier.check(PrivateDataField.REQUEST, options.privateData());
         PlatformCalls.start(() -> {
             try {
                 identifier.connect(parameters, options.privateData());
             } catch (VerbsException e) {
-                identifier.inbox().fail(e);
+                identifier.events().fail(e);
             } catch (IllegalStateException _) {
-                // closed: whoever waits is told
+                // closed: the close has woken up the waiting thread
             }
         });
     }
@@ -265,7 +278,7 @@ final class Handshake<Q extends QueuePair> {
         return most(options.maxDestinationReads(), limits.maxReadsAsDestination());
     }
 
-    /** An unreliable connection has no reads. */
+    /** Limits a number of reads; an unreliable connection has none. */
     private int most(int wanted, int limit) {
         return identifier.queuePairType() == QueuePairType.UNRELIABLE_CONNECTION
                 ? 0
@@ -274,7 +287,7 @@ final class Handshake<Q extends QueuePair> {
 
     private ConnectionEvent await(Deadline deadline, String function, String missed)
             throws FabricException, InterruptedIOException {
-        return identifier.awaitAnswer(deadline, function, attempt, missed);
+        return identifier.events().awaitAnswer(deadline, function, attempt, missed);
     }
 
     private VerbsException unexpected(String function, ConnectionEvent event) {
@@ -282,7 +295,8 @@ final class Handshake<Q extends QueuePair> {
     }
 
     private Connection<Q> connection(Q made, ConnectionParameters parameters, PrivateData data) {
-        made.noLongerOnClose(queuePairClosed); // the connection is told instead
-        return custody.handOver(() -> new Connection<>(identifier, made, parameters, data, isWarp));
+        made.noLongerOnClose(queuePairClosed); // the connection handles the close instead
+        return ownership.handOver(
+                () -> new Connection<>(identifier, made, parameters, data, isWarp));
     }
 }

@@ -1,43 +1,48 @@
 package org.jrdma.verbs.cm;
 
-import java.io.InterruptedIOException;
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Function;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.ffi.Deadline;
-import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
+import org.jrdma.verbs.cm.handle.IdentifierCalls;
+import org.jrdma.verbs.cm.handle.NativeIdentifier;
+import org.jrdma.verbs.cm.handle.PrivateDataField;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.MulticastRole;
+import org.jrdma.verbs.cm.model.PathRecord;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.internal.Attempt;
+import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.jrdma.verbs.internal.IdentifierReader;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
-import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection, or what may become one, or listens for them: a socket, in the words of TCP.
+ * A communication identifier: the connection manager's counterpart of a socket, which connects or
+ * listens.
  *
- * <p>A step that needs others' answers only begins here; what becomes of it is an event of the
- * {@link EventChannel}. The queue pair is the user's: {@link #queuePairChange} says how it gets to
- * a state, and the number in the {@link ConnectionParameters} which one it is.
+ * <p>A step that needs an answer from elsewhere only starts here; its outcome is an event of the
+ * {@link EventChannel}. The queue pair belongs to the program: {@link #queuePairChange} tells how
+ * to bring it to a state, and {@link ConnectionParameters} carry its number.
  *
- * <p>Owned by its event channel. Safe for use by several threads. In C: {@code struct rdma_cm_id};
- * {@link #close()} is {@code rdma_destroy_id}. It waits for no peer: on iWARP, where the kernel
- * does, the native identifier lives on for some seconds.
+ * <p>Owned by its event channel. Safe for use by multiple threads. In C: {@code struct rdma_cm_id};
+ * {@link #close()} is {@code rdma_destroy_id}. Closing does not wait for the peer: on iWARP, where
+ * the kernel does, the native identifier is destroyed some seconds later.
  */
 public final class Identifier extends NativeObject {
 
@@ -45,7 +50,8 @@ public final class Identifier extends NativeObject {
     private final PortSpace portSpace;
     private final NativeIdentifier identifier;
     private final IdentifierFunctions functions;
-    private final Inbox inbox;
+    private final IdentifierCalls calls;
+    private final EventQueue events;
 
     Identifier(EventChannel channel, PortSpace portSpace, NativeIdentifier identifier) {
         super(identifier.address(), lifetime(channel, identifier));
@@ -53,8 +59,9 @@ public final class Identifier extends NativeObject {
         this.portSpace = portSpace;
         this.identifier = identifier;
         this.functions = channel.library().identifiers();
-        this.inbox = new Inbox(toString());
-        lifetime().onClose(inbox::close);
+        this.calls = new IdentifierCalls(lifetime(), identifier);
+        this.events = new EventQueue(toString());
+        lifetime().onClose(events::close);
     }
 
     private static Lifetime lifetime(EventChannel channel, NativeIdentifier identifier) {
@@ -68,158 +75,115 @@ public final class Identifier extends NativeObject {
                 });
     }
 
-    /** What its port number counts in. */
+    /** The space of its port number. */
     public PortSpace portSpace() {
         return portSpace;
     }
 
     /** The type of its queue pair. */
     public QueuePairType queuePairType() {
-        return look(IdentifierFunctions::type);
+        return calls.read(IdentifierReader::type);
     }
 
     /**
-     * Gives it a local address. The wildcard address stands for all, port 0 for any that is free.
-     * In C: {@code rdma_bind_addr}.
+     * Binds this identifier to a local address. The wildcard address stands for all addresses, port
+     * 0 for a free port. In C: {@code rdma_bind_addr}.
      *
-     * @throws VerbsException if the address is of no RDMA device, or the port is taken
+     * @throws VerbsException if no RDMA device has the address, or the port is in use
      */
     public void bind(InetSocketAddress address) throws VerbsException {
-        inCall(() ->
-                functions.bind(
-                        address(),
-                        address,
-                        new Attempt(
-                                "rdma_bind_addr",
-                                () -> "for " + address,
-                                errno -> explained(adviceOnAddress(errno, address)))));
-    }
-
-    /** What a library in software knows of it, or else what is known of its number. */
-    private String explained(String advice) {
-        var explanation = channel.library().library().explanation();
-        return explanation.isEmpty() ? advice : explanation;
-    }
-
-    private static String adviceOnAddress(int errno, InetSocketAddress address) {
-        return switch (errno) {
-            case Errno.ENODEV -> "No RDMA device has that address.";
-            case Errno.EADDRNOTAVAIL -> "This machine does not have that address.";
-            case Errno.EADDRINUSE ->
-                    "Another program has port %d; reuseAddress(true) shares it with those that say so too."
-                            .formatted(address.getPort());
-            default -> "";
-        };
+        calls.run(
+                new Attempt(
+                        "rdma_bind_addr",
+                        () -> "for " + address,
+                        errno ->
+                                channel.library()
+                                        .explained(AddressErrors.adviceOnBinding(errno, address))),
+                (id, attempt) -> functions.bind(id, address, attempt));
     }
 
     /**
-     * Begins to look for a device that leads to an address, and binds itself to it. The answer is
-     * {@link ConnectionEvent.AddressResolved} or {@link ConnectionEvent.AddressError}. In C: {@code
-     * rdma_resolve_addr}.
-     *
-     * @param timeout how long to look
+     * Starts to look for a device that leads to an address, and binds this identifier to it. The
+     * answer is {@link ConnectionEvent.AddressResolved} or {@link ConnectionEvent.AddressError}. In
+     * C: {@code rdma_resolve_addr}.
      */
     public void resolveAddress(InetSocketAddress to, Duration timeout) throws VerbsException {
-        resolve(null, to, timeout);
+        resolveAddress(null, to, timeout);
     }
 
-    /** The same, from a local address. */
-    public void resolveAddress(InetSocketAddress from, InetSocketAddress to, Duration timeout)
+    /** Starts to resolve an address from a local address, or from any if {@code from} is null. */
+    public void resolveAddress(
+            @Nullable InetSocketAddress from, InetSocketAddress to, Duration timeout)
             throws VerbsException {
-        resolve(from, to, timeout);
-    }
-
-    private void resolve(@Nullable InetSocketAddress from, InetSocketAddress to, Duration timeout)
-            throws VerbsException {
-        inCall(() ->
-                functions.resolveAddress(
-                        address(),
-                        from,
-                        to,
-                        milliseconds(timeout),
-                        new Attempt(
-                                "rdma_resolve_addr",
-                                () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
-                                errno ->
-                                        explained(
-                                                errno == Errno.ENODEV
-                                                        ? "No RDMA device leads there."
-                                                        : ""))));
+        calls.run(
+                new Attempt(
+                        "rdma_resolve_addr",
+                        () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
+                        errno ->
+                                channel.library()
+                                        .explained(AddressErrors.adviceOnResolving(errno))),
+                (id, attempt) -> functions.resolveAddress(id, from, to, timeout, attempt));
     }
 
     /**
-     * Begins to look up where a service is. The answer is {@link
-     * ConnectionEvent.AddressInfoResolved}, after which {@link #addressInfo} has it, or {@link
-     * ConnectionEvent.AddressInfoError}. In C: {@code rdma_resolve_addrinfo}.
+     * Starts to look up the address of a service. The answer is {@link
+     * ConnectionEvent.AddressInfoResolved}, after which {@link #addressInfo} has the address, or
+     * {@link ConnectionEvent.AddressInfoError}. In C: {@code rdma_resolve_addrinfo}.
      *
-     * <p>Whoever knows names is asked on a thread of its own, which nothing ends; close() does not
-     * wait for it. One at a time: what was looked up must be taken before the next.
+     * <p>A thread of its own waits for the name service, and cannot be interrupted; close() does
+     * not wait for it. The result of a look-up must be taken before the next one starts.
      *
-     * @throws VerbsException if a look-up is under way; with EOPNOTSUPP where the library is older
+     * @throws VerbsException if a look-up is in progress; with EOPNOTSUPP if the library is older
      *     than rdma-core 60
      */
-    public void resolveAddressInfo(LookUp wanted) throws VerbsException {
+    public void resolveAddressInfo(AddressQuery wanted) throws VerbsException {
         var addresses = channel.library().addresses();
         var attempt =
                 new Attempt(
                         "rdma_resolve_addrinfo",
                         () -> "for %s and %s".formatted(wanted, this),
-                        LookUp::advice);
+                        AddressErrors::adviceOnLookUp);
         addresses.needResolve(attempt);
-        beginCall("rdma_resolve_addrinfo", NativeIdentifier.Call.LOOK_UP, false);
+        calls.begin("rdma_resolve_addrinfo", NativeIdentifier.Call.LOOK_UP, false);
         PlatformCalls.start(() -> {
             try {
-                takeAndEnd(() -> addresses.resolve(identifier.address(), wanted, attempt));
+                calls.finish(attempt, (id, tried) -> addresses.resolve(id, wanted, tried));
             } catch (VerbsException e) {
-                channel.tell(new ConnectionEvent.AddressInfoError(this, e.code()));
+                channel.add(new ConnectionEvent.AddressInfoError(this, e.code()));
             }
         });
     }
 
     /**
-     * What was looked up, once. In C: {@code rdma_query_addrinfo}.
+     * Takes the result of a look-up. In C: {@code rdma_query_addrinfo}.
      *
-     * @throws VerbsException with ENOENT if nothing was, or it was taken; with EOPNOTSUPP where the
+     * @throws VerbsException with ENOENT if there is none, or it was taken; with EOPNOTSUPP if the
      *     library is older than rdma-core 60
      */
     public List<AddressInfo> addressInfo() throws VerbsException {
-        lifetime().hold();
-        try {
-            return channel.library()
-                    .addresses()
-                    .resolved(address(), attempt("rdma_query_addrinfo"));
-        } finally {
-            lifetime().release();
-        }
+        return calls.query(
+                calls.attempt("rdma_query_addrinfo"), channel.library().addresses()::resolved);
     }
 
     /**
-     * Begins to look for a way through the fabric. The answer is {@link
+     * Starts to look for a path through the fabric. The answer is {@link
      * ConnectionEvent.RouteResolved} or {@link ConnectionEvent.RouteError}. In C: {@code
      * rdma_resolve_route}.
-     *
-     * @param timeout how long to look
      */
     public void resolveRoute(Duration timeout) throws VerbsException {
-        inCall(() -> {
-            needDevice("rdma_resolve_route");
-            functions.resolveRoute(address(), milliseconds(timeout), attempt("rdma_resolve_route"));
-        });
-    }
-
-    /** A millisecond at least; the kernel takes what it cannot count for a second. */
-    private static int milliseconds(Duration timeout) {
-        return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE / 2);
+        calls.runOnDevice(
+                "rdma_resolve_route",
+                (id, attempt) -> functions.resolveRoute(id, timeout, attempt));
     }
 
     /**
-     * Takes requests from now on, as {@link ConnectionEvent.ConnectRequest} or {@link
+     * Starts to listen. Each request is a {@link ConnectionEvent.ConnectRequest} or {@link
      * ConnectionEvent.DatagramRequest}. In C: {@code rdma_listen}.
      *
-     * @param backlog how many may wait for an answer
+     * @param backlog the number of requests that may wait for an answer
      */
     public void listen(int backlog) throws VerbsException {
-        inCall(() -> functions.listen(address(), backlog, attempt("rdma_listen")));
+        calls.run("rdma_listen", (id, attempt) -> functions.listen(id, backlog, attempt));
     }
 
     /**
@@ -227,8 +191,8 @@ public final class Identifier extends NativeObject {
      * iWARP {@link ConnectionEvent.Established}, or a {@link ConnectionEvent.Failure}; {@link
      * ConnectionEvent.DatagramEstablished} for datagrams. In C: {@code rdma_connect}.
      *
-     * <p>On an iWARP device it waits until TCP has connected, which nothing can end: take a thread
-     * for it that can be done without. close() does not wait for it.
+     * <p>On an iWARP device this method blocks until TCP has connected, and cannot be interrupted:
+     * call it from a thread of its own. close() does not wait for it.
      *
      * @param privateData for the peer: at most 56 bytes for a connection, 180 for datagrams, 248 on
      *     iWARP
@@ -236,82 +200,20 @@ public final class Identifier extends NativeObject {
      */
     public void connect(ConnectionParameters parameters, byte... privateData)
             throws VerbsException {
-        checkRequestData(privateData);
-        inCall(() -> needDevice("rdma_connect"));
-        beginCall("rdma_connect", NativeIdentifier.Call.CONNECT, isWarp());
+        check(PrivateDataField.REQUEST, privateData);
+        calls.runOnDevice("rdma_connect", (_, _) -> {});
+        calls.begin("rdma_connect", NativeIdentifier.Call.CONNECT, isWarp());
         PlatformCalls.call(() -> {
-            takeAndEnd(() ->
-                    functions.connect(
-                            identifier.address(),
-                            parameters,
-                            privateData,
-                            attempt("rdma_connect")));
+            calls.finish(
+                    calls.attempt("rdma_connect"),
+                    (id, attempt) -> functions.connect(id, parameters, privateData, attempt));
             return this;
         });
     }
 
-    /** Before a call that another thread is to make. */
-    void checkRequestData(byte[] data) {
-        checkPrivateData("A request", data, 56, 180);
-    }
-
-    /**
-     * Before a call that may wait for others: close() does not wait for it.
-     *
-     * @param mayWaitAtItsEnd whether what it begins lets the system wait when it is destroyed
-     */
-    private void beginCall(String function, NativeIdentifier.Call call, boolean mayWaitAtItsEnd)
-            throws VerbsException {
-        if (!identifier.beginCall(call, mayWaitAtItsEnd)) {
-            address(); // which it must have for anyone to be calling
-            throw new VerbsException(
-                    function, this + " is being connected or looked up for by another thread");
-        }
-    }
-
-    /** Takes the step that {@link #beginCall} is for. */
-    private void takeAndEnd(Step step) throws VerbsException {
-        VerbsException failure = null;
-        try {
-            step.take();
-        } catch (VerbsException e) {
-            failure = e;
-            throw e;
-        } finally {
-            end(failure);
-        }
-    }
-
-    /**
-     * @param failure what is to be told rather than that it could not be destroyed; null for none
-     */
-    private void end(@Nullable VerbsException failure) throws VerbsException {
-        try {
-            identifier.endCall();
-        } catch (VerbsException e) {
-            if (failure == null) {
-                throw e;
-            }
-            failure.addSuppressed(e);
-        }
-    }
-
-    /** An event of it has come, maybe before the call is back that has asked for it. */
-    void toldOf(ConnectionEvent event) {
-        switch (event) {
-            case ConnectionEvent.AddressInfoResolved _, ConnectionEvent.AddressInfoError _ ->
-                    identifier.answered(NativeIdentifier.Call.LOOK_UP);
-            case ConnectionEvent.ConnectResponse _,
-                    ConnectionEvent.Established _,
-                    ConnectionEvent.DatagramEstablished _,
-                    ConnectionEvent.Rejected _,
-                    ConnectionEvent.Unreachable _,
-                    ConnectionEvent.ConnectError _ ->
-                    identifier.answered(NativeIdentifier.Call.CONNECT);
-            default -> {
-                // no answer to what may wait
-            }
-        }
+    /** Checks the length of private data. */
+    void check(PrivateDataField field, byte[] data) {
+        field.check(this, data.length, field.bytes(portSpace.isOfDatagrams(), isWarp()));
     }
 
     /**
@@ -323,179 +225,133 @@ public final class Identifier extends NativeObject {
      * @throws IllegalArgumentException if the private data is longer
      */
     public void accept(ConnectionParameters parameters, byte... privateData) throws VerbsException {
-        checkPrivateData("A reply", privateData, 196, 136);
-        inCall(() -> {
-            needDevice("rdma_accept");
-            functions.accept(address(), parameters, privateData, attempt("rdma_accept"));
-        });
+        check(PrivateDataField.REPLY, privateData);
+        calls.runOnDevice(
+                "rdma_accept",
+                (id, attempt) -> functions.accept(id, parameters, privateData, attempt));
     }
 
     /**
-     * Refuses a request. In C: {@code rdma_reject}.
+     * Rejects a request. In C: {@code rdma_reject}.
      *
      * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 248
      *     on iWARP
      * @throws IllegalArgumentException if the private data is longer
      */
     public void reject(byte... privateData) throws VerbsException {
-        checkPrivateData("A refusal", privateData, 148, 136);
-        inCall(() -> functions.reject(address(), privateData, attempt("rdma_reject")));
+        check(PrivateDataField.REJECTION, privateData);
+        calls.run("rdma_reject", (id, attempt) -> functions.reject(id, privateData, attempt));
     }
 
     /**
-     * Refuses a request since this side cannot take the {@link #peerEnhancedOptions}. The peer sees
-     * {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}; not on iWARP, whose refusals have no
-     * reason. In C: {@code rdma_reject_ece}.
+     * Rejects a request because this side does not support the {@link #peerEnhancedOptions}. The
+     * peer sees {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}, but not on iWARP, whose
+     * rejections have no reason. In C: {@code rdma_reject_ece}.
      *
      * @param privateData for the peer: at most 148 bytes for a connection, 136 for datagrams, 248
      *     on iWARP
      * @throws IllegalArgumentException if the private data is longer
-     * @throws VerbsException with EOPNOTSUPP where the library is older than rdma-core 31
+     * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 31
      */
     public void rejectEnhancedOptions(byte... privateData) throws VerbsException {
-        checkPrivateData("A refusal", privateData, 148, 136);
-        inCall(() -> functions.rejectEnhanced(address(), privateData, attempt("rdma_reject_ece")));
+        check(PrivateDataField.REJECTION, privateData);
+        calls.run(
+                "rdma_reject_ece",
+                (id, attempt) -> functions.rejectEnhanced(id, privateData, attempt));
     }
 
     /**
-     * On RoCE and InfiniBand the kernel just says EINVAL. On iWARP it is 256 bytes, of which a
-     * driver may need some itself: siw takes 249, and drops a message with 252.
-     */
-    private void checkPrivateData(String message, byte[] data, int connections, int datagrams) {
-        var most = isWarp() ? 248 : portSpace.isOfDatagrams() ? datagrams : connections;
-        if (data.length > most) {
-            throw new IllegalArgumentException(
-                    "%s of %s has room for %d bytes of private data, not %d"
-                            .formatted(message, this, most, data.length));
-        }
-    }
-
-    /**
-     * Tells the peer that the queue pair is ready, after {@link ConnectionEvent.ConnectResponse}.
-     * In C: {@code rdma_establish}.
+     * Confirms the peer's {@link ConnectionEvent.ConnectResponse}: the queue pair is ready. In C:
+     * {@code rdma_establish}.
      */
     public void establish() throws VerbsException {
-        inCall(() -> functions.establish(address(), attempt("rdma_establish")));
+        calls.run("rdma_establish", functions::establish);
     }
 
     /**
-     * Ends the connection, or answers a peer that has ended it, which else waits for minutes. The
-     * queue pair stays as it is. In C: {@code rdma_disconnect}.
+     * Ends the connection, or answers a peer that has ended it and that would otherwise wait for
+     * minutes. The queue pair keeps its state. In C: {@code rdma_disconnect}.
      */
     public void disconnect() throws VerbsException {
-        inCall(() -> {
-            needDevice("rdma_disconnect");
-            functions.disconnect(address(), attempt("rdma_disconnect"));
-        });
+        calls.runOnDevice("rdma_disconnect", functions::disconnect);
     }
 
     /**
-     * Tells of an event of the queue pair: {@link AsyncEventType#COMMUNICATION_ESTABLISHED}, when a
-     * message comes before the peer's last word, stands for that word. In C: {@code rdma_notify}.
+     * Reports an event of the queue pair to the connection manager. {@link
+     * AsyncEventType#COMMUNICATION_ESTABLISHED}, which occurs if a message arrives before the
+     * peer's confirmation, replaces that confirmation. In C: {@code rdma_notify}.
      */
     public void notify(AsyncEventType event) throws VerbsException {
-        inCall(() -> functions.notify(address(), event, attempt("rdma_notify")));
+        calls.run("rdma_notify", (id, attempt) -> functions.notify(id, event, attempt));
     }
 
     /**
-     * Adds a word of this program's own to the events of its channel, as {@link
-     * ConnectionEvent.Written}: a way to wake who waits there. In C: {@code rdma_write_cm_event}.
-     * Not for the identifier of a {@link Connection}, whose events nobody else gets to see.
+     * Adds an event of the program's own to the event channel, as {@link ConnectionEvent.Written},
+     * which wakes up a thread that waits there. The program defines the status and the argument. In
+     * C: {@code rdma_write_cm_event}.
      *
-     * @param status whatever the program wants
-     * @param argument likewise
-     * @throws VerbsException with EOPNOTSUPP where the library is older than rdma-core 60, with
-     *     EINVAL where the kernel is too old
-     * @throws IllegalStateException if a connection takes its events
+     * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 60, with EINVAL
+     *     if the kernel is too old
+     * @throws IllegalStateException if this is the identifier of a {@link Connection}, which takes
+     *     its events
      */
     public void writeEvent(int status, long argument) throws VerbsException {
         if (channel.isDispatching()) {
             throw new IllegalStateException(
                     "A connection takes the events of %s, and would drop this one".formatted(this));
         }
-        inCall(() ->
-                functions.writeEvent(address(), status, argument, attempt("rdma_write_cm_event")));
+        calls.run(
+                "rdma_write_cm_event",
+                (id, attempt) -> functions.writeEvent(id, status, argument, attempt));
     }
 
     /**
-     * How the queue pair gets to a state: INIT once there is a device; READY_TO_RECEIVE and
-     * READY_TO_SEND once there is a request or a response. In C: {@code rdma_init_qp_attr}.
+     * Returns the change that brings the queue pair to a state: INIT once the identifier has a
+     * device; READY_TO_RECEIVE and READY_TO_SEND once there is a request or a response. In C:
+     * {@code rdma_init_qp_attr}.
      */
     public QueuePairChange queuePairChange(QueuePairState state) throws VerbsException {
-        lifetime().hold();
-        try {
-            return PlatformCalls.call(() ->
-                    functions.queuePairChange(
-                            address(),
-                            state,
-                            Attempt.to(
-                                    "rdma_init_qp_attr",
-                                    () -> "for %s to %s".formatted(this, state))));
-        } finally {
-            lifetime().release();
-        }
+        return calls.query(
+                Attempt.to("rdma_init_qp_attr", () -> "for %s to %s".formatted(this, state)),
+                (id, attempt) -> functions.queuePairChange(id, state, attempt));
     }
 
     /**
-     * Begins to join a multicast group, to send and to receive. The answer is {@link
+     * Starts to join a multicast group, to send and to receive. The answer is {@link
      * ConnectionEvent.MulticastJoined} or {@link ConnectionEvent.MulticastError}. In C: {@code
      * rdma_join_multicast}.
      *
-     * <p>It must have a device and be of a port space of datagrams. It brings the group's packets
-     * to the device; {@link org.jrdma.verbs.DatagramQueuePair#attachMulticast} to a queue pair.
+     * <p>The identifier must have a device and a port space of datagrams. Joining brings the
+     * group's packets to the device; {@link org.jrdma.verbs.DatagramQueuePair#attachMulticast}
+     * brings them to a queue pair.
      */
     public void joinMulticast(InetAddress group) throws VerbsException {
-        joinMulticast(group, MulticastRole.FULL_MEMBER, "rdma_join_multicast");
+        joinMulticast(group, MulticastRole.FULL_MEMBER);
     }
 
-    /** The same, perhaps to send only. In C: {@code rdma_join_multicast_ex}. */
+    /** Starts to join a multicast group in a role. In C: {@code rdma_join_multicast_ex}. */
     public void joinMulticast(InetAddress group, MulticastRole role) throws VerbsException {
-        joinMulticast(group, role, "rdma_join_multicast_ex");
-    }
-
-    private void joinMulticast(InetAddress group, MulticastRole role, String function)
-            throws VerbsException {
-        inCall(() -> {
-            needDevice(function);
-            identifier
-                    .groups()
-                    .join(functions, address(), group, role, groupAttempt(function, group));
-        });
+        identifier.groups().join(calls, group, role);
     }
 
     /**
      * Leaves a group, as {@link #close()} does. In C: {@code rdma_leave_multicast}.
      *
-     * @throws VerbsException if it is not in that group
+     * @throws VerbsException if the identifier is not a member of that group
      */
     public void leaveMulticast(InetAddress group) throws VerbsException {
-        inCall(() ->
-                identifier
-                        .groups()
-                        .leave(
-                                functions,
-                                address(),
-                                group,
-                                groupAttempt("rdma_leave_multicast", group)));
+        identifier.groups().leave(calls, group);
     }
 
-    /** The group of one of its events. */
-    Optional<InetAddress> group(long number) {
-        return identifier.groups().group(number);
-    }
-
-    private Attempt groupAttempt(String function, InetAddress group) {
-        return Attempt.to(
-                function,
-                () -> "for group %s and %s".formatted(group.getHostAddress(), description()));
+    NativeIdentifier nativeIdentifier() {
+        return identifier;
     }
 
     /**
-     * Has its events come to another channel, and belongs to that from then on. This object is
-     * closed by it; the identifier lives on as what is returned. In C: {@code rdma_migrate_id}.
+     * Moves the native identifier to another event channel, which then owns it and gets its events.
+     * This object is closed; the returned one replaces it. In C: {@code rdma_migrate_id}.
      *
-     * @throws IllegalStateException while another thread connects it, or an address is looked up
-     *     for it: then close() can leave it to that call, which only this object knows of
+     * @throws IllegalStateException while another thread connects it, or looks up an address for it
      */
     public Identifier migrateTo(EventChannel other) throws VerbsException {
         if (other == channel) {
@@ -504,16 +360,16 @@ public final class Identifier extends NativeObject {
         Identifier moved;
         lifetime().hold();
         try {
-            if (!identifier.beginCall(NativeIdentifier.Call.MIGRATE, false)) {
+            if (!calls.tryBegin(NativeIdentifier.Call.MIGRATE, false)) {
                 throw new IllegalStateException(
                         this
                                 + " is being connected or looked up for: it can migrate before that, or after");
             }
             try {
-                moved = other.takeOver(identifier, portSpace, attempt("rdma_migrate_id"));
+                moved = other.takeOver(identifier, portSpace, calls.attempt("rdma_migrate_id"));
                 identifier.handOver();
             } finally {
-                identifier.endCall();
+                calls.end();
             }
         } finally {
             lifetime().release();
@@ -523,46 +379,51 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * The priority of its packets, as in IP: 0 to 255. Before the address is resolved. In C: {@code
-     * rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
+     * Sets the priority of its packets, as in IP: 0 to 255. Before the address is resolved. In C:
+     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}.
      */
     public void typeOfService(int value) throws VerbsException {
-        setByte(rdma_h.RDMA_OPTION_ID_TOS(), value, 255);
+        ConnectionOptions.checkTypeOfService(value);
+        setByte(rdma_h.RDMA_OPTION_ID_TOS(), value);
     }
 
     /**
-     * Shares its port with others that say so too. Before it is bound. In C: {@code
-     * rdma_set_option} with {@code RDMA_OPTION_ID_REUSEADDR}.
+     * Shares its port with other identifiers that have this option. Before it is bound. In C:
+     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_REUSEADDR}.
      */
     public void reuseAddress(boolean wanted) throws VerbsException {
         setFlag(rdma_h.RDMA_OPTION_ID_REUSEADDR(), wanted);
     }
 
     /**
-     * Listens for IPv6 alone where it is bound to the wildcard of IPv6. Before it is bound. In C:
-     * {@code rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}.
+     * Limits an identifier that is bound to the wildcard address of IPv6 to IPv6. Before it is
+     * bound. In C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}.
      */
     public void addressFamilyOnly(boolean wanted) throws VerbsException {
         setFlag(rdma_h.RDMA_OPTION_ID_AFONLY(), wanted);
     }
 
     /**
-     * How long the queue pair waits for an answer: 4.096 us times 2 to this, 0 to 31. In C: {@code
-     * rdma_set_option} with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * Sets the time after which the queue pair retransmits what the peer has not acknowledged,
+     * rounded up as in {@link ConnectionOptions#acknowledgeTimeout}. In C: {@code rdma_set_option}
+     * with {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     *
+     * @throws IllegalArgumentException if the duration is zero or negative
      */
-    public void acknowledgeTimeout(int exponent) throws VerbsException {
-        setByte(rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT(), exponent, 31);
+    public void acknowledgeTimeout(Duration timeout) throws VerbsException {
+        setByte(rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT(), DurationCodes.acknowledgeTimeout(timeout));
     }
 
-    private void setByte(int option, int value, int most) throws VerbsException {
-        if (value < 0 || value > most) {
-            throw new IllegalArgumentException("%d is not from 0 to %d".formatted(value, most));
-        }
-        inCall(() -> functions.setByte(address(), option, value, optionAttempt(option, value)));
+    private void setByte(int option, int value) throws VerbsException {
+        calls.run(
+                optionAttempt(option, value),
+                (id, attempt) -> functions.setByte(id, option, value, attempt));
     }
 
     private void setFlag(int option, boolean value) throws VerbsException {
-        inCall(() -> functions.setFlag(address(), option, value, optionAttempt(option, value)));
+        calls.run(
+                optionAttempt(option, value),
+                (id, attempt) -> functions.setFlag(id, option, value, attempt));
     }
 
     private Attempt optionAttempt(int option, Object value) {
@@ -572,166 +433,64 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * What the drivers of both sides are to agree upon. Before it connects or accepts. In C: {@code
-     * rdma_set_local_ece}.
+     * Sets the options that the drivers of both sides negotiate. Before it connects or accepts. In
+     * C: {@code rdma_set_local_ece}.
      */
     public void enhancedOptions(EnhancedOptions options) throws VerbsException {
-        inCall(() -> functions.setEnhanced(address(), options, attempt("rdma_set_local_ece")));
+        calls.run(
+                "rdma_set_local_ece", (id, attempt) -> functions.setEnhanced(id, options, attempt));
     }
 
-    /**
-     * What the peer's driver offers or takes; zeros for nothing. In C: {@code rdma_get_remote_ece}.
-     */
+    /** The options that the peer's driver offers or accepts. In C: {@code rdma_get_remote_ece}. */
     public EnhancedOptions peerEnhancedOptions() throws VerbsException {
-        lifetime().hold();
-        try {
-            return functions.enhanced(address(), attempt("rdma_get_remote_ece"));
-        } finally {
-            lifetime().release();
-        }
+        return calls.query(calls.attempt("rdma_get_remote_ece"), functions::enhanced);
     }
 
     /**
-     * Its own address, once it has one. In C: {@code rdma_get_local_addr}, and {@code
+     * Its own address; empty before it is bound. In C: {@code rdma_get_local_addr}, and {@code
      * rdma_get_src_port}.
      */
     public Optional<InetSocketAddress> localAddress() {
-        return look(IdentifierFunctions::local);
+        return calls.read(IdentifierReader::local);
     }
 
     /**
-     * The peer's address, once it is known. In C: {@code rdma_get_peer_addr}, and {@code
+     * The peer's address; empty before it is known. In C: {@code rdma_get_peer_addr}, and {@code
      * rdma_get_dst_port}.
      */
     public Optional<InetSocketAddress> peerAddress() {
-        return look(IdentifierFunctions::peer);
+        return calls.read(IdentifierReader::peer);
     }
 
     /** The name of the device that it is bound to, for {@link org.jrdma.verbs.Verbs#open}. */
     public Optional<String> deviceName() {
-        return device().map(IdentifierFunctions.BoundDevice::name);
+        return calls.device().map(IdentifierReader.BoundDevice::name);
     }
 
     /** The port of the device that it is bound to, from 1. */
     public OptionalInt devicePort() {
-        return device().map(device -> OptionalInt.of(device.port())).orElse(OptionalInt.empty());
+        return calls.device().stream().mapToInt(IdentifierReader.BoundDevice::port).findFirst();
     }
 
-    /** The ways through the fabric, once they are known; none on iWARP. */
+    /** The paths through the fabric; empty before they are known, and on iWARP. */
     public List<PathRecord> paths() {
-        return look(IdentifierFunctions::paths);
+        return calls.read(IdentifierReader::paths);
     }
 
-    /** Its events, where the channel gives them out. */
-    Inbox inbox() {
-        return inbox;
+    EventChannel channel() {
+        return channel;
     }
 
-    /** Reports an object that has to close this one. */
-    void reportIfDropped(Object user, String name) {
-        Leaks.watch(user, name, lifetime());
-    }
-
-    /** Begins to stand for an object that must close this one, or let go of it. */
-    Lifetime dependent(String name) {
-        lifetime().hold();
-        try {
-            return new Lifetime(name, List.of(lifetime()), () -> {});
-        } finally {
-            lifetime().release();
-        }
+    /** Its events, if the channel dispatches them. */
+    EventQueue events() {
+        return events;
     }
 
     Lifetime ownLifetime() {
         return lifetime();
     }
 
-    /**
-     * Waits for what comes of a step, where the channel gives events out.
-     *
-     * @param attempt what to say has failed
-     * @param missed what to say has not happened, if it does not in time
-     * @throws CmException if it failed
-     */
-    ConnectionEvent awaitAnswer(Deadline deadline, String function, String attempt, String missed)
-            throws FabricException, InterruptedIOException {
-        while (true) {
-            var event = inbox.take(deadline, missed);
-            switch (event) {
-                case ConnectionEvent.Failure failure ->
-                        throw new CmException(function, attempt, failure);
-                case ConnectionEvent.DeviceRemoved _ ->
-                        throw new VerbsException(
-                                function, attempt + ": the device is being taken out");
-                case ConnectionEvent.AddressChanged _,
-                        ConnectionEvent.TimeWaitExit _,
-                        ConnectionEvent.Written _ -> {
-                    // news that ends nothing
-                }
-                default -> {
-                    return event;
-                }
-            }
-        }
-    }
-
-    Optional<IdentifierFunctions.BoundDevice> device() {
-        return look(IdentifierFunctions::device);
-    }
-
-    private <T> T look(Function<MemorySegment, T> reader) {
-        lifetime().hold();
-        try {
-            return reader.apply(address());
-        } finally {
-            lifetime().release();
-        }
-    }
-
     boolean isWarp() {
-        return device().filter(device -> device.transport() == TransportType.IWARP).isPresent();
-    }
-
-    /** The library looks into the device's structure, and does not ask whether there is one. */
-    private void needDevice(String function) throws VerbsException {
-        if (device().isEmpty()) {
-            throw new VerbsException(
-                    function, "%s has no device yet: resolve an address first.".formatted(this));
-        }
-    }
-
-    private Attempt attempt(String function) {
-        return Attempt.to(function, () -> "for " + description());
-    }
-
-    /** With its addresses, where they are known. */
-    private String description() {
-        try {
-            return "%s from %s to %s"
-                    .formatted(
-                            this,
-                            localAddress().map(Object::toString).orElse("anywhere"),
-                            peerAddress().map(Object::toString).orElse("nowhere"));
-        } catch (IllegalStateException _) {
-            return toString(); // closed meanwhile
-        }
-    }
-
-    @FunctionalInterface
-    private interface Step {
-        void take() throws VerbsException;
-    }
-
-    /** Takes a step that it must stay open for. */
-    private void inCall(Step step) throws VerbsException {
-        lifetime().hold();
-        try {
-            PlatformCalls.call(() -> {
-                step.take();
-                return this;
-            });
-        } finally {
-            lifetime().release();
-        }
+        return calls.isWarp();
     }
 }

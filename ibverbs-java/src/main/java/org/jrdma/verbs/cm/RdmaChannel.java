@@ -8,104 +8,117 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.PlatformCalls;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.PolledQueuePair;
-import org.jrdma.verbs.PreparedRead;
-import org.jrdma.verbs.PreparedRequest;
-import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.cm.channel.ChannelParameters;
+import org.jrdma.verbs.cm.channel.InvalidMessageException;
+import org.jrdma.verbs.cm.channel.MessageRings;
+import org.jrdma.verbs.cm.channel.RemoteOperations;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.memory.MemorySlice;
-import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages over a connection, in order and each once; and reads and writes of memory that the peer
- * has told of.
+ * A connection for messages, which arrive in order and once each, and for reads and writes of
+ * memory that the peer has announced.
  *
- * <p>Neither side ever sends what the other has no room for: each message carries back how many
- * were handled, and where none goes that way, a word without one does. So what cannot be sent now
- * is a value, and nothing waits, unless asked to:
+ * <p>Flow control is by credits: neither side sends a message for which the other has no receive. A
+ * message that cannot be sent now is reported as a value, and only {@link #await} waits:
  *
  * <pre>{@code
  * while (!channel.trySend(message)) {
- *     channel.await(handler, ofSeconds(1));
+ *     if (channel.await(handler, ofSeconds(10)) == RdmaChannel.WaitResult.TIMED_OUT) {
+ *         throw new IOException("The peer handles no messages.");
+ *     }
  * }
  * }</pre>
  *
- * <p>A peer that disconnects or is closed ends the channel at once. One that dies without a word,
- * with its machine or, on the software fabric, with its process, is missed by who sends: what is
- * not acknowledged is sent again, and at last ends the channel, after some seconds by default; see
- * {@link RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send now and then
- * to miss it.
+ * <p>When the channel has ended, everything that arrived before is still handled; then each method
+ * throws {@link ChannelClosedException}, and {@link #end()} returns how the channel ended. A peer
+ * that disconnects or closes the channel ends it immediately. A peer that dies without notice is
+ * detected by a side that sends, when the retransmissions are exhausted; see {@link
+ * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send now and then to
+ * detect it.
  *
- * <p>Belongs to the thread that made it; others get WrongThreadException. Only {@link #close()} is
- * for any thread. Once warm, nothing is allocated. Both sides must poll: a side that does not take
- * what comes holds up the other.
+ * <p>A channel belongs to the thread that created it; other threads get WrongThreadException,
+ * except from {@link #close()} and {@link #end()}. Both sides must poll or await: a side that does
+ * not handle messages blocks the other. In the steady state nothing is allocated.
  */
 public final class RdmaChannel implements AutoCloseable {
 
-    /** What becomes of what arrives and of what is done. */
+    /** Handles messages that have arrived, and operations that have completed. */
     public interface Handler {
 
         /**
-         * A message has come. It may send; it may not poll.
+         * Handles a message. May send, but not poll or await.
          *
-         * @param buffer begins with the message, and is used again when this returns
-         * @param length how many bytes the message has
+         * @param buffer memory that starts with the message, and is reused after this method
+         *     returns
+         * @param length the length of the message in bytes
          */
         void message(MemorySegment buffer, long length);
 
-        /** A read or a write is done. */
+        /** Handles the completion of a read or a write. */
         default void done(long id) {}
     }
 
+    /** The reason for which {@link #await} has returned. */
+    public enum WaitResult {
+        /** At least one message, read or write was handled. */
+        HANDLED,
+        /** Nothing was handled, but more messages can be sent than before. */
+        SEND_ROOM,
+        /** The deadline passed. The channel is open, and the peer may be idle or busy. */
+        TIMED_OUT
+    }
+
+    private static final int MAX_BATCH = 64;
+
     private final Thread owner = Thread.currentThread();
     private final Connection<PolledQueuePair> connection;
-    private final ProtectionDomain domain;
-    private final ChannelRings rings;
+    private final MessageRings rings;
+    private final RemoteOperations operations;
     private final PrivateData privateData;
     private final CompletionCursor cursor;
     private final Runnable queuePairClosed;
     private final int maxMessageBytes;
-
-    /** By slot; made when first needed. */
-    private final @Nullable PreparedWrite[] writes;
-
-    private final @Nullable PreparedRead[] reads;
-    private final long[] operationIds;
-    private long operationsBegun;
-    private long operationsDone;
+    private final ChannelEnding ending;
 
     private boolean claimed;
     private boolean handling;
 
-    /** Why nothing more will come. */
-    private @Nullable String ended;
-
-    private RdmaChannel(
-            ProtectionDomain domain, Made made, ChannelGreeting peer, ChannelRings rings)
+    /**
+     * Starts the channel on a connection.
+     *
+     * @param received the private data that the peer sent, with its channel parameters
+     * @param asInitiator whether this side has connected, not accepted
+     */
+    RdmaChannel(
+            ProtectionDomain domain,
+            Connection<PolledQueuePair> connection,
+            PrivateData received,
+            boolean asInitiator,
+            ChannelParameters peer,
+            MessageRings rings,
+            RemoteOperations operations)
             throws VerbsException {
-        this.domain = domain;
-        this.connection = made.connection;
+        this.connection = connection;
         this.rings = rings;
-        this.privateData = ChannelGreeting.behind(made.privateData);
-        var connected = made.connected;
+        this.operations = operations;
+        this.privateData = ChannelParameters.programData(received);
         var completions = rings.completions();
-        // With its domain, most likely; whoever waits for completions waits in vain.
+        this.ending = new ChannelEnding(toString(), domain, connection, completions);
+        // Wakes up a thread that waits for completions if the protection domain is closed.
         this.queuePairClosed = () -> PlatformCalls.start(completions::close);
-        this.cursor = rings.completions().newCursor(Math.min(64, rings.capacity()));
-        this.maxMessageBytes = Math.min(rings.greeting().messageBytes(), peer.messageBytes());
-        this.writes = new PreparedWrite[rings.operations()];
-        this.reads = new PreparedRead[rings.operations()];
-        this.operationIds = new long[rings.operations()];
-        rings.begin(connection.queuePair(), peer, connection.isWarp() && !connected);
-        if (connection.isWarp() && connected) {
-            rings.greet();
+        this.cursor = completions.newCursor(Math.min(MAX_BATCH, rings.capacity()));
+        this.maxMessageBytes = Math.min(rings.parameters().messageBytes(), peer.messageBytes());
+        rings.start(connection.queuePair(), peer, connection.isWarp() && !asInitiator);
+        if (connection.isWarp() && asInitiator) {
+            rings.sendFirstHeader();
         }
         connection.queuePair().onClose(queuePairClosed);
     }
@@ -113,10 +126,10 @@ public final class RdmaChannel implements AutoCloseable {
     /**
      * Connects to a peer that accepts a channel.
      *
-     * @param domain of the device that leads there
-     * @throws IllegalArgumentException if the private data is longer than there is room for
-     * @throws CmException if there is nobody, or nobody wants to
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @param domain the protection domain, whose device the channel uses
+     * @throws IllegalArgumentException if the private data is too long
+     * @throws CmException if there is no path to the peer, or the peer rejects the channel
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public static RdmaChannel connect(
@@ -126,26 +139,19 @@ public final class RdmaChannel implements AutoCloseable {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
-        options.checkPrivateData("A request", isWarp(domain) ? 248 : 56);
-        return make(
-                domain,
-                options,
-                asked -> {
-                    var connection = connections.connect(peer, domain, asked, timeout);
-                    return new Made(connection, connection.privateData(), true);
-                });
+        return ChannelOpening.connect(connections, peer, domain, options, timeout);
     }
 
     /**
-     * Accepts a peer that wants a channel, and refuses any other. On iWARP there is no room to send
-     * until the peer's first words have come, which come by themselves. The request is closed by
-     * it, whatever comes of it.
+     * Accepts the request of a peer for a channel, and rejects any other request. On iWARP nothing
+     * can be sent until the peer's first header has arrived, which the peer sends by itself. The
+     * request is closed in any case.
      *
-     * @param domain of the device that the request came through
-     * @throws IllegalArgumentException if the private data is longer than there is room for
-     * @throws VerbsException if it wants something else
+     * @param domain a protection domain of the request's device
+     * @throws IllegalArgumentException if the private data is too long
+     * @throws VerbsException if the request is not for a channel
      * @throws CmException if the peer has given up
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
     public static RdmaChannel accept(
@@ -154,95 +160,50 @@ public final class RdmaChannel implements AutoCloseable {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
-        try (request) { // whatever fails, the peer is answered
-            if (ChannelGreeting.from(request.privateData()).isEmpty()) {
-                throw new VerbsException(
-                        "rdma_accept", "%s does not ask for a channel".formatted(request));
-            }
-            options.checkPrivateData("An answer", isWarp(domain) ? 248 : 196);
-            return make(
-                    domain,
-                    options,
-                    asked ->
-                            new Made(
-                                    request.accept(domain, asked, timeout),
-                                    request.privateData(),
-                                    false));
-        }
-    }
-
-    private static boolean isWarp(ProtectionDomain domain) {
-        return domain.device().description().transportType() == TransportType.IWARP;
-    }
-
-    private record Made(
-            Connection<PolledQueuePair> connection, PrivateData privateData, boolean connected) {}
-
-    private interface Connecting {
-        Made with(ConnectionOptions<PolledQueuePair> options)
-                throws FabricException, InterruptedIOException;
-    }
-
-    private static RdmaChannel make(
-            ProtectionDomain domain, RdmaChannelOptions options, Connecting connecting)
-            throws FabricException, InterruptedIOException {
-        var rings = new ChannelRings(domain, options);
-        Made made = null;
-        RdmaChannel channel = null;
-        try {
-            made =
-                    connecting.with(
-                            options.connection(rings.queuePairOptions(), rings.greeting())
-                                    .prepared(rings::postReceives));
-            var greeting = ChannelGreeting.from(made.privateData);
-            if (greeting.isEmpty()) {
-                throw new VerbsException(
-                        "rdma_connect", "%s is not to a channel".formatted(made.connection));
-            }
-            channel = new RdmaChannel(domain, made, greeting.get(), rings);
-            return channel;
-        } finally {
-            if (channel == null) {
-                if (made != null) {
-                    made.connection.close();
-                }
-                rings.close();
-            }
-        }
+        return ChannelOpening.accept(request, domain, options, timeout);
     }
 
     /**
-     * The connection below, which the channel owns. What is posted to its queue pair by other means
-     * takes room that the channel counts on.
+     * The underlying connection, which the channel owns. Requests that the program posts to its
+     * queue pair take room that the channel relies on.
      */
     public Connection<PolledQueuePair> connection() {
         return connection;
     }
 
     /**
-     * What the peer's program sent along when it connected or accepted, with its padding; see
-     * {@link RdmaChannelOptions#privateData}.
+     * The private data that the peer's program sent when it connected or accepted, with padding;
+     * see {@link RdmaChannelOptions#privateData}.
      */
     public PrivateData privateData() {
         return privateData;
     }
 
     /**
-     * The same of a request, before it is accepted.
+     * The private data of a request, before it is accepted.
      *
-     * @return empty if it does not ask for a channel
+     * @return empty if the request is not for a channel
      */
     public static Optional<PrivateData> privateData(ConnectionRequest request) {
         var all = request.privateData();
-        return ChannelGreeting.from(all).map(_ -> ChannelGreeting.behind(all));
+        return ChannelParameters.decode(all).map(_ -> ChannelParameters.programData(all));
     }
 
-    /** The longest message that can be sent. */
+    /**
+     * The end of this channel, or empty while the channel can be used. An end on the peer's side is
+     * visible here once {@link #poll} or {@link #await} has reached it. May be called by any
+     * thread.
+     */
+    public Optional<ChannelEnd> end() {
+        return ending.end();
+    }
+
+    /** The length of the longest message that can be sent. */
     public int maxMessageBytes() {
         return maxMessageBytes;
     }
 
-    /** How many messages can be sent now. */
+    /** The number of messages that can be sent now. */
     public int freeMessages() {
         checkThread();
         return rings.freeMessages();
@@ -251,10 +212,10 @@ public final class RdmaChannel implements AutoCloseable {
     /**
      * Sends a copy of a message, if the peer has room.
      *
-     * @return false if it has not: then poll
-     * @throws IllegalArgumentException if it is longer than {@link #maxMessageBytes()}
-     * @throws IllegalStateException if a message is claimed, which would be lost
-     * @throws VerbsException if the channel has ended
+     * @return false if the peer has no room: call {@link #await} or {@link #poll}, and try again
+     * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
+     * @throws IllegalStateException if a message is claimed, which would be overwritten
+     * @throws ChannelClosedException if the channel has ended
      */
     public boolean trySend(MemorySegment message) throws VerbsException {
         checkThread();
@@ -272,15 +233,15 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Gives memory to write the next message into, where it is sent from, if the peer has room. The
-     * same again until {@link #send}.
+     * Returns memory for the next message, from which {@link #send} sends it without a copy.
+     * Returns the same memory until then.
      *
-     * @return null if it has not: then poll
-     * @throws VerbsException if the channel has ended
+     * @return null if the peer has no room: call {@link #await} or {@link #poll}, and try again
+     * @throws ChannelClosedException if the channel has ended
      */
     public @Nullable MemorySegment tryClaim() throws VerbsException {
         checkThread();
-        refuseIfEnded();
+        ending.check();
         if (!claimed && rings.freeMessages() <= 0) {
             return null;
         }
@@ -289,11 +250,12 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Sends what was written into the memory that {@link #tryClaim} gave.
+     * Sends the message that was written into the memory of {@link #tryClaim}.
      *
-     * @param bytes how much of it
-     * @throws IllegalArgumentException if that is more than {@link #maxMessageBytes()}
-     * @throws IllegalStateException if none was claimed
+     * @param bytes the length of the message
+     * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes()}
+     * @throws IllegalStateException if no message was claimed
+     * @throws ChannelClosedException if the channel has ended
      */
     public void send(long bytes) throws VerbsException {
         checkThread();
@@ -301,14 +263,15 @@ public final class RdmaChannel implements AutoCloseable {
         if (!claimed) {
             throw new IllegalStateException("No message was claimed");
         }
-        refuseIfEnded();
+        ending.check();
         claimed = false;
         try {
             rings.send(bytes);
         } catch (VerbsException e) {
-            throw ended(e); // some devices have taken what they refuse
+            throw ending.failed(
+                    e); // some devices have posted the request that they report as failed
         } catch (IllegalStateException e) {
-            throw explained(e);
+            throw ending.explained(e);
         }
     }
 
@@ -324,84 +287,52 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Writes memory that the peer has told of, from memory that must stay as it is until this is
-     * done. The peer is not told then: a message that is sent after it comes after it.
+     * Starts to write memory that the peer has announced, from memory that must not change until
+     * the write has completed. The peer is not notified; a message that is sent afterwards arrives
+     * after the written data.
      *
-     * @param id what {@link Handler#done} is given then
-     * @return false if as many as there is room for are under way: then poll
+     * @param id the identifier that {@link Handler#done} gets
+     * @return false if the maximum of operations is in flight: call {@link #await} or {@link #poll}
      * @throws IndexOutOfBoundsException if the peer's memory is shorter
+     * @throws ChannelClosedException if the channel has ended
      */
     public boolean tryWriteRemote(MemorySlice local, RemoteMemory remote, long id)
             throws VerbsException {
-        var slot = freeOperation();
-        if (slot < 0) {
-            return false;
+        checkThread();
+        ending.check();
+        try {
+            return rings.isStarted() && operations.tryWrite(local, remote, id);
+        } catch (IllegalStateException e) {
+            throw ending.explained(e);
         }
-        var write = writes[slot];
-        if (write == null) {
-            write =
-                    connection
-                            .queuePair()
-                            .prepareWrite(local, remote)
-                            .id(ChannelRings.operation(slot));
-            writes[slot] = write;
-        }
-        return begin(write.between(local, remote), slot, id);
     }
 
     /**
-     * Reads memory that the peer has told of, into memory that nobody may use until this is done.
+     * Starts to read memory that the peer has announced, into memory that must not be used until
+     * the read has completed.
      *
-     * @param id what {@link Handler#done} is given when it is here
-     * @return false if as many as there is room for are under way: then poll
+     * @param id the identifier that {@link Handler#done} gets
+     * @return false if the maximum of operations is in flight: call {@link #await} or {@link #poll}
      * @throws IndexOutOfBoundsException if the peer's memory is shorter
+     * @throws ChannelClosedException if the channel has ended
      */
     public boolean tryReadRemote(MemorySlice local, RemoteMemory remote, long id)
             throws VerbsException {
-        var slot = freeOperation();
-        if (slot < 0) {
-            return false;
-        }
-        var read = reads[slot];
-        if (read == null) {
-            read =
-                    connection
-                            .queuePair()
-                            .prepareRead(local, remote)
-                            .id(ChannelRings.operation(slot));
-            reads[slot] = read;
-        }
-        return begin(read.between(local, remote), slot, id);
-    }
-
-    /** Operations complete in the order they were begun. */
-    private int freeOperation() throws VerbsException {
         checkThread();
-        refuseIfEnded();
-        return operationsBegun - operationsDone == operationIds.length || !rings.hasBegun()
-                ? -1
-                : (int) (operationsBegun % operationIds.length);
-    }
-
-    private boolean begin(PreparedRequest<?> operation, int slot, long id) throws VerbsException {
-        boolean posted;
+        ending.check();
         try {
-            posted = operation.tryPost();
+            return rings.isStarted() && operations.tryRead(local, remote, id);
         } catch (IllegalStateException e) {
-            throw explained(e);
+            throw ending.explained(e);
         }
-        if (posted) {
-            operationIds[slot] = id;
-            operationsBegun++;
-        }
-        return posted;
     }
 
     /**
-     * Handles what has come and what is done. Does not wait.
+     * Handles the messages that have arrived and the operations that have completed. Does not wait.
      *
-     * @return how many messages, reads and writes that were
-     * @throws VerbsException if the channel has ended, and everything was handled that came before
+     * @return the number of messages, reads and writes that were handled
+     * @throws ChannelClosedException if the channel has ended, and there is nothing left to handle
+     * @throws IllegalStateException if the protection domain or the device is closed
      */
     public int poll(Handler handler) throws VerbsException {
         checkThread();
@@ -409,39 +340,45 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             cursor.poll();
         } catch (IllegalStateException e) {
-            throw explained(e);
+            throw ending.explained(e);
         }
         return handle(handler);
     }
 
     /**
-     * Waits until something has come or is done, or there is room to send again, and handles it.
+     * Waits until there is something to handle or room to send, and handles what there is. A result
+     * other than {@link WaitResult#TIMED_OUT} does not mean that a message has arrived: a program
+     * that waits for a certain message calls this method until that message was handled.
      *
-     * @return as {@link #poll}; 0 also when the time is over
-     * @throws VerbsException as {@link #poll}
+     * @throws ChannelClosedException if the channel has ended, also by {@link #close()} during the
+     *     wait, and there is nothing left to handle
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if the channel is closed, before or meanwhile, or its
-     *     protection domain
+     * @throws IllegalStateException if the protection domain or the device is or becomes closed
      */
-    public int await(Handler handler, Duration timeout)
+    public WaitResult await(Handler handler, Duration timeout)
             throws FabricException, InterruptedIOException {
         checkThread();
         refuseIfHandling();
         var deadline = Deadline.after(timeout);
         var roomBefore = rings.freeMessages();
-        int handled;
         do {
-            if (ended != null) {
-                return poll(handler); // nothing more will come
+            if (ending.isKnown()) { // no more completions arrive
+                poll(handler); // throws if there is nothing left to handle
+                return WaitResult.HANDLED;
             }
             try {
                 cursor.await(Duration.ofNanos(deadline.remainingNanos()));
             } catch (IllegalStateException e) {
-                throw explained(e);
+                throw ending.explained(e);
             }
-            handled = handle(handler);
-        } while (handled == 0 && rings.freeMessages() <= roomBefore && !deadline.hasPassed());
-        return handled;
+            if (handle(handler) > 0) {
+                return WaitResult.HANDLED;
+            }
+            if (rings.freeMessages() > roomBefore) {
+                return WaitResult.SEND_ROOM;
+            }
+        } while (!deadline.hasPassed());
+        return WaitResult.TIMED_OUT;
     }
 
     private int handle(Handler handler) throws VerbsException {
@@ -450,44 +387,43 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             while (hasNext()) {
                 if (!cursor.isSuccess()) {
-                    end(cursor.status());
+                    ending.fail(cursor.status());
                 } else if (handle(cursor.id(), handler)) {
                     handled++;
                 }
             }
-        } catch (VerbsException e) {
-            throw ended(e);
         } finally {
             handling = false;
         }
         if (handled == 0) {
-            refuseIfEnded();
+            ending.check();
         }
         return handled;
     }
 
-    private boolean hasNext() {
+    private boolean hasNext() throws ChannelClosedException {
         try {
             return cursor.next();
         } catch (IllegalStateException e) {
-            throw explained(e);
+            throw ending.explained(e);
         }
     }
 
-    /** Whether it was something to show. What the handler throws is the program's. */
+    /** Handles a completion, and returns whether it counts as handled for the program. */
     private boolean handle(long id, Handler handler) throws VerbsException {
-        if (ChannelRings.isReceive(id)) {
-            return handleReceived(ChannelRings.slot(id), handler);
+        if (MessageRings.isReceive(id)) {
+            return handleReceived(MessageRings.slot(id), handler);
         }
-        if (ChannelRings.isOperation(id)) {
-            operationsDone++;
-            handler.done(operationIds[ChannelRings.slot(id)]);
+        if (MessageRings.isOperation(id)) {
+            handler.done(operations.complete(MessageRings.slot(id)));
             return true;
         }
         try {
-            rings.sent(id, ended == null);
+            rings.sent(id, !ending.isKnown());
+        } catch (VerbsException e) {
+            throw ending.failed(e);
         } catch (IllegalStateException e) {
-            throw explained(e);
+            throw ending.explained(e);
         }
         return false;
     }
@@ -496,13 +432,15 @@ public final class RdmaChannel implements AutoCloseable {
         boolean isMessage;
         try {
             isMessage = rings.received(slot, cursor.bytes());
+        } catch (InvalidMessageException e) {
+            throw ending.ended(new ChannelEnd(ChannelEnd.Cause.PROTOCOL_ERROR, e.getMessage()), e);
         } catch (IllegalStateException e) {
-            throw explained(e);
+            throw ending.explained(e);
         }
         var done = false;
         try {
             if (isMessage) {
-                handler.message(rings.message(slot), ChannelRings.length(cursor.bytes()));
+                handler.message(rings.message(slot), MessageRings.length(cursor.bytes()));
             }
             done = true;
         } finally {
@@ -512,60 +450,21 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * @param done whether the handler has not thrown; what it throws is not to be hidden
+     * @param done whether the handler has returned; otherwise its exception is the one to throw
      */
     private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
         try {
-            rings.handled(slot, isMessage, ended == null);
+            rings.handled(slot, isMessage, !ending.isKnown());
+        } catch (VerbsException e) {
+            var failure = ending.failed(e);
+            if (done) {
+                throw failure;
+            }
         } catch (IllegalStateException e) {
             if (done) {
-                throw explained(e);
+                throw ending.explained(e);
             }
         }
-    }
-
-    /** The first failure is the cause of all others. */
-    private void end(CompletionStatus status) {
-        if (ended == null) {
-            ended =
-                    status == CompletionStatus.FLUSHED
-                            ? "one of both has disconnected"
-                            : status + ", " + status.meaning();
-        }
-    }
-
-    /** As {@link #end}. */
-    private VerbsException ended(VerbsException cause) {
-        if (ended == null) {
-            ended = cause.getMessage();
-        }
-        return cause;
-    }
-
-    private void refuseIfEnded() throws VerbsException {
-        if (!isOpen()) {
-            throw closed(null);
-        }
-        if (ended != null) {
-            throw new VerbsException(
-                    "ibv_poll_cq", "The channel has ended, %s: %s".formatted(connection, ended));
-        }
-    }
-
-    /** It is the channel that a program holds, not what it is made of. */
-    private IllegalStateException explained(IllegalStateException e) {
-        return isOpen() ? e : closed(e);
-    }
-
-    private boolean isOpen() {
-        return connection.queuePair().isOpen() && rings.completions().isOpen();
-    }
-
-    private IllegalStateException closed(@Nullable IllegalStateException cause) {
-        NativeObject below = domain.device().isOpen() ? domain : domain.device();
-        return new IllegalStateException(
-                below.isOpen() ? this + " is closed" : "%s is closed: %s is".formatted(this, below),
-                cause);
     }
 
     private void checkThread() {
@@ -581,11 +480,13 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Ends the channel and its connection, whatever is under way. What the peer has not handled it
-     * may never see. Does not wait for the peer.
+     * Ends the channel and its connection. Requests in flight are cancelled, and messages that the
+     * peer has not handled may be lost. Wakes up a thread that waits in {@link #await}. Does not
+     * wait for the peer. May be called by any thread.
      */
     @Override
     public void close() {
+        ending.closeHere();
         connection.queuePair().noLongerOnClose(queuePairClosed);
         connection.close();
         rings.close();

@@ -1,12 +1,19 @@
 package org.jrdma.verbs.cm;
 
-import java.util.OptionalInt;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import org.jrdma.verbs.PolledQueuePair;
-import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.cm.channel.ChannelParameters;
+import org.jrdma.verbs.cm.channel.MessageRings;
+import org.jrdma.verbs.cm.handle.PrivateDataField;
+import org.jrdma.verbs.internal.DurationCodes;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * How much an {@link RdmaChannel} has room for, and how its connection is made. Built by its own
- * methods. The two sides may differ.
+ * Options of an {@link RdmaChannel}: its sizes, and its connection. The two sides may have
+ * different options. Each method changes this object and returns it.
  */
 public final class RdmaChannelOptions {
 
@@ -14,39 +21,44 @@ public final class RdmaChannelOptions {
     private int window = 64;
     private int operations = 16;
     private byte[] privateData = {};
-    private OptionalInt acknowledgeTimeout = OptionalInt.empty();
-    private int retries = 7;
+    private int retries = ConnectionOptions.MOST_RETRIES;
+    private @Nullable Duration acknowledgeTimeout;
+    private @Nullable InetSocketAddress localAddress;
 
-    /** As by default. */
+    /** The default options. */
     public RdmaChannelOptions() {
-        // every member has its value
+        // each field has its default
     }
 
-    /** The longest message that either side can send, as far as the peer says no less; 4096. */
+    /**
+     * Sets the length of the longest message that this side sends and receives; 4096 by default.
+     * The lesser value of both sides applies.
+     */
     public RdmaChannelOptions messageBytes(int bytes) {
         messageBytes = atLeastOne(bytes, "message bytes");
         return this;
     }
 
     /**
-     * How many messages of the peer's can be here before the first is handled, and how many of this
-     * side's can be under way; 64. Each takes up registered memory as long as the longest message.
+     * Sets the number of messages that can be in flight in each direction: those that the peer has
+     * sent and this side has not handled, and those that this side has sent; 64 by default. Each
+     * occupies registered memory for the longest message.
      */
     public RdmaChannelOptions window(int messages) {
         window = atLeastOne(messages, "messages");
         return this;
     }
 
-    /** How many reads and writes can be under way; 16. */
+    /** Sets the number of reads and writes that can be in flight; 16 by default. */
     public RdmaChannelOptions operations(int count) {
         operations = atLeastOne(count, "operations");
         return this;
     }
 
     /**
-     * For the peer's program, along with the request or its answer: at most 44 or 184 bytes, 236 on
-     * iWARP. It may arrive padded, at {@link RdmaChannel#privateData()} or {@link
-     * RdmaChannel#privateData(ConnectionRequest)}.
+     * Sets the private data for the peer's program, which arrives with the request or the reply: at
+     * most 44 or 184 bytes, 236 on iWARP. It may arrive padded, at {@link
+     * RdmaChannel#privateData()} or {@link RdmaChannel#privateData(ConnectionRequest)}.
      */
     public RdmaChannelOptions privateData(byte... data) {
         privateData = data.clone();
@@ -54,52 +66,59 @@ public final class RdmaChannelOptions {
     }
 
     /**
-     * How long to wait for an acknowledgement before sending again, as {@link
-     * ConnectionOptions#acknowledgeTimeout}: how soon a peer is missed that has died without a
-     * word.
+     * Sets the acknowledgement timeout as {@link ConnectionOptions#acknowledgeTimeout} does, which
+     * determines together with {@link #retries} when a peer that died without notice is detected.
      */
-    public RdmaChannelOptions acknowledgeTimeout(int exponent) {
-        acknowledgeTimeout = OptionalInt.of(exponent);
-        return this;
-    }
-
-    /** How often to send again what is not acknowledged, as {@link ConnectionOptions#retries}. */
-    public RdmaChannelOptions retries(int count) {
-        retries = count;
+    public RdmaChannelOptions acknowledgeTimeout(Duration timeout) {
+        DurationCodes.acknowledgeTimeout(timeout); // rejects what has no code
+        acknowledgeTimeout = timeout;
         return this;
     }
 
     /**
-     * Checks the length of the private data.
-     *
-     * @param room for the program's and the channel's own together
+     * Sets the number of retransmissions of what is not acknowledged, as {@link
+     * ConnectionOptions#retries} does.
      */
-    void checkPrivateData(String message, int room) {
-        var most = room - ChannelGreeting.BYTES;
-        if (privateData.length > most) {
-            throw new IllegalArgumentException(
-                    "%s of a channel has room for %d bytes of private data, not %d"
-                            .formatted(message, most, privateData.length));
-        }
+    public RdmaChannelOptions retries(int count) {
+        retries = ConnectionOptions.checkRetries(count);
+        return this;
     }
 
-    /** Those of the connection below. */
-    ConnectionOptions<PolledQueuePair> connection(
-            QueuePairOptions<PolledQueuePair> queuePair, ChannelGreeting greeting) {
+    /**
+     * Sets the local address of a channel that connects, as {@link ConnectionOptions#localAddress}
+     * does.
+     */
+    public RdmaChannelOptions localAddress(InetSocketAddress address) {
+        localAddress = address;
+        return this;
+    }
+
+    /** Checks the length of the private data, which follows the parameters of the channel. */
+    void checkPrivateData(PrivateDataField field, boolean isWarp) {
+        field.check(
+                "a channel",
+                privateData.length,
+                field.bytes(false, isWarp) - ChannelParameters.BYTES);
+    }
+
+    MessageRings newRings(ProtectionDomain domain) throws VerbsException {
+        return new MessageRings(domain, messageBytes, window, operations);
+    }
+
+    /** The options of the underlying connection. */
+    ConnectionOptions<PolledQueuePair> connectionOptions(MessageRings rings) {
         var options =
-                ConnectionOptions.of(queuePair)
-                        .privateData(greeting.followedBy(privateData))
+                ConnectionOptions.of(rings.queuePairOptions())
+                        .privateData(rings.parameters().encode(privateData))
+                        .prepared(rings::postReceives)
                         .retries(retries);
-        acknowledgeTimeout.ifPresent(options::acknowledgeTimeout);
+        if (acknowledgeTimeout != null) {
+            options.acknowledgeTimeout(acknowledgeTimeout);
+        }
+        if (localAddress != null) {
+            options.localAddress(localAddress);
+        }
         return options;
-    }
-
-    int messageBytes() {
-        return messageBytes;
-    }
-
-    int window() {
-        return window;
     }
 
     int operations() {

@@ -10,47 +10,48 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
+import org.jrdma.verbs.cm.model.PathRecord;
 
 /**
- * The way to a peer: which device leads there. For programs that open the device only then. Good
- * for one connection, which takes over what is open here; an attempt that fails closes it.
+ * A route to a peer, which determines the local device, for programs that open the device when they
+ * know it. A route serves one connection, which takes it over; a failed attempt closes it.
  */
 public final class Route implements AutoCloseable {
 
     private final Identifier identifier;
     private final String deviceName;
     private final InetSocketAddress peerAddress;
-    private final Custody custody;
+    private final IdentifierOwnership ownership;
 
     @SuppressWarnings("this-escape") // all is set
     Route(Identifier identifier) {
         this.identifier = identifier;
         this.deviceName = identifier.deviceName().orElseThrow();
         this.peerAddress = identifier.peerAddress().orElseThrow();
-        this.custody = new Custody(identifier, this, toString());
+        this.ownership = new IdentifierOwnership(identifier, this, toString());
     }
 
-    /** The device, for {@link org.jrdma.verbs.Verbs#open}. */
+    /** The name of the local device, for {@link org.jrdma.verbs.Verbs#open}. */
     public String deviceName() {
         return deviceName;
     }
 
-    /** The device's port, from 1. */
+    /** The port of the local device, from 1. */
     public int devicePort() {
         return identifier.devicePort().orElseThrow();
     }
 
-    /** The address that the peer will see. */
+    /** The local address, which the peer will see. */
     public InetSocketAddress localAddress() {
         return identifier.localAddress().orElseThrow();
     }
 
-    /** Where it leads to. */
+    /** The peer's address. */
     public InetSocketAddress peerAddress() {
         return peerAddress;
     }
 
-    /** The ways through the fabric; none on iWARP. */
+    /** The paths through the fabric; none on iWARP. */
     public List<PathRecord> paths() {
         return identifier.paths();
     }
@@ -58,23 +59,23 @@ public final class Route implements AutoCloseable {
     /**
      * Connects, and waits until the peer has accepted.
      *
-     * @param domain of the route's device
-     * @throws CmException if the peer refuses, or does not answer the fabric
-     * @throws org.jrdma.ffi.FabricTimeoutException if it takes longer
+     * @param domain a protection domain of the route's device
+     * @throws CmException if the peer rejects the connection, or does not answer
+     * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this is closed, before or meanwhile, or the domain
-     * @throws IllegalArgumentException if the options say from where, or with which type of service
+     * @throws IllegalStateException if this object or the domain is or becomes closed
+     * @throws IllegalArgumentException if the options have a local address or a type of service
      */
     public <Q extends QueuePair> Connection<Q> connect(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
             throws FabricException, InterruptedIOException {
-        options.refuseWayToPeer(this);
+        options.refusePath(this);
         return connect(domain, options, Deadline.after(timeout));
     }
 
     /**
-     * The same, without waiting. A future that is cancelled ends it at once, and leaves nothing
-     * behind.
+     * Connects as {@link #connect(ProtectionDomain, ConnectionOptions, Duration)} does, without
+     * waiting. Cancelling the future ends the attempt and leaves nothing open.
      */
     public <Q extends QueuePair> CompletableFuture<Connection<Q>> connectAsync(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout) {
@@ -86,16 +87,16 @@ public final class Route implements AutoCloseable {
             ProtectionDomain domain, ConnectionOptions<Q> options, Deadline deadline)
             throws FabricException, InterruptedIOException {
         try {
-            return new Handshake<>(custody, domain, options).connect(deadline);
+            return new Handshake<>(ownership, domain, options).connect(deadline);
         } finally {
-            Reference.reachabilityFence(this); // it is not forgotten as long as this goes on
+            Reference.reachabilityFence(this); // is not reported as a leak meanwhile
         }
     }
 
-    /** Ends an attempt to connect of another thread, too; a connection that was made lives on. */
+    /** Ends an attempt to connect by any thread. A connection that was made stays open. */
     @Override
     public void close() {
-        custody.close();
+        ownership.close();
     }
 
     @Override

@@ -1,15 +1,15 @@
 /**
- * Connections by name of machine and port, in place of queue pairs told to each other by hand:
- * librdmacm for Java.
+ * Connections by IP address and port: librdmacm for Java.
  *
- * <p>{@link org.jrdma.verbs.cm.ConnectionManager} is where it begins. An {@link
- * org.jrdma.verbs.cm.Identifier} and its {@link org.jrdma.verbs.cm.EventChannel} have every step on
- * its own, none of which waits for a peer; the answers come as {@link
+ * <p>{@link org.jrdma.verbs.cm.ConnectionManager} is the entry point; {@link
+ * org.jrdma.verbs.cm.RdmaChannel} adds messages with flow control to a connection. An {@link
+ * org.jrdma.verbs.cm.Identifier} and its {@link org.jrdma.verbs.cm.EventChannel} offer each step of
+ * a connection on its own: no step waits for a peer, and outcomes are {@link
  * org.jrdma.verbs.cm.ConnectionEvent}s.
  *
- * <p>Queue pairs are the user's own, made from a {@link org.jrdma.verbs.Device} that was opened by
- * name: librdmacm says in which states and with which attributes they must be, and makes none. So
- * domains, regions and completion queues serve connections as they serve all else.
+ * <p>Queue pairs are created by the program, from a {@link org.jrdma.verbs.Device} that was opened
+ * by name: librdmacm determines their states and attributes, and creates none. Protection domains,
+ * memory regions and completion queues are therefore the same as without connections.
  */
 @NullMarked
 package org.jrdma.verbs.cm;

@@ -20,8 +20,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.cm.AddressInfo;
-import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
 import org.jrdma.verbs.model.VerbsException;
 
 /** The connection manager's addresses by name. */
@@ -60,7 +60,7 @@ public final class AddressFunctions {
      * May wait for who knows names. On failure the result is a number of {@code getaddrinfo}, below
      * -1, or -1 and errno, which may be such a number too: that depends on the library's version.
      */
-    public List<AddressInfo> lookUp(LookUp wanted, Attempt attempt) throws VerbsException {
+    public List<AddressInfo> lookUp(AddressQuery wanted, Attempt attempt) throws VerbsException {
         try (var arena = Arena.ofConfined()) {
             var host = host(wanted, arena);
             var service = arena.allocateFrom(wanted.service());
@@ -91,7 +91,7 @@ public final class AddressFunctions {
      * The same, whose answer is an event of an identifier, and {@link #resolved} then. May wait all
      * the same. -1 and errno on failure, which may be a number of {@code getaddrinfo} too.
      */
-    public void resolve(MemorySegment identifier, LookUp wanted, Attempt attempt)
+    public void resolve(MemorySegment identifier, AddressQuery wanted, Attempt attempt)
             throws VerbsException {
         var function = attempt.there(resolveAddrinfo, WITH_RESOLVE);
         try (var arena = Arena.ofConfined()) {
@@ -126,11 +126,11 @@ public final class AddressFunctions {
         }
     }
 
-    private static MemorySegment host(LookUp wanted, Arena arena) {
+    private static MemorySegment host(AddressQuery wanted, Arena arena) {
         return wanted.host().map(arena::allocateFrom).orElse(MemorySegment.NULL);
     }
 
-    private static MemorySegment hints(LookUp wanted, Arena arena) {
+    private static MemorySegment hints(AddressQuery wanted, Arena arena) {
         var hints = rdma_addrinfo.allocate(arena);
         rdma_addrinfo.ai_flags(
                 hints,

@@ -1,7 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.flow.model.FlowKind;
 import org.jrdma.verbs.flow.model.FlowOption;
 import org.jrdma.verbs.flow.model.FlowQuantity;

@@ -9,12 +9,14 @@ import org.jrdma.ffi.linkage.NativeLibrary;
  *
  * @param library where the symbols come from
  * @param identifiers identifiers, and the steps of a connection
+ * @param multicast multicast groups
  * @param addresses addresses by name
  * @param events channels and events
  */
 public record ConnectionLibrary(
         NativeLibrary library,
         IdentifierFunctions identifiers,
+        MulticastFunctions multicast,
         AddressFunctions addresses,
         EventFunctions events) {
 
@@ -27,7 +29,14 @@ public record ConnectionLibrary(
         this(
                 library,
                 new IdentifierFunctions(library),
+                new MulticastFunctions(library),
                 new AddressFunctions(library),
                 new EventFunctions(library));
+    }
+
+    /** Returns what a software library reports about the last failure; otherwise the advice. */
+    public String explained(String advice) {
+        var explanation = library.explanation();
+        return explanation.isEmpty() ? advice : explanation;
     }
 }

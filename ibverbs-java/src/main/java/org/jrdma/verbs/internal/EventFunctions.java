@@ -22,9 +22,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.cm.ConnectionParameters;
-import org.jrdma.verbs.cm.DatagramParameters;
-import org.jrdma.verbs.cm.PrivateData;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
 /** The connection manager's channels, and the events that come from them. */

@@ -9,40 +9,28 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
+import java.time.Duration;
 import java.util.Optional;
-import org.jrdma.abi.rdma.ibv_context;
-import org.jrdma.abi.rdma.ibv_device;
 import org.jrdma.abi.rdma.ibv_ece;
 import org.jrdma.abi.rdma.ibv_qp_attr;
-import org.jrdma.abi.rdma.ibv_sa_path_rec;
-import org.jrdma.abi.rdma.rdma_addr;
 import org.jrdma.abi.rdma.rdma_cm_id;
-import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
 import org.jrdma.abi.rdma.rdma_conn_param;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.abi.rdma.rdma_route;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.cm.ConnectionParameters;
-import org.jrdma.verbs.cm.MulticastRole;
-import org.jrdma.verbs.cm.PathRecord;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
-import org.jrdma.verbs.model.QueuePairType;
-import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection manager's identifiers: made, asked, and brought from step to step. Each function
- * answers -1 and errno on failure.
+ * The connection manager's identifiers: creation, destruction, and the steps of a connection. Each
+ * function returns -1 and sets errno on failure.
  */
 public final class IdentifierFunctions {
 
@@ -65,12 +53,6 @@ public final class IdentifierFunctions {
     private static final MethodHandle DISCONNECT =
             capturingErrno(rdma_h.rdma_disconnect$descriptor());
     private static final MethodHandle NOTIFY = capturingErrno(rdma_h.rdma_notify$descriptor());
-    private static final MethodHandle JOIN_MULTICAST =
-            capturingErrno(rdma_h.rdma_join_multicast$descriptor());
-    private static final MethodHandle JOIN_MULTICAST_EX =
-            capturingErrno(rdma_h.rdma_join_multicast_ex$descriptor());
-    private static final MethodHandle LEAVE_MULTICAST =
-            capturingErrno(rdma_h.rdma_leave_multicast$descriptor());
     private static final MethodHandle SET_OPTION =
             capturingErrno(rdma_h.rdma_set_option$descriptor());
     private static final MethodHandle MIGRATE_ID =
@@ -87,7 +69,6 @@ public final class IdentifierFunctions {
             capturingErrno(rdma_h.rdma_write_cm_event$descriptor());
 
     // The releases of rdma-core that brought functions.
-    private static final int WITH_JOIN_MULTICAST_EX = 16;
     private static final int WITH_ESTABLISH = 23;
     private static final int WITH_ECE = 31;
     private static final int WITH_WRITE_CM_EVENT = 60;
@@ -103,9 +84,6 @@ public final class IdentifierFunctions {
     private final MemorySegment reject;
     private final MemorySegment disconnect;
     private final MemorySegment notify;
-    private final MemorySegment joinMulticast;
-    private final MemorySegment leaveMulticast;
-    private final Optional<MemorySegment> joinMulticastEx;
     private final MemorySegment setOption;
     private final MemorySegment migrateId;
     private final MemorySegment initQpAttr;
@@ -128,9 +106,6 @@ public final class IdentifierFunctions {
         reject = library.require("rdma_reject");
         disconnect = library.require("rdma_disconnect");
         notify = library.require("rdma_notify");
-        joinMulticast = library.require("rdma_join_multicast");
-        leaveMulticast = library.require("rdma_leave_multicast");
-        joinMulticastEx = library.find("rdma_join_multicast_ex");
         setOption = library.require("rdma_set_option");
         migrateId = library.require("rdma_migrate_id");
         initQpAttr = library.require("rdma_init_qp_attr");
@@ -182,10 +157,11 @@ public final class IdentifierFunctions {
             MemorySegment identifier,
             @Nullable InetSocketAddress from,
             InetSocketAddress to,
-            int milliseconds,
+            Duration timeout,
             Attempt attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
+            var milliseconds = milliseconds(timeout);
             var source = SocketAddresses.write(from, arena);
             var destination = SocketAddresses.write(to, arena);
             attempt.minusOne(
@@ -202,13 +178,19 @@ public final class IdentifierFunctions {
     }
 
     /** Begins to look for a way through the fabric. Must have a device. */
-    public void resolveRoute(MemorySegment identifier, int milliseconds, Attempt attempt)
+    public void resolveRoute(MemorySegment identifier, Duration timeout, Attempt attempt)
             throws VerbsException {
+        var milliseconds = milliseconds(timeout);
         attempt.minusOne(
                 call(() ->
                         (int)
                                 RESOLVE_ROUTE.invokeExact(
                                         resolveRoute, segment(), identifier, milliseconds)));
+    }
+
+    /** At least a millisecond; the kernel takes a value that overflows for a second. */
+    private static int milliseconds(Duration timeout) {
+        return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE / 2);
     }
 
     /** Takes requests from now on. */
@@ -327,59 +309,6 @@ public final class IdentifierFunctions {
                                         Codes.ASYNC_EVENT_TYPE.code(event))));
     }
 
-    /**
-     * Begins to join a multicast group.
-     *
-     * @param context what its event is to carry
-     */
-    public void join(
-            MemorySegment identifier,
-            InetAddress group,
-            MulticastRole role,
-            long context,
-            Attempt attempt)
-            throws VerbsException {
-        var mark = MemorySegment.ofAddress(context);
-        try (var arena = Arena.ofConfined()) {
-            var name = SocketAddresses.write(new InetSocketAddress(group, 0), arena);
-            if (role == MulticastRole.FULL_MEMBER) {
-                attempt.minusOne(
-                        call(() ->
-                                (int)
-                                        JOIN_MULTICAST.invokeExact(
-                                                joinMulticast, segment(), identifier, name, mark)));
-                return;
-            }
-            var function = attempt.there(joinMulticastEx, WITH_JOIN_MULTICAST_EX);
-            var attributes = rdma_cm_join_mc_attr_ex.allocate(arena);
-            rdma_cm_join_mc_attr_ex.comp_mask(
-                    attributes,
-                    rdma_h.RDMA_CM_JOIN_MC_ATTR_ADDRESS()
-                            | rdma_h.RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS());
-            rdma_cm_join_mc_attr_ex.join_flags(
-                    attributes, rdma_h.RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER());
-            rdma_cm_join_mc_attr_ex.addr(attributes, name);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    JOIN_MULTICAST_EX.invokeExact(
-                                            function, segment(), identifier, attributes, mark)));
-        }
-    }
-
-    /** Leaves a group; waits until its events were acknowledged. */
-    public void leave(MemorySegment identifier, InetAddress group, Attempt attempt)
-            throws VerbsException {
-        try (var arena = Arena.ofConfined()) {
-            var name = SocketAddresses.write(new InetSocketAddress(group, 0), arena);
-            attempt.minusOne(
-                    call(() ->
-                            (int)
-                                    LEAVE_MULTICAST.invokeExact(
-                                            leaveMulticast, segment(), identifier, name)));
-        }
-    }
-
     /** An option of one byte. */
     public void setByte(MemorySegment identifier, int option, int value, Attempt attempt)
             throws VerbsException {
@@ -488,73 +417,5 @@ public final class IdentifierFunctions {
                                         rdma_h.RDMA_CM_EVENT_USER(),
                                         status,
                                         argument)));
-    }
-
-    /** Its own address, once it has one. */
-    public static Optional<InetSocketAddress> local(MemorySegment identifier) {
-        return SocketAddresses.read(rdma_addr.src_storage(address(identifier)));
-    }
-
-    /** The peer's address, once it is known. */
-    public static Optional<InetSocketAddress> peer(MemorySegment identifier) {
-        return SocketAddresses.read(rdma_addr.dst_storage(address(identifier)))
-                .filter(peer -> peer.getPort() != 0); // what listens has a peer of zeros
-    }
-
-    private static MemorySegment address(MemorySegment identifier) {
-        return rdma_route.addr(rdma_cm_id.route(identifier));
-    }
-
-    /** The type of its queue pair. */
-    public static QueuePairType type(MemorySegment identifier) {
-        return Codes.QUEUE_PAIR_TYPE.of(rdma_cm_id.qp_type(identifier));
-    }
-
-    /** The device that it is bound to, a port of it, and how that is connected. */
-    public record BoundDevice(String name, int port, TransportType transport) {}
-
-    /** Empty before it is bound to one. */
-    public static Optional<BoundDevice> device(MemorySegment identifier) {
-        var verbs = rdma_cm_id.verbs(identifier);
-        if (verbs.address() == 0) {
-            return Optional.empty();
-        }
-        var context = memoryAt(verbs, ibv_context.layout().byteSize());
-        var device = memoryAt(ibv_context.device(context), ibv_device.layout().byteSize());
-        return Optional.of(
-                new BoundDevice(
-                        ibv_device.name(device).getString(0),
-                        Byte.toUnsignedInt(rdma_cm_id.port_num(identifier)),
-                        Codes.TRANSPORT_TYPE.of(ibv_device.transport_type(device))));
-    }
-
-    /** The ways to the peer, once they are known. */
-    public static List<PathRecord> paths(MemorySegment identifier) {
-        var route = rdma_cm_id.route(identifier);
-        var count = rdma_route.num_paths(route);
-        var records =
-                memoryAt(rdma_route.path_rec(route), count * ibv_sa_path_rec.layout().byteSize());
-        var paths = new ArrayList<PathRecord>();
-        for (var index = 0; index < count; index++) {
-            var path = ibv_sa_path_rec.asSlice(records, index);
-            paths.add(
-                    new PathRecord(
-                            AddressVectorCodec.readGid(ibv_sa_path_rec.sgid(path)),
-                            AddressVectorCodec.readGid(ibv_sa_path_rec.dgid(path)),
-                            bigEndianShort(path, ibv_sa_path_rec.slid$offset()),
-                            bigEndianShort(path, ibv_sa_path_rec.dlid$offset()),
-                            Codes.MTU.of(ibv_sa_path_rec.mtu(path)),
-                            Byte.toUnsignedInt(ibv_sa_path_rec.sl(path)),
-                            Byte.toUnsignedInt(ibv_sa_path_rec.traffic_class(path)),
-                            BigEndian.toNative(ibv_sa_path_rec.flow_label(path)),
-                            Byte.toUnsignedInt(ibv_sa_path_rec.hop_limit(path)),
-                            bigEndianShort(path, ibv_sa_path_rec.pkey$offset()),
-                            Byte.toUnsignedInt(ibv_sa_path_rec.packet_life_time(path))));
-        }
-        return List.copyOf(paths);
-    }
-
-    private static int bigEndianShort(MemorySegment segment, long offset) {
-        return Short.toUnsignedInt(BigEndian.getShort(segment, offset));
     }
 }

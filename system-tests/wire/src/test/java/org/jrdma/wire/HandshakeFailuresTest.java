@@ -26,7 +26,7 @@ import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -11,8 +11,8 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.ConnectionParameters;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.EnhancedOptions;
 
 /**
@@ -85,7 +85,7 @@ final class KernelPeer {
             if (offers) {
                 identifier.enhancedOptions(OFFERED);
             }
-            identifier.connect(ConnectionParameters.of(queuePair, 1));
+            identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             tell(channel.next(PATIENCE));
         }
     }

@@ -8,6 +8,7 @@ import static org.junit.platform.testkit.engine.EventConditions.finishedWithFail
 import static org.junit.platform.testkit.engine.TestExecutionResultConditions.instanceOf;
 import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
 
+import java.time.Duration;
 import java.util.List;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.verbs.ConnectOptions;
@@ -73,7 +74,7 @@ class SoftFabricExtensionTest {
     @SoftFabricTest(devices = 2, loss = 0.2, duplication = 0.2, reordering = 0.2, seed = 1)
     void shouldMakeTheNetworkAsBadAsItSays(Device here, Device there, SoftDevice watched)
             throws Exception {
-        write(here, there, new ConnectOptions().timeout(10));
+        write(here, there, new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)));
 
         var troubles = watched.faultCounts();
         assertThat(troubles.sent()).isGreaterThan(WRITES);
@@ -85,7 +86,13 @@ class SoftFabricExtensionTest {
 
     @SoftFabricTest(devices = 2, loss = 1)
     void shouldLoseEverythingWhenToldTo(Device here, Device there) {
-        assertThatThrownBy(() -> write(here, there, new ConnectOptions().timeout(10).retries(1)))
+        assertThatThrownBy(() ->
+                        write(
+                                here,
+                                there,
+                                new ConnectOptions()
+                                        .acknowledgeTimeout(Duration.ofMillis(4))
+                                        .retries(1)))
                 .isInstanceOf(TransferException.class)
                 .hasMessageContaining("RETRIES_EXCEEDED");
     }

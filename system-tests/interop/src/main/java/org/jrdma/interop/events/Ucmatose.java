@@ -1,5 +1,6 @@
 package org.jrdma.interop.events;
 
+import java.time.temporal.ChronoUnit;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.QueuePairState.INIT;
@@ -22,10 +23,10 @@ import org.jrdma.verbs.cm.ConnectionEvent.Disconnected;
 import org.jrdma.verbs.cm.ConnectionEvent.Established;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
-import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.QueuePairState;
 import picocli.CommandLine.Command;
@@ -187,7 +188,7 @@ public final class Ucmatose extends EventProgram {
             case RouteResolved(var identifier) -> {
                 var queuePair = peer(identifier).open();
                 // On iWARP this waits until TCP has connected.
-                identifier.connect(ConnectionParameters.of(queuePair, 1));
+                identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             }
             case ConnectRequest(var identifier, _, _, _) -> accept(identifier);
             case ConnectResponse(var identifier, _, _) -> {
@@ -227,12 +228,15 @@ public final class Ucmatose extends EventProgram {
         setAcknowledgeTimeout(identifier);
         var queuePair = peer.open();
         peer.bringTo(READY_TO_RECEIVE, READY_TO_SEND);
-        identifier.accept(ConnectionParameters.of(queuePair, 1));
+        identifier.accept(ConnectionParameters.of(queuePair.number(), 1));
     }
 
     private void setAcknowledgeTimeout(Identifier identifier) throws IOException {
         if (acknowledgeTimeout != null) {
-            identifier.acknowledgeTimeout(acknowledgeTimeout);
+            identifier.acknowledgeTimeout(
+                    acknowledgeTimeout == 0
+                            ? ChronoUnit.FOREVER.getDuration()
+                            : Duration.ofNanos(4_096L << acknowledgeTimeout));
         }
     }
 

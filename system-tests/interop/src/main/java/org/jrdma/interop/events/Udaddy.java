@@ -19,11 +19,11 @@ import org.jrdma.verbs.cm.ConnectionEvent.DatagramEstablished;
 import org.jrdma.verbs.cm.ConnectionEvent.DatagramRequest;
 import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
-import org.jrdma.verbs.cm.ConnectionParameters;
-import org.jrdma.verbs.cm.DatagramParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.GlobalRouteHeader;
@@ -152,7 +152,7 @@ public final class Udaddy extends EventProgram {
             case AddressResolved(var identifier) -> identifier.resolveRoute(RESOLVE_TIMEOUT);
             case RouteResolved(var identifier) -> {
                 var queuePair = peer(identifier).open();
-                identifier.connect(ConnectionParameters.of(queuePair, 0));
+                identifier.connect(ConnectionParameters.of(queuePair.number(), 0));
             }
             case DatagramEstablished(var identifier, var service, _) -> {
                 peer(identifier).turnTo(service);
@@ -178,7 +178,7 @@ public final class Udaddy extends EventProgram {
         }
         var peer = new Peer(identifier);
         peers.add(peer);
-        identifier.accept(ConnectionParameters.of(peer.open(), 0));
+        identifier.accept(ConnectionParameters.of(peer.open().number(), 0));
         answered++;
     }
 

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.time.Duration;
 import org.jrdma.interop.InteropProgram;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.model.AddressQuery;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -38,7 +38,7 @@ public final class RdmaClient extends InteropProgram {
 
     @Override
     protected void run() throws IOException {
-        var there = LookUp.to(address, port);
+        var there = AddressQuery.to(address, port);
         var info = connectionManager().lookUp(there, STEP_TIMEOUT).getFirst();
         try (var route = connectionManager().resolve(info, STEP_TIMEOUT);
                 var device = verbs().open(route.deviceName());

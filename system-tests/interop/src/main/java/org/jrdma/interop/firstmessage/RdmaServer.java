@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.interop.InteropProgram;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.model.AddressQuery;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -42,7 +42,7 @@ public final class RdmaServer extends InteropProgram {
 
     @Override
     protected void run() throws IOException {
-        var here = address.isEmpty() ? LookUp.at(port) : LookUp.at(address, port);
+        var here = address.isEmpty() ? AddressQuery.at(port) : AddressQuery.at(address, port);
         var info = connectionManager().lookUp(here, STEP_TIMEOUT).getFirst();
         try (var listener = connectionManager().listen(info, 1)) {
             IO.println("waiting at " + describe(listener.localAddress()));

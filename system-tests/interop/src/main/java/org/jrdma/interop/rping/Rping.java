@@ -1,5 +1,7 @@
 package org.jrdma.interop.rping;
 
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.memory.MemoryRegion;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.time.Duration.ofSeconds;
@@ -21,10 +23,8 @@ import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Transfer;
-import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
-import org.jrdma.verbs.cm.PortSpace;
 import org.jrdma.verbs.cm.Route;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RemoteMemory;

@@ -15,6 +15,8 @@ import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ChannelClosedException;
+import org.jrdma.verbs.cm.ChannelEnd;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
@@ -24,7 +26,6 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,11 +34,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class KilledPeerTest {
 
-    private static final int TIMEOUT = 14;
     private static final int RETRIES = 3;
 
     /** 67 ms: the specification's name for it is the local ACK timeout. */
-    private static final Duration ANSWER = Duration.ofNanos(4_096L << TIMEOUT);
+    private static final Duration ANSWER = Duration.ofNanos(4_096L << 14);
 
     /** Time that a busy machine may take beyond what is promised. */
     private static final Duration SLACK = Duration.ofSeconds(1);
@@ -51,7 +51,7 @@ class KilledPeerTest {
             child.line("connected");
             queuePair.connect(
                     Endpoint.parse(where[0]),
-                    new ConnectOptions().timeout(TIMEOUT).retries(RETRIES));
+                    new ConnectOptions().acknowledgeTimeout(ANSWER).retries(RETRIES));
             return new Connection(child, queuePair, RemoteMemory.parse(where[1]));
         }
 
@@ -132,7 +132,7 @@ class KilledPeerTest {
 
     @Test
     void shouldEndAChannelThatSendsInTheTimeOfItsOptions() throws Exception {
-        var options = new RdmaChannelOptions().acknowledgeTimeout(TIMEOUT).retries(2);
+        var options = new RdmaChannelOptions().acknowledgeTimeout(ANSWER).retries(2);
 
         assertEndsOnceItSends(options, ANSWER.multipliedBy(3), ANSWER.multipliedBy(12).plus(SLACK));
     }
@@ -178,8 +178,9 @@ class KilledPeerTest {
                                 channel.await((_, _) -> {}, Duration.ofSeconds(60));
                             }
                         })
-                .isInstanceOf(VerbsException.class)
+                .isInstanceOf(ChannelClosedException.class)
                 .hasMessageContaining("RETRIES_EXCEEDED");
+        assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.LOST);
         return Duration.ofNanos(System.nanoTime() - begin);
     }
 }

@@ -46,7 +46,7 @@ final class MixedTraffic {
     private static final long RECEIVE = 1L << 32;
 
     /** 34 ms, doubled twice: a loss that no later packet shows is found sooner than by default. */
-    private static final int TIMEOUT = 13;
+    private static final Duration TIMEOUT = Duration.ofNanos(4_096L << 13);
 
     private static final int POLLS = 1_000;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -120,7 +120,9 @@ final class MixedTraffic {
             var peer = IO.readln().split(" ", -1);
             queuePair.connect(
                     Endpoint.parse(peer[0]),
-                    new ConnectOptions().pathMtu(Mtu.ofBytes(Script.MTU)).timeout(TIMEOUT));
+                    new ConnectOptions()
+                            .pathMtu(Mtu.ofBytes(Script.MTU))
+                            .acknowledgeTimeout(TIMEOUT));
             var traffic =
                     new MixedTraffic(
                             operations,

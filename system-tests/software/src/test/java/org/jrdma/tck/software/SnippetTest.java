@@ -36,6 +36,7 @@ class SnippetTest {
             List.of(
                     "org.jrdma.verbs",
                     "org.jrdma.verbs.cm",
+                    "org.jrdma.verbs.cm.model",
                     "org.jrdma.verbs.flow",
                     "org.jrdma.verbs.flow.model",
                     "org.jrdma.verbs.memory",

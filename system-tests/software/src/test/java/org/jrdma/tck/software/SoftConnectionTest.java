@@ -33,7 +33,7 @@ import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.LookUp;
+import org.jrdma.verbs.cm.model.AddressQuery;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.QueuePairType;
@@ -233,10 +233,10 @@ class SoftConnectionTest {
                 var others = XrcDomain.create(other);
                 var sent = here.newCompletionQueue(4)) {
             var host = here.gids(1).getFirst().gid().ipv4().orElseThrow().getHostAddress();
-            var at = LookUp.at(host, "0").of(QueuePairType.XRC_RECEIVE).asNumber();
+            var at = AddressQuery.at(host, "0").of(QueuePairType.XRC_RECEIVE).asNumber();
             try (var receiver = manager.listen(manager.lookUp(at, PATIENCE).getFirst(), 4)) {
                 var to =
-                        LookUp.to(host, "" + receiver.localAddress().getPort())
+                        AddressQuery.to(host, "" + receiver.localAddress().getPort())
                                 .of(QueuePairType.XRC_SEND)
                                 .asNumber();
                 var accepting =

@@ -8,6 +8,7 @@ import static org.jrdma.verbs.model.Access.REMOTE_READ;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.List;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.PreparedRequest;
@@ -37,7 +38,12 @@ class BadFlowTest {
 
     @BeforeEach
     void open() throws VerbsException {
-        use(Pair.connected(new ConnectOptions().timeout(10).retries(1).receiverNotReadyRetries(0)));
+        use(
+                Pair.connected(
+                        new ConnectOptions()
+                                .acknowledgeTimeout(Duration.ofMillis(4))
+                                .retries(1)
+                                .receiverNotReadyRetries(0)));
     }
 
     private void use(Pair opened) {

@@ -37,12 +37,12 @@ import org.jrdma.verbs.cm.ConnectionEvent.Failure;
 import org.jrdma.verbs.cm.ConnectionEvent.Rejected;
 import org.jrdma.verbs.cm.ConnectionEvent.RouteResolved;
 import org.jrdma.verbs.cm.ConnectionEvent.Unreachable;
-import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
 import org.jrdma.verbs.cm.Identifier;
-import org.jrdma.verbs.cm.PortSpace;
-import org.jrdma.verbs.cm.PrivateData;
-import org.jrdma.verbs.cm.RejectReason;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.GlobalRouteHeader;
@@ -135,7 +135,7 @@ class ConnectionStepsTest {
     }
 
     private static ConnectionParameters parameters(AsyncQueuePair queuePair) {
-        return ConnectionParameters.of(queuePair, 1);
+        return ConnectionParameters.of(queuePair.number(), 1);
     }
 
     private static byte[] bytes(String text) {
@@ -341,14 +341,14 @@ class ConnectionStepsTest {
             caller.resolveRoute(PATIENCE);
             await(here, RouteResolved.class);
             var calling = datagrams(caller);
-            caller.connect(ConnectionParameters.of(calling, 0), bytes("where are you?"));
+            caller.connect(ConnectionParameters.of(calling.number(), 0), bytes("where are you?"));
 
             var request = await(there, DatagramRequest.class);
             assertThat(request.listener()).isSameAs(service);
             assertBegins(request.privateData(), "where are you?");
             var called = datagrams(request.identifier());
             var received = called.receive(memory.slice(256, 256));
-            request.identifier().accept(ConnectionParameters.of(called, 0), bytes("here"));
+            request.identifier().accept(ConnectionParameters.of(called.number(), 0), bytes("here"));
 
             var established = await(here, DatagramEstablished.class);
             assertBegins(established.privateData(), "here");
@@ -390,7 +390,7 @@ class ConnectionStepsTest {
         await(here, AddressResolved.class);
         caller.resolveRoute(PATIENCE);
         await(here, RouteResolved.class);
-        caller.connect(ConnectionParameters.of(datagrams(caller), 0));
+        caller.connect(ConnectionParameters.of(datagrams(caller).number(), 0));
 
         await(there, DatagramRequest.class).identifier().reject();
 
@@ -577,11 +577,11 @@ class ConnectionStepsTest {
         caller.typeOfService(0x20);
         caller.reuseAddress(true);
         caller.addressFamilyOnly(true);
-        caller.acknowledgeTimeout(14);
+        caller.acknowledgeTimeout(Duration.ofMillis(67));
 
         assertThatThrownBy(() -> caller.typeOfService(256))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> caller.acknowledgeTimeout(32))
+        assertThatThrownBy(() -> caller.acknowledgeTimeout(Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

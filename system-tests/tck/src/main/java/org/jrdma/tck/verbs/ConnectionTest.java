@@ -34,10 +34,10 @@ import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.PortSpace;
-import org.jrdma.verbs.cm.PrivateData;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairState;
@@ -436,7 +436,7 @@ class ConnectionTest {
             channel.next(PATIENCE);
             identifier.resolveRoute(PATIENCE);
             channel.next(PATIENCE);
-            identifier.connect(ConnectionParameters.of(queuePair, 1));
+            identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             var accepting =
                     get(listener.nextAsync(PATIENCE)).acceptAsync(domain, options(), PATIENCE);
             assertThat(channel.next(PATIENCE)).isInstanceOf(ConnectionEvent.ConnectResponse.class);
@@ -499,11 +499,15 @@ class ConnectionTest {
                         listener.localAddress(),
                         domain,
                         options()
-                                .from(new InetSocketAddress(address, port))
+                                .localAddress(new InetSocketAddress(address, port))
                                 .typeOfService(0x20)
-                                .acknowledgeTimeout(13),
+                                .acknowledgeTimeout(Duration.ofMillis(33)),
                         PATIENCE);
-        try (var there = listener.accept(domain, options().acknowledgeTimeout(12), PATIENCE);
+        try (var there =
+                        listener.accept(
+                                domain,
+                                options().acknowledgeTimeout(Duration.ofMillis(16)),
+                                PATIENCE);
                 var here = get(connecting)) {
             assertThat(here.localAddress()).isEqualTo(new InetSocketAddress(address, port));
             assertThatThrownBy(() -> here.identifier().writeEvent(1, 2))
@@ -516,7 +520,7 @@ class ConnectionTest {
                         .isEqualTo(0x20);
             }
         }
-        var nowhere = options().from(new InetSocketAddress("192.0.2.1", 0));
+        var nowhere = options().localAddress(new InetSocketAddress("192.0.2.1", 0));
         assertThatThrownBy(() ->
                         connections.connect(listener.localAddress(), domain, nowhere, PATIENCE))
                 .isInstanceOf(VerbsException.class)
@@ -531,6 +535,8 @@ class ConnectionTest {
         for (var wrong : new int[] {-1, 256}) {
             assertThatThrownBy(() -> options().typeOfService(wrong))
                     .isInstanceOf(IllegalArgumentException.class);
+        }
+        for (var wrong : List.of(Duration.ZERO, Duration.ofNanos(-1))) {
             assertThatThrownBy(() -> options().acknowledgeTimeout(wrong))
                     .isInstanceOf(IllegalArgumentException.class);
         }

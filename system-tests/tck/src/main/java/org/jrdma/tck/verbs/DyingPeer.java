@@ -8,9 +8,9 @@ import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
-import org.jrdma.verbs.cm.ConnectionParameters;
 import org.jrdma.verbs.cm.EventChannel;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairState;
 
 /**
@@ -63,7 +63,7 @@ final class DyingPeer {
                                         .sends(1)
                                         .receives(1));
         queuePair.modify(identifier.queuePairChange(QueuePairState.INIT));
-        identifier.connect(ConnectionParameters.of(queuePair, 1));
+        identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
         IO.println("asking");
         await(channel, ConnectionEvent.ConnectResponse.class);
         IO.println("answered");

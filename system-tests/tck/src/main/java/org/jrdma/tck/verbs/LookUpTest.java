@@ -18,15 +18,15 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
-import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.LookUp;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -61,15 +61,15 @@ class LookUpTest {
         }
     }
 
-    private AddressInfo lookUp(LookUp wanted) throws IOException {
+    private AddressInfo lookUp(AddressQuery wanted) throws IOException {
         return connections.lookUp(wanted, PATIENCE).getFirst();
     }
 
     /** What leads to a listener. */
-    private AddressInfo to(Listener listener, LookUp kind) throws IOException {
+    private AddressInfo to(Listener listener, AddressQuery kind) throws IOException {
         var there = listener.localAddress();
         return lookUp(
-                LookUp.to(there.getAddress().getHostAddress(), "" + there.getPort())
+                AddressQuery.to(there.getAddress().getHostAddress(), "" + there.getPort())
                         .of(kind.type())
                         .in(kind.portSpace()));
     }
@@ -86,37 +86,42 @@ class LookUpTest {
     void shouldTellAddressesToConnectToAndToListenAt() throws Exception {
         var host = address.getHostAddress();
 
-        assertThat(lookUp(LookUp.to(host, "7471").asNumber()))
+        assertThat(lookUp(AddressQuery.to(host, "7471").asNumber()))
                 .isEqualTo(
                         new AddressInfo(
                                 QueuePairType.RELIABLE_CONNECTION,
                                 PortSpace.TCP,
                                 Optional.empty(),
                                 Optional.of(new InetSocketAddress(address, 7471))));
-        assertThat(lookUp(LookUp.at(host, "7471").of(QueuePairType.UNRELIABLE_DATAGRAM)))
+        assertThat(lookUp(AddressQuery.at(host, "7471").of(QueuePairType.UNRELIABLE_DATAGRAM)))
                 .isEqualTo(
                         new AddressInfo(
                                 QueuePairType.UNRELIABLE_DATAGRAM,
                                 PortSpace.UDP,
                                 Optional.of(new InetSocketAddress(address, 7471)),
                                 Optional.empty()));
-        assertThat(lookUp(LookUp.at("7471")).local().orElseThrow().getAddress().isAnyLocalAddress())
+        assertThat(
+                        lookUp(AddressQuery.at("7471"))
+                                .local()
+                                .orElseThrow()
+                                .getAddress()
+                                .isAnyLocalAddress())
                 .isTrue();
-        assertThat(lookUp(LookUp.to("localhost", "7471")).peer().orElseThrow().getAddress())
+        assertThat(lookUp(AddressQuery.to("localhost", "7471")).peer().orElseThrow().getAddress())
                 .matches(InetAddress::isLoopbackAddress);
     }
 
     @Test
     void shouldSayThatThereIsNoSuchHostOrService() {
-        assertThatThrownBy(() -> lookUp(LookUp.to("no such host", "7471").asNumber()))
+        assertThatThrownBy(() -> lookUp(AddressQuery.to("no such host", "7471").asNumber()))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_getaddrinfo failed for service 7471 of no such host")
                 .hasMessageContaining("Nobody knows that host");
-        assertThatThrownBy(() -> lookUp(LookUp.at("no-such-service")))
+        assertThatThrownBy(() -> lookUp(AddressQuery.at("no-such-service")))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("no-such-service of this machine")
                 .hasMessageContaining("The service is no number");
-        assertThatThrownBy(() -> LookUp.at("1").of(QueuePairType.RAW_PACKET))
+        assertThatThrownBy(() -> AddressQuery.at("1").of(QueuePairType.RAW_PACKET))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -129,17 +134,17 @@ class LookUpTest {
             assertThatThrownBy(identifier::addressInfo)
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOENT");
-            identifier.resolveAddressInfo(LookUp.to("no such host", "7471").asNumber());
+            identifier.resolveAddressInfo(AddressQuery.to("no such host", "7471").asNumber());
             assertThat(channel.next(PATIENCE))
                     .isInstanceOfSatisfying(
                             ConnectionEvent.AddressInfoError.class,
                             error ->
                                     assertThat(error.reason()).contains("no such host or service"));
 
-            identifier.resolveAddressInfo(LookUp.to(host, "7471").asNumber());
+            identifier.resolveAddressInfo(AddressQuery.to(host, "7471").asNumber());
             assertThat(channel.next(PATIENCE))
                     .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier));
-            identifier.resolveAddressInfo(LookUp.to(host, "7472").asNumber());
+            identifier.resolveAddressInfo(AddressQuery.to(host, "7472").asNumber());
             assertThat(channel.next(PATIENCE))
                     .isEqualTo(new ConnectionEvent.AddressInfoError(identifier, Errno.EBUSY));
             assertThat(identifier.addressInfo())
@@ -152,7 +157,7 @@ class LookUpTest {
             assertThatThrownBy(identifier::addressInfo)
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("ENOENT");
-            identifier.resolveAddressInfo(LookUp.to("localhost", "7472"));
+            identifier.resolveAddressInfo(AddressQuery.to("localhost", "7472"));
             assertThat(channel.next(PATIENCE))
                     .isEqualTo(new ConnectionEvent.AddressInfoResolved(identifier)); // never taken
         }
@@ -161,7 +166,7 @@ class LookUpTest {
     @Test
     void shouldConnectReliablyInThePortSpaceOfInfiniBand() throws Exception {
         shouldConnect(
-                LookUp.at(address.getHostAddress(), "0")
+                AddressQuery.at(address.getHostAddress(), "0")
                         .in(isWarp() ? PortSpace.TCP : PortSpace.IB));
     }
 
@@ -169,14 +174,17 @@ class LookUpTest {
     void shouldConnectUnreliably() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
         shouldConnect(
-                LookUp.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION));
+                AddressQuery.at(address.getHostAddress(), "0")
+                        .of(QueuePairType.UNRELIABLE_CONNECTION));
     }
 
     /** As the kernel refuses it, whatever the device. */
     @Test
     void shouldRefuseAnAcknowledgeTimeoutWhereNothingIsAcknowledged() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
-        var at = LookUp.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION);
+        var at =
+                AddressQuery.at(address.getHostAddress(), "0")
+                        .of(QueuePairType.UNRELIABLE_CONNECTION);
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, at), PATIENCE);
                 var channel = connections.newEventChannel()) {
@@ -184,12 +192,12 @@ class LookUpTest {
                             route.connect(
                                     domain,
                                     options(QueuePairType.UNRELIABLE_CONNECTION)
-                                            .acknowledgeTimeout(14),
+                                            .acknowledgeTimeout(Duration.ofMillis(67)),
                                     PATIENCE))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("takes no acknowledge timeout");
             var identifier = channel.newIdentifier(to(listener, at));
-            assertThatThrownBy(() -> identifier.acknowledgeTimeout(14))
+            assertThatThrownBy(() -> identifier.acknowledgeTimeout(Duration.ofMillis(67)))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("EINVAL");
         }
@@ -201,7 +209,7 @@ class LookUpTest {
 
     @Test
     void shouldRefuseAQueuePairOfAnotherTypeAndTheOtherSideOfAConnection() throws Exception {
-        var at = LookUp.at(address.getHostAddress(), "0");
+        var at = AddressQuery.at(address.getHostAddress(), "0");
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, at), PATIENCE)) {
             if (fabric.profile().has(Feature.UNRELIABLE_CONNECTIONS)) {
@@ -219,7 +227,9 @@ class LookUpTest {
             assertThatThrownBy(() -> connections.resolve(lookUp(at), PATIENCE))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("not connected to");
-            var taken = LookUp.at(address.getHostAddress(), "" + listener.localAddress().getPort());
+            var taken =
+                    AddressQuery.at(
+                            address.getHostAddress(), "" + listener.localAddress().getPort());
             assertThatThrownBy(() -> connections.listen(lookUp(taken), 4))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("rdma_create_ep")
@@ -231,7 +241,9 @@ class LookUpTest {
     @Test
     void shouldRefuseAPeerOfAnotherType() throws Exception {
         fabric.needs(Feature.UNRELIABLE_CONNECTIONS);
-        var at = LookUp.at(address.getHostAddress(), "0").of(QueuePairType.UNRELIABLE_CONNECTION);
+        var at =
+                AddressQuery.at(address.getHostAddress(), "0")
+                        .of(QueuePairType.UNRELIABLE_CONNECTION);
         var reliable = at.of(QueuePairType.RELIABLE_CONNECTION).in(PortSpace.IB);
         try (var listener = connections.listen(lookUp(at), 4);
                 var route = connections.resolve(to(listener, reliable), PATIENCE)) {
@@ -243,7 +255,7 @@ class LookUpTest {
         }
     }
 
-    private void shouldConnect(LookUp at) throws Exception {
+    private void shouldConnect(AddressQuery at) throws Exception {
         var received = new AtomicReference<Transfer>();
         var memory = domain.newArena(Pair.ALL).region(256);
         try (var listener = connections.listen(lookUp(at), 4);

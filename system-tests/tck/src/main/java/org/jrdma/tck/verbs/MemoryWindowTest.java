@@ -11,6 +11,7 @@ import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import static org.jrdma.verbs.model.Access.ZERO_BASED;
 
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedBind;
@@ -55,7 +56,9 @@ class MemoryWindowTest {
     @BeforeEach
     void open() throws VerbsException {
         underTest().needs(Feature.MEMORY_WINDOWS);
-        use(Pair.connected(new ConnectOptions().timeout(10).retries(1)));
+        use(
+                Pair.connected(
+                        new ConnectOptions().acknowledgeTimeout(Duration.ofMillis(4)).retries(1)));
     }
 
     private void use(Pair opened) throws VerbsException {

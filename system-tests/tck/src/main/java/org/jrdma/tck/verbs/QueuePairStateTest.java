@@ -188,10 +188,10 @@ class QueuePairStateTest {
                 peer.endpoint(),
                 new ConnectOptions()
                         .pathMtu(Mtu.BYTES_512)
-                        .timeout(10)
+                        .acknowledgeTimeout(Duration.ofMillis(4))
                         .retries(3)
                         .receiverNotReadyRetries(2)
-                        .receiverNotReadyTimer(9)
+                        .receiverNotReadyTimer(Duration.ofNanos(240_000))
                         .maxReads(2)
                         .maxDestinationReads(4)
                         .hopLimit(7)

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -26,6 +27,8 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.cm.ChannelClosedException;
+import org.jrdma.verbs.cm.ChannelEnd;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
@@ -142,8 +145,9 @@ class RdmaChannelTest {
                         },
                         PATIENCE);
             }
-        } catch (VerbsException e) {
+        } catch (ChannelClosedException e) {
             assertThat(e).hasMessageContaining("has disconnected");
+            assertThat(e.end().cause()).isEqualTo(ChannelEnd.Cause.CLOSED_BY_PEER);
         }
     }
 
@@ -244,7 +248,11 @@ class RdmaChannelTest {
             throw new Fabric.Listed("iWARP has TCP's time-outs");
         }
         var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
-        try (var channel = connect(new RdmaChannelOptions().acknowledgeTimeout(14).retries(2))) {
+        try (var channel =
+                connect(
+                        new RdmaChannelOptions()
+                                .acknowledgeTimeout(Duration.ofMillis(67))
+                                .retries(2))) {
             var attributes = channel.connection().queuePair().query();
             assertThat(attributes.timeout()).isEqualTo(14);
             assertThat(attributes.retries()).isEqualTo(2);
@@ -279,6 +287,8 @@ class RdmaChannelTest {
                                     assertThatThrownBy(channel::tryClaim)
                                             .isInstanceOf(IllegalStateException.class)
                                             .hasMessage(e.getMessage());
+                                    assertThat(channel.end().map(ChannelEnd::cause))
+                                            .hasValue(ChannelEnd.Cause.CLOSED_HERE);
                                     throw e;
                                 }
                                 failure.complete(new AssertionError("it waited in vain"));
@@ -475,6 +485,8 @@ class RdmaChannelTest {
                 assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining("no message of a channel's");
+                assertThat(channel.end().map(ChannelEnd::cause))
+                        .hasValue(ChannelEnd.Cause.PROTOCOL_ERROR);
                 assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining("has ended");
@@ -627,8 +639,10 @@ class RdmaChannelTest {
                                     channel.await(NOTHING, PATIENCE);
                                 }
                             })
-                    .isInstanceOf(VerbsException.class)
-                    .hasMessageContaining("one of both has disconnected");
+                    .isInstanceOf(ChannelClosedException.class)
+                    .hasMessageContaining("the peer has disconnected");
+            assertThat(channel.end().map(ChannelEnd::cause))
+                    .hasValue(ChannelEnd.Cause.CLOSED_BY_PEER);
             assertThatThrownBy(() -> channel.trySend(MemorySegment.NULL))
                     .isInstanceOf(VerbsException.class);
             assertThatThrownBy(() -> channel.await(NOTHING, Duration.ofHours(1)))
@@ -757,8 +771,65 @@ class RdmaChannelTest {
                     channel.close();
                 });
 
+        assertThat(channel.end()).isEmpty();
         assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
-                .isInstanceOfAny(IllegalStateException.class, VerbsException.class);
+                .isInstanceOfSatisfying(
+                        ChannelClosedException.class,
+                        e -> assertThat(e.end().cause()).isEqualTo(ChannelEnd.Cause.CLOSED_HERE));
+        assertThatThrownBy(channel::tryClaim).isInstanceOf(ChannelClosedException.class);
+        assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.CLOSED_HERE);
         get(peer);
+    }
+
+    @Test
+    void shouldEndHereWhenItsConnectionIsDisconnectedHere() throws Exception {
+        var peer = peer(new RdmaChannelOptions(), RdmaChannelTest::echo);
+        try (var channel = connect(new RdmaChannelOptions())) {
+            channel.connection().disconnect(PATIENCE);
+
+            assertThatThrownBy(() -> channel.await(NOTHING, PATIENCE))
+                    .isInstanceOf(ChannelClosedException.class);
+            assertThat(channel.end().map(ChannelEnd::cause)).hasValue(ChannelEnd.Cause.CLOSED_HERE);
+        }
+        get(peer);
+    }
+
+    /** An echo client that takes room to send for a timeout would give up here. */
+    @Test
+    void shouldDistinguishRoomToSendFromMessagesAndTimeouts() throws Exception {
+        var options = new RdmaChannelOptions().window(4);
+        var handled = new CountDownLatch(1);
+        var answer = new CountDownLatch(1);
+        var peer =
+                peer(
+                        options,
+                        channel -> {
+                            take(channel, 4);
+                            handled.countDown();
+                            answer.await();
+                            send(channel, MemorySegment.ofArray(new byte[1]), NOTHING);
+                            take(channel, 1);
+                        });
+        try (var channel = connect(options)) {
+            var message = MemorySegment.ofArray(new byte[10]);
+            for (var number = 0; number < 4; number++) {
+                while (!channel.trySend(message)) { // on iWARP, the first header comes first
+                    channel.await(NOTHING, PATIENCE);
+                }
+            }
+            assertThat(handled.await(20, TimeUnit.SECONDS)).isTrue();
+
+            var results = EnumSet.noneOf(RdmaChannel.WaitResult.class);
+            while (channel.freeMessages() < 4) {
+                results.add(channel.await(NOTHING, PATIENCE));
+            }
+            assertThat(results).containsExactly(RdmaChannel.WaitResult.SEND_ROOM);
+            assertThat(channel.await(NOTHING, SHORT)).isEqualTo(RdmaChannel.WaitResult.TIMED_OUT);
+            answer.countDown();
+            assertThat(channel.await((_, _) -> {}, PATIENCE))
+                    .isEqualTo(RdmaChannel.WaitResult.HANDLED);
+            send(channel, message, NOTHING);
+            get(peer);
+        }
     }
 }

@@ -330,7 +330,9 @@ class SharedReceiveQueueTest {
                         2,
                         2,
                         1,
-                        new ConnectOptions().receiverNotReadyRetries(1).receiverNotReadyTimer(1)));
+                        new ConnectOptions()
+                                .receiverNotReadyRetries(1)
+                                .receiverNotReadyTimer(Duration.ofNanos(10_000))));
         hub.send(0, 8, 1);
 
         assertThat(hub.sent(1).getFirst().completion().status())

@@ -16,14 +16,14 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
-import org.jrdma.verbs.cm.AddressInfo;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.LookUp;
-import org.jrdma.verbs.cm.PortSpace;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairAttribute;
@@ -73,18 +73,20 @@ class XrcConnectionTest {
         }
     }
 
-    private LookUp at(QueuePairType type) throws IOException {
-        return LookUp.at(Fabric.address(device).getHostAddress(), "0").of(type).in(PortSpace.IB);
+    private AddressQuery at(QueuePairType type) throws IOException {
+        return AddressQuery.at(Fabric.address(device).getHostAddress(), "0")
+                .of(type)
+                .in(PortSpace.IB);
     }
 
-    private AddressInfo lookUp(LookUp wanted) throws IOException {
+    private AddressInfo lookUp(AddressQuery wanted) throws IOException {
         return connections.lookUp(wanted, PATIENCE).getFirst();
     }
 
     private AddressInfo to(Listener peer, QueuePairType type) throws IOException {
         var there = peer.localAddress();
         return lookUp(
-                LookUp.to(there.getAddress().getHostAddress(), "" + there.getPort())
+                AddressQuery.to(there.getAddress().getHostAddress(), "" + there.getPort())
                         .of(type)
                         .in(PortSpace.IB));
     }

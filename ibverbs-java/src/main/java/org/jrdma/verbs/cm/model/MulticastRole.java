@@ -1,6 +1,6 @@
-package org.jrdma.verbs.cm;
+package org.jrdma.verbs.cm.model;
 
-/** What a member of a multicast group does there. In C: {@code enum rdma_cm_mc_join_flags}. */
+/** The role of a member of a multicast group. In C: {@code enum rdma_cm_mc_join_flags}. */
 public enum MulticastRole {
     /** Sends and receives. In C: {@code RDMA_MC_JOIN_FLAG_FULLMEMBER}. */
     FULL_MEMBER,

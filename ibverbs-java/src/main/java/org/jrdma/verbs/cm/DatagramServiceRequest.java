@@ -2,20 +2,26 @@ package org.jrdma.verbs.cm;
 
 import java.net.InetSocketAddress;
 import org.jrdma.verbs.DatagramQueuePair;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.DatagramParameters;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A peer that wants to know where datagrams go, until it is answered, refused or closed. */
-public final class DatagramInquiry implements AutoCloseable {
+/**
+ * A peer's request for the destination of a service's datagrams, until it is accepted, rejected or
+ * closed. On the wire it is a service ID resolution request (SIDR_REQ).
+ */
+public final class DatagramServiceRequest implements AutoCloseable {
 
     private final ConnectionEvent.DatagramRequest request;
     private final InetSocketAddress peerAddress;
-    private final Custody custody;
+    private final IdentifierOwnership ownership;
 
     @SuppressWarnings("this-escape") // all is set
-    DatagramInquiry(ConnectionEvent.DatagramRequest request) {
+    DatagramServiceRequest(ConnectionEvent.DatagramRequest request) {
         this.request = request;
         this.peerAddress = request.identifier().peerAddress().orElseThrow();
-        this.custody = new Custody(request.identifier(), this, toString());
+        this.ownership = new IdentifierOwnership(request.identifier(), this, toString());
     }
 
     /** The peer's address. */
@@ -23,20 +29,20 @@ public final class DatagramInquiry implements AutoCloseable {
         return peerAddress;
     }
 
-    /** What the peer's program sent along, with its padding. */
+    /** The private data of the peer's program, with padding. */
     public PrivateData privateData() {
         return request.privateData();
     }
 
-    /** The device that it came through, for {@link org.jrdma.verbs.Verbs#open}. */
+    /** The name of the local device of the request, for {@link org.jrdma.verbs.Verbs#open}. */
     public String deviceName() {
         return request.identifier().deviceName().orElseThrow();
     }
 
     /**
-     * Answers: to this queue pair.
+     * Accepts: datagrams go to this queue pair.
      *
-     * @param queuePair of the device that it came through, active with {@link
+     * @param queuePair a queue pair of the request's device, active with {@link
      *     DatagramParameters#QUEUE_KEY}
      * @param privateData for the peer's program: at most 136 bytes
      * @throws IllegalArgumentException if it is longer
@@ -45,16 +51,17 @@ public final class DatagramInquiry implements AutoCloseable {
         try {
             request.identifier()
                     .accept(
-                            DatagramParameters.toTell(queuePair.endpoint().queuePairNumber()),
+                            ConnectionParameters.ofDatagrams(
+                                    queuePair.endpoint().queuePairNumber()),
                             privateData);
         } catch (IllegalStateException e) {
-            throw custody.explained(e);
+            throw ownership.explained(e);
         }
         close();
     }
 
     /**
-     * Refuses, with something for the peer's program: at most 136 bytes.
+     * Rejects, with private data for the peer's program: at most 136 bytes.
      *
      * @throws IllegalArgumentException if it is longer
      */
@@ -62,20 +69,20 @@ public final class DatagramInquiry implements AutoCloseable {
         try {
             request.identifier().reject(privateData);
         } catch (IllegalStateException e) {
-            throw custody.explained(e);
+            throw ownership.explained(e);
         } finally {
             close();
         }
     }
 
-    /** Refuses, if it was not answered. */
+    /** Rejects the request, if it was not answered. */
     @Override
     public void close() {
-        custody.close();
+        ownership.close();
     }
 
     @Override
     public String toString() {
-        return "question from " + peerAddress;
+        return "service request from " + peerAddress;
     }
 }

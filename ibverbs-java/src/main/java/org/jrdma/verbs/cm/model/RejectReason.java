@@ -1,4 +1,4 @@
-package org.jrdma.verbs.cm;
+package org.jrdma.verbs.cm.model;
 
 import java.util.Arrays;
 import java.util.Map;
@@ -7,8 +7,8 @@ import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
 
 /**
- * Why a peer refused a connection: the codes of the InfiniBand specification, which RoCE has too,
- * and the two that iWARP tells apart.
+ * The reason for which a peer rejected a connection: the codes of the InfiniBand specification,
+ * which RoCE shares, and the two that iWARP distinguishes.
  */
 public enum RejectReason {
     NO_QUEUE_PAIR(1, "it has no queue pair for it"),
@@ -45,9 +45,9 @@ public enum RejectReason {
     INVALID_FLOW_LABEL(32, "it does not take the flow label"),
     INVALID_ALTERNATE_FLOW_LABEL(33, "it does not take the alternate flow label"),
     VENDOR_OPTION_NOT_SUPPORTED(35, "it does not take the vendor's options"),
-    /** On iWARP, where some drivers say so of their consumer's refusal too. */
+    /** On iWARP. Some drivers also report it when the peer's program rejected the connection. */
     RESET(-Errno.ECONNRESET, "its program refused, or it closed the TCP connection"),
-    /** A number that is not here. */
+    /** A code that this enum does not have. */
     UNKNOWN(0, "for a reason that has no name here");
 
     private static final Map<Integer, RejectReason> BY_STATUS =
@@ -62,13 +62,16 @@ public enum RejectReason {
         this.meaning = meaning;
     }
 
-    /** What the peer means, as the end of "the peer refused: ". */
+    /** The meaning in words, as the end of "the peer refused: ". */
     public String meaning() {
         return meaning;
     }
 
-    /** The reason of an event's status; iWARP has an errno for its consumer's refusal. */
-    static RejectReason ofStatus(int status) {
+    /**
+     * Returns the reason for the status of a native event. On iWARP the status is an errno, and
+     * ECONNREFUSED means that the peer's program rejected the connection.
+     */
+    public static RejectReason ofStatus(int status) {
         return status == -Errno.ECONNREFUSED ? CONSUMER : BY_STATUS.getOrDefault(status, UNKNOWN);
     }
 }

@@ -1,7 +1,10 @@
 package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
@@ -10,45 +13,76 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The requests to an identifier that listens. They have a channel of their own, where the system
- * counts them against the backlog until somebody wants one: it then moves to the channel of all
- * connections.
+ * The requests to an identifier that listens. They arrive at an event channel of their own, where
+ * the system counts them against the backlog until a thread takes them; a request then moves to the
+ * channel of all connections.
  */
-final class Requests {
+final class RequestQueue {
 
     private final EventChannel channel;
     private final EventChannel connections;
     private final Identifier listener;
-    private final InetSocketAddress address;
+    private final InetSocketAddress bound;
+    private final LocalDevices devices;
 
-    /** Held by the one thread that waits at the channel: each request is to wake one. */
+    /** Held by the thread that waits at the channel, so that each request wakes up one thread. */
     private final ReentrantLock turn = new ReentrantLock();
 
     /**
-     * Takes over the channel.
+     * Takes ownership of a channel.
      *
-     * @param listener of that channel, which listens already
+     * @param listener the identifier of that channel, which is listening
      */
-    Requests(EventChannel channel, EventChannel connections, Identifier listener) {
+    RequestQueue(
+            EventChannel channel,
+            EventChannel connections,
+            Identifier listener,
+            LocalDevices devices) {
         this.channel = channel;
         this.connections = connections;
         this.listener = listener;
-        this.address = listener.localAddress().orElseThrow();
+        this.bound = listener.localAddress().orElseThrow();
+        this.devices = devices;
     }
 
+    /** The address that the listener is bound to, which can be the wildcard address. */
+    InetSocketAddress boundAddress() {
+        return bound;
+    }
+
+    /** The first of the {@link #localAddresses()}. */
     InetSocketAddress localAddress() {
-        return address;
+        return localAddresses().getFirst();
     }
 
+    /**
+     * The addresses at which the listener can be reached: the bound address, or for the wildcard
+     * address those of the devices, or the wildcard address if they are not known.
+     */
+    List<InetSocketAddress> localAddresses() {
+        if (!bound.getAddress().isAnyLocalAddress()) {
+            return List.of(bound);
+        }
+        var served =
+                devices.addresses().stream()
+                        .filter(address ->
+                                bound.getAddress() instanceof Inet6Address
+                                        || address instanceof Inet4Address)
+                        .map(address -> new InetSocketAddress(address, bound.getPort()))
+                        .toList();
+        return served.isEmpty() ? List.of(bound) : served;
+    }
+
+    /** Reports {@code user} as a leak if it is dropped without being closed. */
     void reportIfDropped(Object user, String name) {
         Leaks.watch(user, name, channel.ownLifetime());
     }
 
     /**
-     * Waits for a request of this type; others are refused.
+     * Waits for a request of a type, and rejects others.
      *
-     * @param missed what to say has not happened, if it does not in time
-     * @param name what to say is closed
+     * @param missed the description of the request in a timeout
+     * @param name the name of the listener
      */
     <R extends ConnectionEvent.Request> R next(
             Class<R> type, Deadline deadline, String missed, String name)
@@ -64,7 +98,7 @@ final class Requests {
                 close();
                 throw new VerbsException(
                         "rdma_listen", name + " has ended: its device is being taken out");
-            } // else it is news, which ends nothing
+            } // other events do not concern requests
         }
     }
 
@@ -87,7 +121,7 @@ final class Requests {
         }
     }
 
-    /** What becomes of it since is told at the channel of all connections. */
+    /** Moves a request, whose later events then arrive at the channel of all connections. */
     private ConnectionEvent.Request moved(ConnectionEvent.Request request) throws VerbsException {
         Identifier moved;
         try {
@@ -106,7 +140,7 @@ final class Requests {
         };
     }
 
-    /** Refuses what nobody has taken. */
+    /** Rejects the requests that no thread has taken. */
     void close() {
         channel.close();
     }

@@ -1,14 +1,15 @@
-package org.jrdma.verbs.cm;
+package org.jrdma.verbs.cm.model;
 
 import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * What a peer's program sent along with a message of the connection manager.
+ * Bytes that a peer's program sent with a message of the connection manager.
  *
- * <p>RoCE and InfiniBand have no length for it: it is padded with zeros to the room that the
- * message has (56 bytes in a request, 196 in a reply, 148 in a refusal; of datagrams 180 and 136).
- * A program that needs the length sends it. iWARP keeps it.
+ * <p>RoCE and InfiniBand transfer no length: the data arrives padded with zeros to the size of the
+ * message's private data field (56 bytes in a request, 196 in a reply, 148 in a rejection; 180 and
+ * 136 in the messages for datagrams). A program that needs the length sends it as a part of the
+ * data. iWARP keeps the length.
  */
 public final class PrivateData {
 
@@ -20,17 +21,17 @@ public final class PrivateData {
         this.bytes = bytes;
     }
 
-    /** These bytes. */
+    /** Returns private data with a copy of these bytes. */
     public static PrivateData of(byte... bytes) {
         return bytes.length == 0 ? NONE : new PrivateData(bytes.clone());
     }
 
-    /** As it arrived, with its padding. */
+    /** Returns a copy of the bytes as they arrived, with padding. */
     public byte[] bytes() {
         return bytes.clone();
     }
 
-    /** How many bytes arrived; on RoCE and InfiniBand, the room that there was. */
+    /** The number of bytes that arrived; on RoCE and InfiniBand, the size of the field. */
     public int length() {
         return bytes.length;
     }
@@ -45,7 +46,7 @@ public final class PrivateData {
         return Arrays.hashCode(bytes);
     }
 
-    /** In hexadecimal. */
+    /** Returns the bytes in hexadecimal. */
     @Override
     public String toString() {
         return HexFormat.of().formatHex(bytes);

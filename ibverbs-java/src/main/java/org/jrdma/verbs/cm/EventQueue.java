@@ -11,8 +11,11 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The events of one identifier, for whoever waits for them. Those who put never wait. */
-final class Inbox {
+/**
+ * The events of one identifier: a queue for threads that wait for an event, or the source of a
+ * handler. Adding an event does not block.
+ */
+final class EventQueue {
 
     private final String owner;
     private final ReentrantLock lock = new ReentrantLock();
@@ -22,12 +25,12 @@ final class Inbox {
     private @Nullable VerbsException failure;
     private @Nullable String closed;
 
-    Inbox(String owner) {
+    EventQueue(String owner) {
         this.owner = owner;
     }
 
-    /** Drops it if this is closed. */
-    void put(ConnectionEvent event) {
+    /** Adds an event, or drops it if the queue is closed. */
+    void add(ConnectionEvent event) {
         lock.lock();
         try {
             if (closed != null) {
@@ -44,7 +47,7 @@ final class Inbox {
         }
     }
 
-    /** Has whoever waits for an event fail. */
+    /** Fails all current and future waits. */
     void fail(VerbsException e) {
         lock.lock();
         try {
@@ -58,10 +61,10 @@ final class Inbox {
     /**
      * Waits for an event.
      *
-     * @param missed what to say has not happened, if it does not in time
-     * @throws IllegalStateException if it is closed, before or meanwhile
+     * @param missed the description of the event in a timeout
+     * @throws IllegalStateException if the queue is or becomes closed
      */
-    ConnectionEvent take(Deadline deadline, String missed)
+    private ConnectionEvent take(Deadline deadline, String missed)
             throws FabricException, InterruptedIOException {
         lock.lock();
         try {
@@ -88,8 +91,37 @@ final class Inbox {
     }
 
     /**
-     * Gives the handler what is there and what is to come, one after the other. It runs on the
-     * thread that puts, and must not wait.
+     * Waits for the outcome of a step.
+     *
+     * @param attempt the description of the step in a failure
+     * @param missed the description of the step in a timeout
+     * @throws CmException if the step failed
+     */
+    ConnectionEvent awaitAnswer(Deadline deadline, String function, String attempt, String missed)
+            throws FabricException, InterruptedIOException {
+        while (true) {
+            var event = take(deadline, missed);
+            switch (event) {
+                case ConnectionEvent.Failure failed ->
+                        throw new CmException(function, attempt, failed);
+                case ConnectionEvent.DeviceRemoved _ ->
+                        throw new VerbsException(
+                                function, attempt + ": the device is being taken out");
+                case ConnectionEvent.AddressChanged _,
+                        ConnectionEvent.TimeWaitExit _,
+                        ConnectionEvent.Written _ -> {
+                    // does not end the step
+                }
+                default -> {
+                    return event;
+                }
+            }
+        }
+    }
+
+    /**
+     * Passes all events to a handler from now on, one at a time. The handler runs on the thread
+     * that adds the event, and must not block.
      */
     void handle(Consumer<ConnectionEvent> eventHandler) {
         lock.lock();
@@ -102,12 +134,12 @@ final class Inbox {
         }
     }
 
-    /** Ends all waits. */
+    /** Ends all waits and drops all events. */
     void close() {
         close(owner + " is closed");
     }
 
-    /** Ends all waits, and says why. */
+    /** Ends all waits for a reason, and drops all events. */
     void close(String reason) {
         lock.lock();
         try {

@@ -1,11 +1,12 @@
-package org.jrdma.verbs.cm;
+package org.jrdma.verbs.cm.model;
 
+import java.time.Duration;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.Mtu;
 
 /**
- * A way through the fabric, as a subnet manager gives it, or as the kernel makes it up for RoCE. In
- * C: {@code struct ibv_sa_path_rec}.
+ * A path through the fabric, as a subnet manager reports it, or as the kernel derives it for RoCE.
+ * In C: {@code struct ibv_sa_path_rec}.
  *
  * @param source the local port's GID
  * @param destination the peer's GID
@@ -15,9 +16,9 @@ import org.jrdma.verbs.model.Mtu;
  * @param serviceLevel the priority in an InfiniBand subnet
  * @param trafficClass the priority beyond the subnet, as in IP's type of service
  * @param flowLabel a hint to routers
- * @param hopLimit how many routers may be passed
- * @param partitionKey which partition it is in
- * @param packetLifetime how long a packet takes at most: 4.096 us times 2 to this
+ * @param hopLimit the largest number of routers that a packet may pass
+ * @param partitionKey the key of the path's partition
+ * @param packetLifetime the longest time that a packet takes
  */
 public record PathRecord(
         Gid source,
@@ -30,4 +31,4 @@ public record PathRecord(
         int flowLabel,
         int hopLimit,
         int partitionKey,
-        int packetLifetime) {}
+        Duration packetLifetime) {}

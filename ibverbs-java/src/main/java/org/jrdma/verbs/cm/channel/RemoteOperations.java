@@ -1,0 +1,83 @@
+package org.jrdma.verbs.cm.channel;
+
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.PolledQueuePair;
+import org.jrdma.verbs.PreparedRead;
+import org.jrdma.verbs.PreparedRequest;
+import org.jrdma.verbs.PreparedWrite;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reads and writes of a channel that are in flight. They complete in the order they started.
+ */
+public final class RemoteOperations {
+
+    private static final int NONE = -1;
+
+    private final PolledQueuePair queuePair;
+
+    /** By slot; prepared when first needed. */
+    private final @Nullable PreparedWrite[] writes;
+
+    private final @Nullable PreparedRead[] reads;
+    private final long[] ids;
+    private long started;
+    private long completed;
+
+    /** Room for {@code capacity} operations. */
+    public RemoteOperations(PolledQueuePair queuePair, int capacity) {
+        this.queuePair = queuePair;
+        this.writes = new PreparedWrite[capacity];
+        this.reads = new PreparedRead[capacity];
+        this.ids = new long[capacity];
+    }
+
+    /** Starts a write, and returns false if there is no room. */
+    public boolean tryWrite(MemorySlice local, RemoteMemory remote, long id) throws VerbsException {
+        var slot = freeSlot();
+        if (slot == NONE) {
+            return false;
+        }
+        var write = writes[slot];
+        if (write == null) {
+            write = queuePair.prepareWrite(local, remote).id(MessageRings.operation(slot));
+            writes[slot] = write;
+        }
+        return start(write.between(local, remote), slot, id);
+    }
+
+    /** Starts a read, and returns false if there is no room. */
+    public boolean tryRead(MemorySlice local, RemoteMemory remote, long id) throws VerbsException {
+        var slot = freeSlot();
+        if (slot == NONE) {
+            return false;
+        }
+        var read = reads[slot];
+        if (read == null) {
+            read = queuePair.prepareRead(local, remote).id(MessageRings.operation(slot));
+            reads[slot] = read;
+        }
+        return start(read.between(local, remote), slot, id);
+    }
+
+    private int freeSlot() {
+        return started - completed == ids.length ? NONE : (int) (started % ids.length);
+    }
+
+    private boolean start(PreparedRequest<?> operation, int slot, long id) throws VerbsException {
+        var posted = operation.tryPost();
+        if (posted) {
+            ids[slot] = id;
+            started++;
+        }
+        return posted;
+    }
+
+    /** Completes the operation in a slot, and returns the identifier that the program gave it. */
+    public long complete(int slot) {
+        completed++;
+        return ids[slot];
+    }
+}

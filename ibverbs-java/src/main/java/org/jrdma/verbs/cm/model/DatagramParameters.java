@@ -1,0 +1,26 @@
+package org.jrdma.verbs.cm.model;
+
+import org.jrdma.verbs.model.AddressVector;
+
+/**
+ * The destination of datagrams: a peer, or a multicast group. In C: {@code struct rdma_ud_param}.
+ *
+ * @param address the path to the destination, for {@link
+ *     org.jrdma.verbs.ProtectionDomain#newAddressHandle}
+ * @param queuePairNumber the queue pair at the destination
+ * @param queueKey the key that datagrams to that queue pair must carry
+ */
+public record DatagramParameters(AddressVector address, int queuePairNumber, int queueKey) {
+
+    /**
+     * The queue key of the queue pairs that the connection manager announces. In C: {@code
+     * RDMA_UDP_QKEY}.
+     */
+    public static final int QUEUE_KEY = 0x0123_4567;
+
+    @Override
+    public String toString() {
+        return "queue pair 0x%06x with queue key 0x%08x at %s"
+                .formatted(queuePairNumber, queueKey, address);
+    }
+}

@@ -1,0 +1,76 @@
+package org.jrdma.verbs.internal;
+
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * Conversion of durations to the codes of the InfiniBand specification. A duration that has no code
+ * is rounded up to the next one that has.
+ */
+public final class DurationCodes {
+
+    private static final long UNIT_NANOS = 4_096;
+    private static final int MOST_SHIFT = 50;
+    private static final int MOST_EXPONENT = 31;
+    private static final int ENDLESS = 0;
+
+    /** The receiver-not-ready timers in hundredths of a millisecond, by code; code 0 is last. */
+    private static final int[] RECEIVER_NOT_READY = {
+        1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536,
+        2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 49_152, 65_536
+    };
+
+    private static final long RECEIVER_NOT_READY_UNIT_NANOS = 10_000;
+
+    private DurationCodes() {}
+
+    /**
+     * Returns the exponent of an acknowledgement timeout, 4.096 us * 2^exponent; 0, which is no
+     * timeout, for durations above the longest.
+     *
+     * @throws IllegalArgumentException if the duration is zero or negative
+     */
+    public static int acknowledgeTimeout(Duration timeout) {
+        requirePositive(timeout, "acknowledgement timeout");
+        for (var exponent = 1; exponent <= MOST_EXPONENT; exponent++) {
+            if (timeout.compareTo(exponential(exponent)) <= 0) {
+                return exponent;
+            }
+        }
+        return ENDLESS;
+    }
+
+    /** Returns 4.096 us * 2^exponent, or the longest such duration that fits. */
+    public static Duration exponential(int exponent) {
+        return Duration.ofNanos(UNIT_NANOS << Math.min(exponent, MOST_SHIFT));
+    }
+
+    /**
+     * Returns the code of a receiver-not-ready timer.
+     *
+     * @throws IllegalArgumentException if the duration is zero, negative or longer than 655.36 ms
+     */
+    public static int receiverNotReadyTimer(Duration timer) {
+        requirePositive(timer, "receiver-not-ready timer");
+        var index =
+                Arrays.stream(RECEIVER_NOT_READY)
+                        .filter(units -> timer.compareTo(timerOf(units)) > 0)
+                        .count();
+        if (index == RECEIVER_NOT_READY.length) {
+            throw new IllegalArgumentException(
+                    "A receiver-not-ready timer has at most 655.36 ms, not " + timer);
+        }
+        return (int) (index + 1) % RECEIVER_NOT_READY.length;
+    }
+
+    private static Duration timerOf(int units) {
+        return Duration.ofNanos(units * RECEIVER_NOT_READY_UNIT_NANOS);
+    }
+
+    private static void requirePositive(Duration duration, String what) {
+        if (!duration.isPositive()) {
+            throw new IllegalArgumentException(
+                    "The %s must be positive, not %s".formatted(what, duration));
+        }
+    }
+}

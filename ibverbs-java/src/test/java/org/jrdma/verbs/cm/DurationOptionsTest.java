@@ -1,0 +1,66 @@
+package org.jrdma.verbs.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import org.jrdma.verbs.internal.DurationCodes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Durations as the codes of the protocol. */
+class DurationOptionsTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1",
+        "8192, 1",
+        "8193, 2",
+        "67108864, 14",
+        "67108865, 15",
+        "60000000, 14",
+        "8796093022208, 31",
+        "8796093022209, 0"
+    })
+    void shouldRoundAnAcknowledgeTimeoutUp(long nanos, int exponent) {
+        assertThat(DurationCodes.acknowledgeTimeout(Duration.ofNanos(nanos))).isEqualTo(exponent);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1",
+        "10000, 1",
+        "10001, 2",
+        "40000, 4",
+        "40001, 5",
+        "640000, 12",
+        "640001, 13",
+        "491520000, 31",
+        "491520001, 0",
+        "655360000, 0"
+    })
+    void shouldRoundAReceiverNotReadyTimerUp(long nanos, int code) {
+        assertThat(DurationCodes.receiverNotReadyTimer(Duration.ofNanos(nanos))).isEqualTo(code);
+    }
+
+    @Test
+    void shouldRejectDurationsWithoutACodeAndTakeForeverForNoTimeout() {
+        var forever = ChronoUnit.FOREVER.getDuration();
+        assertThat(DurationCodes.acknowledgeTimeout(forever)).isZero();
+        assertThat(DurationCodes.exponential(14)).isEqualTo(Duration.ofNanos(67_108_864));
+        assertThat(DurationCodes.exponential(63)).isPositive();
+        for (var wrong : new Duration[] {Duration.ZERO, Duration.ofNanos(-1)}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new RdmaChannelOptions().acknowledgeTimeout(wrong))
+                    .withMessageContaining("must be positive");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> DurationCodes.receiverNotReadyTimer(wrong));
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> DurationCodes.receiverNotReadyTimer(Duration.ofNanos(655_360_001)))
+                .withMessageContaining("at most 655.36 ms");
+    }
+}

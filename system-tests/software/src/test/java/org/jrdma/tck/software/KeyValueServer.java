@@ -1,0 +1,146 @@
+package org.jrdma.tck.software;
+
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ChannelClosedException;
+import org.jrdma.verbs.cm.ChannelEnd;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.cm.RdmaChannelOptions;
+
+/**
+ * A key-value server, as a new user would write it: a virtual thread and a channel for each client.
+ *
+ * <p>Requests are {@code put KEY VALUE}, {@code get KEY} and {@code sleep MILLISECONDS}, which
+ * delays the answers that follow. Each request has one answer.
+ */
+final class KeyValueServer implements AutoCloseable {
+
+    private final ConcurrentMap<String, String> values = new ConcurrentHashMap<>();
+    private final ConcurrentMap<ChannelEnd.Cause, Integer> ends = new ConcurrentHashMap<>();
+    private final ConcurrentMap<RdmaChannel, Boolean> open = new ConcurrentHashMap<>();
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final ProtectionDomain domain;
+    private final RdmaChannelOptions options;
+    private final Listener listener;
+
+    KeyValueServer(
+            ConnectionManager connections, ProtectionDomain domain, RdmaChannelOptions options)
+            throws IOException {
+        this.domain = domain;
+        this.options = options;
+        this.listener = connections.listen(domain.device(), 0);
+        threads.execute(this::acceptClients);
+    }
+
+    InetSocketAddress address() {
+        return listener.localAddress();
+    }
+
+    /** How many clients' channels ended for each cause. */
+    ConcurrentMap<ChannelEnd.Cause, Integer> ends() {
+        return ends;
+    }
+
+    private void acceptClients() {
+        try {
+            while (true) {
+                var request = listener.next(ofMinutes(10));
+                threads.execute(() -> serve(request));
+            }
+        } catch (IllegalStateException e) {
+            // the listener is closed: the server stops
+        } catch (IOException e) {
+            System.err.println("The server accepts no more clients: " + e.getMessage());
+        }
+    }
+
+    private void serve(ConnectionRequest request) {
+        try (var channel = RdmaChannel.accept(request, domain, options, ofSeconds(10))) {
+            open.put(channel, true);
+            var requests = new ArrayDeque<String>();
+            RdmaChannel.Handler handler = (buffer, length) -> requests.add(text(buffer, length));
+            while (true) {
+                // Any result will do: idle clients are welcome, and room is for the next answer.
+                channel.await(handler, ofMinutes(10));
+                while (!requests.isEmpty()) {
+                    send(channel, answer(requests.remove()), handler);
+                }
+            }
+        } catch (ChannelClosedException e) {
+            ends.merge(e.end().cause(), 1, Integer::sum);
+        } catch (IOException | InterruptedException e) {
+            System.err.println("A client was not served: " + e.getMessage());
+        }
+    }
+
+    private String answer(String request) throws InterruptedException {
+        var words = request.split(" ", 3);
+        return switch (words[0]) {
+            case "put" -> {
+                values.put(words[1], words[2]);
+                yield "ok";
+            }
+            case "get" -> values.getOrDefault(words[1], "");
+            case "sleep" -> {
+                Thread.sleep(Long.parseLong(words[1]));
+                yield "ok";
+            }
+            default -> "unknown request";
+        };
+    }
+
+    /** Sends a message, and handles what arrives while the peer has no room. */
+    static void send(RdmaChannel channel, String message, RdmaChannel.Handler handler)
+            throws IOException {
+        var bytes = MemorySegment.ofArray(message.getBytes(StandardCharsets.UTF_8));
+        while (!channel.trySend(bytes)) {
+            if (channel.await(handler, ofSeconds(20)) == RdmaChannel.WaitResult.TIMED_OUT) {
+                throw new IOException("The peer handles no messages.");
+            }
+        }
+    }
+
+    static String text(MemorySegment buffer, long length) {
+        var bytes = buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    /** Stops to accept clients, and closes the channels of those that are connected. */
+    @Override
+    public void close() {
+        listener.close();
+        open.keySet().forEach(RdmaChannel::close);
+        threads.close();
+    }
+
+    /** Serves until the process is killed. */
+    static void main() throws Exception {
+        var device = Verbs.software().openFirst();
+        var domain = device.newProtectionDomain();
+        try (var server =
+                new KeyValueServer(
+                        ConnectionManager.software(),
+                        domain,
+                        new RdmaChannelOptions().window(4).messageBytes(256))) {
+            var address = server.address();
+            IO.println(address.getAddress().getHostAddress() + " " + address.getPort());
+            IO.readln();
+        }
+    }
+}

@@ -1,0 +1,227 @@
+package org.jrdma.tck.software;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.soft.roce.SoftRoce;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ChannelClosedException;
+import org.jrdma.verbs.cm.ChannelEnd;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A key-value server and its clients, as a new user would write them with {@link RdmaChannel}. */
+@Timeout(120)
+class KeyValueServerTest {
+
+    private static final Duration DEADLINE = ofSeconds(30);
+    private static final int CLIENTS = 20;
+    private static final int ROUNDS = 25;
+
+    private SoftRoce fabric;
+    private ConnectionManager connections;
+    private Device device;
+    private ProtectionDomain domain;
+
+    @BeforeEach
+    void open() throws Exception {
+        fabric = SoftRoce.onLoopback(1);
+        connections = ConnectionManager.from(fabric);
+        device = Verbs.from(fabric).openFirst();
+        domain = device.newProtectionDomain();
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    /**
+     * A channel can have four messages in flight, which is less than a client would like to send.
+     */
+    private static RdmaChannelOptions options() {
+        return new RdmaChannelOptions().window(4).messageBytes(256);
+    }
+
+    /** A client with one channel, for the thread that created it. */
+    private static final class Client implements AutoCloseable {
+
+        private final RdmaChannel channel;
+        private final ArrayDeque<String> answers = new ArrayDeque<>();
+
+        Client(
+                ConnectionManager connections,
+                ProtectionDomain domain,
+                InetSocketAddress server,
+                RdmaChannelOptions options)
+                throws IOException {
+            channel = RdmaChannel.connect(connections, server, domain, options, DEADLINE);
+        }
+
+        /** Sends requests without waiting for answers in between, and returns all answers. */
+        List<String> askAll(List<String> requests) throws IOException {
+            for (var request : requests) {
+                KeyValueServer.send(channel, request, this::arrived);
+            }
+            var all = new ArrayList<String>();
+            while (all.size() < requests.size()) {
+                all.add(nextAnswer(DEADLINE));
+            }
+            return all;
+        }
+
+        String ask(String request) throws IOException {
+            return askAll(List.of(request)).getFirst();
+        }
+
+        String nextAnswer(Duration timeout) throws IOException {
+            while (answers.isEmpty()) {
+                // Room to send is no answer, and no reason to give up.
+                if (channel.await(this::arrived, timeout) == RdmaChannel.WaitResult.TIMED_OUT) {
+                    throw new IOException("The server does not answer.");
+                }
+            }
+            return answers.remove();
+        }
+
+        private void arrived(MemorySegment buffer, long length) {
+            answers.add(KeyValueServer.text(buffer, length));
+        }
+
+        @Override
+        public void close() {
+            channel.close();
+        }
+    }
+
+    private Client connect(InetSocketAddress server) throws IOException {
+        return new Client(connections, domain, server, options());
+    }
+
+    @Test
+    void shouldServeManyClientsOnVirtualThreads() throws Exception {
+        try (var server = new KeyValueServer(connections, domain, options());
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var clients = new ArrayList<Future<?>>();
+            for (var number = 0; number < CLIENTS; number++) {
+                var key = "key" + number;
+                clients.add(
+                        threads.submit(() -> {
+                            try (var client = connect(server.address())) {
+                                for (var round = 0; round < ROUNDS; round++) {
+                                    assertThat(client.ask("put " + key + " " + round))
+                                            .isEqualTo("ok");
+                                    assertThat(client.ask("get " + key)).isEqualTo("" + round);
+                                }
+                            }
+                            return null;
+                        }));
+            }
+            for (var client : clients) {
+                client.get(60, TimeUnit.SECONDS);
+            }
+            awaitEnds(server, ChannelEnd.Cause.CLOSED_BY_PEER, CLIENTS);
+            assertThat(server.ends()).containsOnlyKeys(ChannelEnd.Cause.CLOSED_BY_PEER);
+        }
+    }
+
+    private static void awaitEnds(KeyValueServer server, ChannelEnd.Cause cause, int count)
+            throws InterruptedException {
+        for (var tries = 0;
+                tries < 1_000 && server.ends().getOrDefault(cause, 0) < count;
+                tries++) {
+            Thread.sleep(10);
+        }
+        assertThat(server.ends()).containsEntry(cause, count);
+    }
+
+    /**
+     * The window has 4 messages each way, so that a client gets room to send before its answers.
+     */
+    @Test
+    void shouldNotTakeRoomToSendForATimeout() throws Exception {
+        try (var server = new KeyValueServer(connections, domain, options());
+                var client = connect(server.address())) {
+            var requests = new ArrayList<String>();
+            for (var number = 0; number < 40; number++) {
+                requests.add("put key " + number);
+            }
+
+            assertThat(client.askAll(requests)).hasSize(40).containsOnly("ok");
+            assertThat(client.ask("get key")).isEqualTo("39");
+        }
+    }
+
+    @Test
+    void shouldKeepAClientWhoseServerAnswersLate() throws Exception {
+        try (var server = new KeyValueServer(connections, domain, options());
+                var client = connect(server.address())) {
+            KeyValueServer.send(client.channel, "sleep 500", client::arrived);
+
+            assertThatThrownBy(() -> client.nextAnswer(ofMillis(50)))
+                    .isInstanceOf(IOException.class)
+                    .isNotInstanceOf(ChannelClosedException.class);
+            assertThat(client.channel.end()).isEmpty();
+            assertThat(client.nextAnswer(DEADLINE)).isEqualTo("ok");
+            assertThat(client.ask("get nothing")).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldTellClientsThatTheServerHasStopped() throws Exception {
+        try (var server = new KeyValueServer(connections, domain, options());
+                var client = connect(server.address())) {
+            assertThat(client.ask("put key value")).isEqualTo("ok");
+
+            server.close();
+
+            assertEnds(client, ChannelEnd.Cause.CLOSED_BY_PEER);
+            assertThat(server.ends()).containsOnlyKeys(ChannelEnd.Cause.CLOSED_HERE);
+        }
+    }
+
+    /** The software fabric has no kernel that would disconnect for a process that is killed. */
+    @Test
+    void shouldReportAServerThatWasKilledAsLost() throws Exception {
+        try (var server = ChildJvm.start(List.of(), KeyValueServer.class)) {
+            var where = server.line().split(" ", -1);
+            var address = new InetSocketAddress(where[0], Integer.parseInt(where[1]));
+            var soon = options().acknowledgeTimeout(ofMillis(60)).retries(3);
+            try (var client = new Client(connections, domain, address, soon)) {
+                assertThat(client.ask("put key value")).isEqualTo("ok");
+
+                server.kill();
+                KeyValueServer.send(client.channel, "get key", client::arrived);
+
+                assertEnds(client, ChannelEnd.Cause.LOST);
+            }
+        }
+    }
+
+    private static void assertEnds(Client client, ChannelEnd.Cause cause) {
+        assertThatThrownBy(() -> client.nextAnswer(DEADLINE))
+                .isInstanceOfSatisfying(
+                        ChannelClosedException.class,
+                        e -> assertThat(e.end().cause()).isEqualTo(cause));
+        assertThat(client.channel.end().map(ChannelEnd::cause)).hasValue(cause);
+    }
+}
