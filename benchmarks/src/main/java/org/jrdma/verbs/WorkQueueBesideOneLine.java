@@ -1,6 +1,5 @@
 package org.jrdma.verbs;
 
-import org.jrdma.verbs.queue.PolledWorkQueue;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -8,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import org.jrdma.benchmarks.Median;
 import org.jrdma.benchmarks.OtherProcess;
 import org.jrdma.benchmarks.Row;
+import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
  * A work queue whose slots one thread takes and another releases, beside the same code with both

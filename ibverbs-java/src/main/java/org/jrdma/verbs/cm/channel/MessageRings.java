@@ -1,7 +1,5 @@
 package org.jrdma.verbs.cm.channel;
 
-import org.jrdma.verbs.memory.MemoryRegion;
-import org.jrdma.verbs.memory.RegisteredArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -12,6 +10,8 @@ import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.RegisteredArena;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 

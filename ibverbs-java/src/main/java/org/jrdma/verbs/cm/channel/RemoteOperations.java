@@ -1,10 +1,10 @@
 package org.jrdma.verbs.cm.channel;
 
-import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedRead;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.PreparedWrite;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;

@@ -1,10 +1,10 @@
 package org.jrdma.interop.events;
 
-import org.jrdma.verbs.cm.model.PortSpace;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
 import org.jrdma.interop.InteropProgram;
+import org.jrdma.verbs.cm.model.PortSpace;
 import picocli.CommandLine.Option;
 
 /** The options that the programs of librdmacm with event channels have in common. */

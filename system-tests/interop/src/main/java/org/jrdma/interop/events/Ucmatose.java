@@ -1,6 +1,5 @@
 package org.jrdma.interop.events;
 
-import java.time.temporal.ChronoUnit;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.QueuePairState.INIT;
@@ -9,6 +8,7 @@ import static org.jrdma.verbs.model.QueuePairState.READY_TO_SEND;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;

@@ -1,7 +1,5 @@
 package org.jrdma.interop.pingpong;
 
-import org.jrdma.verbs.xrc.XrcDomain;
-import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 
@@ -21,6 +19,8 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.PreparedReceive;
 import org.jrdma.verbs.PreparedSend;
+import org.jrdma.verbs.xrc.XrcDomain;
+import org.jrdma.verbs.xrc.XrcReceiveQueuePair;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

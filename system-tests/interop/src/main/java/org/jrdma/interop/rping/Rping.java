@@ -1,8 +1,5 @@
 package org.jrdma.interop.rping;
 
-import org.jrdma.verbs.cm.model.PortSpace;
-import org.jrdma.verbs.cm.model.AddressInfo;
-import org.jrdma.verbs.memory.MemoryRegion;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.time.Duration.ofSeconds;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
@@ -26,6 +23,9 @@ import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.Route;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RemoteMemory;
 import picocli.CommandLine.ArgGroup;

@@ -65,8 +65,7 @@ public final class Exports implements SymbolLookup {
     /**
      * The methods of the objects of a class, which the first argument of C's function identifies.
      */
-    public static <T> Exports ofObjects(
-            Lookup lookup, Class<T> type, LongFunction<T> find) {
+    public static <T> Exports ofObjects(Lookup lookup, Class<T> type, LongFunction<T> find) {
         var finder = FIND.bindTo(find).asType(MethodType.methodType(type, long.class));
         return new Exports(
                 lookup,
