@@ -9,6 +9,7 @@ import org.jrdma.verbs.PolledSharedReceiveQueue;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.handle.AccessInitializer;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.model.VerbsException;
@@ -26,7 +27,7 @@ public abstract class VerbsAccess {
 
     /** Loaded at the first use, when the package must open itself. */
     private static final class Loaded {
-        static final VerbsAccess ACCESS = Opening.of(Verbs.class, () -> opened);
+        static final VerbsAccess ACCESS = AccessInitializer.of(Verbs.class, () -> opened);
     }
 
     /** For the opened package. */

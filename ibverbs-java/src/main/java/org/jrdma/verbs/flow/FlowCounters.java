@@ -4,7 +4,7 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.FieldRange;
-import org.jrdma.verbs.access.FlowAccess;
+import org.jrdma.verbs.flow.access.FlowAccess;
 import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.HeldCalls;

@@ -1,11 +1,11 @@
 package org.jrdma.verbs.memory;
 
 import java.util.Set;
-import org.jrdma.verbs.access.MemoryAccess;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 

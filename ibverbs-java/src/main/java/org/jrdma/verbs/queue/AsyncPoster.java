@@ -7,11 +7,11 @@ import java.util.List;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.verbs.access.MemoryAccess;
 import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.PostException;
 import org.jspecify.annotations.Nullable;
 

@@ -39,8 +39,7 @@ final class ArchitectureRules {
     /**
      * A broken rule.
      *
-     * @param key the rule, the module, and the package, type or file that breaks the rule. The key
-     *     contains no count, so it stays the same while the violation shrinks.
+     * @param key the rule, the module, and the package, type or file that breaks the rule
      * @param details what breaks the rule
      */
     record Violation(String key, String details) {}

@@ -151,21 +151,6 @@ class ArchitectureRulesTest {
                 .containsExactly(new Violation("long-file m src/main/java/a/A.java", "501 lines"));
     }
 
-    @Test
-    void shouldReportADifferenceFromTheKnownViolationsInBothDirections() {
-        var found =
-                List.of(
-                        new Violation("rule m known", "details"),
-                        new Violation("rule m new", "details"));
-
-        assertThat(new KnownViolations(List.of("rule m known", "rule m fixed")).differences(found))
-                .containsExactly(
-                        "rule m new: details",
-                        "rule m fixed: no longer occurs, delete it from known-violations.txt");
-        assertThat(new KnownViolations(List.of("rule m new", "rule m known")).differences(found))
-                .isEmpty();
-    }
-
     private void write(String type, String members) throws IOException {
         var dot = type.lastIndexOf('.');
         writeSource(

@@ -1,6 +1,7 @@
-package org.jrdma.verbs.access;
+package org.jrdma.verbs.memory.access;
 
 import java.util.Set;
+import org.jrdma.verbs.handle.AccessInitializer;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeWindow;
@@ -22,7 +23,7 @@ public abstract class MemoryAccess {
 
     /** Loaded at the first use, when the package must open itself. */
     private static final class Loaded {
-        static final MemoryAccess ACCESS = Opening.of(MemoryRegion.class, () -> opened);
+        static final MemoryAccess ACCESS = AccessInitializer.of(MemoryRegion.class, () -> opened);
     }
 
     /** For the opened package. */

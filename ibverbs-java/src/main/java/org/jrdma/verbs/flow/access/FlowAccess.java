@@ -1,8 +1,9 @@
-package org.jrdma.verbs.access;
+package org.jrdma.verbs.flow.access;
 
 import org.jrdma.verbs.flow.Flow;
 import org.jrdma.verbs.flow.FlowCounters;
 import org.jrdma.verbs.flow.FlowRule;
+import org.jrdma.verbs.handle.AccessInitializer;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.model.VerbsException;
@@ -15,7 +16,7 @@ public abstract class FlowAccess {
 
     /** Loaded at the first use, when the package must open itself. */
     private static final class Loaded {
-        static final FlowAccess ACCESS = Opening.of(FlowCounters.class, () -> opened);
+        static final FlowAccess ACCESS = AccessInitializer.of(FlowCounters.class, () -> opened);
     }
 
     /** For the opened package. */
