@@ -1,12 +1,14 @@
 package org.jrdma.soft.junit;
 
 import java.lang.reflect.Parameter;
+import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -18,12 +20,20 @@ import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** What {@link SoftFabricTest} does. A fabric is made when a test first asks for a part of it. */
+/**
+ * The extension behind {@link SoftFabricTest}: creates a fabric when a test first asks for a part of
+ * it, and closes it after the test.
+ */
 final class SoftFabricExtension
         implements BeforeEachCallback, ParameterResolver, AfterEachCallback {
 
     private static final List<Class<?>> TYPES =
-            List.of(Device.class, SoftDevice.class, Verbs.class);
+            List.of(
+                    Device.class,
+                    SoftDevice.class,
+                    InetAddress.class,
+                    Verbs.class,
+                    ConnectionManager.class);
 
     @Override
     public void beforeEach(ExtensionContext context) {
@@ -62,10 +72,14 @@ final class SoftFabricExtension
                                     TestFabric.class,
                                     _ -> TestFabric.of(annotation(context)),
                                     TestFabric.class);
+            var index = index(parameter);
             if (type == Verbs.class) {
                 return fabric.verbs();
+            } else if (type == ConnectionManager.class) {
+                return fabric.connections();
+            } else if (type == InetAddress.class) {
+                return fabric.address(index);
             }
-            var index = index(parameter);
             return type == Device.class ? fabric.device(index) : fabric.softDevice(index);
         } catch (FabricException | IllegalArgumentException e) {
             throw new ParameterResolutionException(e.getMessage(), e);

@@ -6,36 +6,44 @@ import java.lang.annotation.Inherited;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.net.InetAddress;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.RdmaChannel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A test on RDMA devices in software, which are there for this test alone, on a network as good or
- * bad as it says.
+ * Runs a test on RDMA devices in software that exist for this test only, on a network with the
+ * given faults.
  *
  * <pre>{@code
  * @SoftFabricTest(devices = 2, loss = 0.05, seed = 1)
- * void shouldArriveOverABadNetwork(Device here, Device there) { ... }
+ * void shouldArriveOverALossyNetwork(Device sender, Device receiver) { ... }
  * }</pre>
  *
- * <p>On a method, it makes that a test, which can be of no other kind besides. On a class, it is
- * for all tests in it, of whichever kind: parameterized and repeated ones too. A test method, and
- * one to run before or after each test, can take as parameters
+ * <p>On a method, this annotation replaces {@code @Test} and cannot be combined with another kind
+ * of test. On a class, it applies to all tests of the class, parameterized and repeated ones
+ * included. Test methods, {@code @BeforeEach} methods and {@code @AfterEach} methods can declare
+ * parameters of these types:
  *
  * <ul>
- *   <li>{@link Device}: the first is {@code soft0}, the second {@code soft1}, and so on. They are
- *       closed after the test.
- *   <li>{@link SoftDevice}: the same devices, to pull their cables, to watch their packets and to
- *       change the network.
- *   <li>{@link Verbs}: the library that has them, for code that opens devices itself.
+ *   <li>{@link Device}: the first such parameter is {@code soft0}, the second {@code soft1}, and so
+ *       on. They are closed after the test.
+ *   <li>{@link InetAddress}: the IP addresses of the same devices, in the same order, to listen at
+ *       and to connect to.
+ *   <li>{@link SoftDevice}: the same devices, to unplug their cables, to trace their packets and to
+ *       change the faults of the network.
+ *   <li>{@link Verbs}: the library that offers the devices, for code that opens devices itself.
+ *   <li>{@link ConnectionManager}: connects these devices by address, for code on rdma_cm and for
+ *       {@link RdmaChannel}.
  * </ul>
  *
- * <p>A test that leaves anything open that it made fails and names it; {@code -Djrdma.leaks=trace}
- * adds where each was made. It may leave open what it was given.
+ * <p>A test that leaves an object open that it created fails, and the failure names the object;
+ * {@code -Djrdma.leaks=trace} adds where it was created. Injected objects need no closing.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
@@ -46,30 +54,30 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @SuppressWarnings("exports") // the extension is for JUnit alone, which the module is open to
 public @interface SoftFabricTest {
 
-    /** How many devices there are, 1 to 254. They reach each other. */
+    /** The number of devices, 1 to 254. Each of them can reach the others. */
     int devices() default 1;
 
-    /**
-     * How probable it is of a packet that it never arrives, 0 to 1, as the others below; see {@link
-     * NetworkFaults}.
-     */
+    /** The probability that a packet is lost, 0 to 1; see {@link NetworkFaults}. */
     double loss() default 0;
 
-    /** That it arrives twice. */
+    /** The probability that a packet arrives twice, 0 to 1. */
     double duplication() default 0;
 
-    /** That a few later ones overtake it. */
+    /** The probability that a packet is overtaken by a few later ones, 0 to 1. */
     double reordering() default 0;
 
-    /** That it arrives damaged, and is dropped by its receiver. */
+    /** The probability that a packet arrives damaged and is dropped by its receiver, 0 to 1. */
     double corruption() default 0;
 
-    /** That it is late. */
+    /** The probability that a packet is delayed, 0 to 1. */
     double delay() default 0;
 
-    /** How late, in milliseconds, 0 to {@link Integer#MAX_VALUE}. */
+    /** The delay of a delayed packet in milliseconds, 0 to {@link Integer#MAX_VALUE}. */
     long latenessMillis() default 1;
 
-    /** Where the network's decisions come from: the same for the same packets in the same order. */
+    /**
+     * The seed of the network's decisions, which are the same for the same packets in the same
+     * order.
+     */
     long seed() default 0;
 }

@@ -1,5 +1,6 @@
 package org.jrdma.soft.junit;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,6 +17,8 @@ import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /** The devices of one test. For the thread that runs it. */
@@ -23,8 +26,9 @@ final class TestFabric {
 
     private final SoftRoce library;
     private final Verbs verbs;
+    private @Nullable ConnectionManager connections;
 
-    /** Those that were given to the test. */
+    /** The devices that were injected into the test. */
     private final TreeMap<Integer, Device> devices = new TreeMap<>();
 
     private final Set<Lifetime> given = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -79,6 +83,19 @@ final class TestFabric {
         return verbs;
     }
 
+    /** The connection manager of these devices: the same for all parameters of one test. */
+    ConnectionManager connections() throws LibraryNotFoundException {
+        if (connections == null) {
+            connections = ConnectionManager.from(library);
+        }
+        return connections;
+    }
+
+    /** The IP address of a device, which a device on loopback takes when it is opened. */
+    InetAddress address(int index) throws FabricException {
+        return device(index).chooseGid(1).best().flatMap(row -> row.gid().ipv4()).orElseThrow();
+    }
+
     SoftDevice softDevice(int index) {
         var all = library.devices();
         if (index >= all.size()) {
@@ -110,11 +127,17 @@ final class TestFabric {
                 found.add(device, 1);
             }
         }
+        if (connections != null) {
+            connections.openIdentifiers().forEach(identifier -> found.add(identifier, 1));
+        }
         return found.failure();
     }
 
-    /** Closes what is open, left by the test or not. */
+    /** Closes everything that is open, whether injected or left open by the test. */
     void close() {
+        if (connections != null) {
+            connections.openIdentifiers().reversed().forEach(Lifetime::close);
+        }
         verbs.openDevices().reversed().forEach(Lifetime::close);
     }
 
