@@ -338,13 +338,84 @@ public final class ProtectionDomain extends NativeObject {
     }
 
     /**
-     * Makes a queue pair, of the kind that the options name. In C: {@code ibv_create_qp}.
+     * Creates a queue pair of the type that the options name. The methods below create queue pairs
+     * with default options. In C: {@code ibv_create_qp}.
      *
      * @throws VerbsException if the device refuses, or if the queue pair could overrun its
      *     completion queue
      */
     public <Q extends QueuePair> Q newQueuePair(QueuePairOptions<Q> options) throws VerbsException {
         return options.make(this);
+    }
+
+    /**
+     * Creates a reliable connected queue pair that is polled, with default options. In C: {@code
+     * IBV_QPT_RC}.
+     */
+    public PolledQueuePair newReliableQueuePair(CompletionQueue completions) throws VerbsException {
+        return newQueuePair(QueuePairOptions.reliable(completions));
+    }
+
+    /**
+     * Creates a reliable connected queue pair that is awaited, with default options. In C: {@code
+     * IBV_QPT_RC}.
+     */
+    public AsyncQueuePair newReliableQueuePair(CompletionDispatcher completions)
+            throws VerbsException {
+        return newQueuePair(QueuePairOptions.reliable(completions));
+    }
+
+    /**
+     * Creates an unreliable connected queue pair that is polled, with default options. In C: {@code
+     * IBV_QPT_UC}.
+     */
+    public PolledQueuePair newUnreliableQueuePair(CompletionQueue completions)
+            throws VerbsException {
+        return newQueuePair(QueuePairOptions.unreliable(completions));
+    }
+
+    /**
+     * Creates an unreliable connected queue pair that is awaited, with default options. In C:
+     * {@code IBV_QPT_UC}.
+     */
+    public AsyncQueuePair newUnreliableQueuePair(CompletionDispatcher completions)
+            throws VerbsException {
+        return newQueuePair(QueuePairOptions.unreliable(completions));
+    }
+
+    /**
+     * Creates a queue pair for datagrams that is polled, with default options. In C: {@code
+     * IBV_QPT_UD}.
+     */
+    public PolledDatagramQueuePair newDatagramQueuePair(CompletionQueue completions)
+            throws VerbsException {
+        return newQueuePair(QueuePairOptions.datagrams(completions));
+    }
+
+    /**
+     * Creates a queue pair for datagrams that is awaited, with default options. In C: {@code
+     * IBV_QPT_UD}.
+     */
+    public AsyncDatagramQueuePair newDatagramQueuePair(CompletionDispatcher completions)
+            throws VerbsException {
+        return newQueuePair(QueuePairOptions.datagrams(completions));
+    }
+
+    /**
+     * Creates a queue pair for raw packets that is polled, with default options. In C: {@code
+     * IBV_QPT_RAW_PACKET}.
+     */
+    public PolledRawQueuePair newRawQueuePair(CompletionQueue completions) throws VerbsException {
+        return newQueuePair(QueuePairOptions.rawPackets(completions));
+    }
+
+    /**
+     * Creates a queue pair for raw packets that is awaited, with default options. In C: {@code
+     * IBV_QPT_RAW_PACKET}.
+     */
+    public AsyncRawQueuePair newRawQueuePair(CompletionDispatcher completions)
+            throws VerbsException {
+        return newQueuePair(QueuePairOptions.rawPackets(completions));
     }
 
     /**

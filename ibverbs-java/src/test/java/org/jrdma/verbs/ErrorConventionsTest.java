@@ -115,7 +115,7 @@ class ErrorConventionsTest {
             var queue = device.newCompletionQueue(64);
 
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> domain.newQueuePair(QueuePairOptions.reliable(queue)))
+                    .isThrownBy(() -> domain.newReliableQueuePair(queue))
                     .withMessageStartingWith("ibv_create_qp failed for ")
                     .withMessageEndingWith(" on fake0: EINVAL (22).");
 
@@ -387,7 +387,7 @@ class ErrorConventionsTest {
             var domain = device.newProtectionDomain();
             var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
             var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
-            var queuePair = domain.newQueuePair(QueuePairOptions.reliable(queue));
+            var queuePair = domain.newReliableQueuePair(queue);
             library.calls.clear();
 
             device.close();

@@ -126,7 +126,7 @@ class ForgottenObjectsTest {
         var domain = device.newProtectionDomain();
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
-        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(queue));
+        var queuePair = domain.newReliableQueuePair(queue);
         queuePair.connect(queuePair.endpoint());
         assertThat(memory.isOpen()).isTrue();
     }

@@ -22,6 +22,7 @@ public final class AccessInitializer {
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);
         }
-        return Objects.requireNonNull(opened.get(), () -> opener + " does not register an accessor");
+        return Objects.requireNonNull(
+                opened.get(), () -> opener + " does not register an accessor");
     }
 }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.jrdma.soft.junit.SoftFabricTest;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
 
 class WriteTest {
@@ -18,8 +17,8 @@ class WriteTest {
                 var theirMemory = theirDomain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
                 var ourCompletions = sender.newCompletionDispatcher(16);
                 var theirCompletions = receiver.newCompletionDispatcher(16);
-                var ours = ourDomain.newQueuePair(QueuePairOptions.reliable(ourCompletions));
-                var theirs = theirDomain.newQueuePair(QueuePairOptions.reliable(theirCompletions))) {
+                var ours = ourDomain.newReliableQueuePair(ourCompletions);
+                var theirs = theirDomain.newReliableQueuePair(theirCompletions)) {
             ours.connect(theirs.endpoint());
             theirs.connect(ours.endpoint());
             var source = ourMemory.region(64);

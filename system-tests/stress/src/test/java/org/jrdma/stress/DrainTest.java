@@ -61,7 +61,7 @@ class DrainTest {
     @Test
     void shouldDrainAFullQueuePairThroughAQueueThatIsJustLargeEnough() throws Exception {
         var queue = device.newCompletionQueue(16);
-        var pair = domain.newQueuePair(reliable(queue));
+        var pair = domain.newReliableQueuePair(queue);
         pair.connect(pair.endpoint());
         assertThat(queue.room()).isZero();
         var cursor = queue.newCursor(4);
@@ -76,7 +76,7 @@ class DrainTest {
     @Test
     void shouldFinishADrainThatWasInterruptedAndShowNoMarker() throws Exception {
         var queue = device.newCompletionQueue(16);
-        var pair = domain.newQueuePair(reliable(queue));
+        var pair = domain.newReliableQueuePair(queue);
         pair.connect(pair.endpoint());
         var cursor = queue.newCursor(4);
         fill(pair, false);
@@ -146,7 +146,7 @@ class DrainTest {
     @Test
     void shouldRefuseToResetWithRequestsUnderWayUntilDrained() throws Exception {
         var queue = device.newCompletionQueue(16);
-        var pair = domain.newQueuePair(reliable(queue));
+        var pair = domain.newReliableQueuePair(queue);
         pair.connect(pair.endpoint());
         fill(pair, false);
 

@@ -2,11 +2,11 @@ package org.jrdma.stress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -38,7 +38,7 @@ class RefusalsTest {
         device = NullDevice.open();
         domain = device.newProtectionDomain();
         queue = device.newCompletionQueue(16);
-        pair = domain.newQueuePair(reliable(queue));
+        pair = domain.newReliableQueuePair(queue);
     }
 
     @AfterEach
@@ -147,15 +147,23 @@ class RefusalsTest {
     }
 
     @Test
+    void shouldRejectDurationsThatTheProtocolCannotExpress() {
+        var options = new ConnectOptions();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options.acknowledgeTimeout(Duration.ZERO));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options.receiverNotReadyTimer(Duration.ofSeconds(1)));
+    }
+
+    @Test
     void shouldConnectAfterNumbersThatDoNotFitWereRefused() throws Exception {
         List<Consumer<ConnectOptions>> wrongs =
                 List.of(
                         options -> options.partitionKeyIndex(65_536),
                         options -> options.serviceLevel(16),
-                        options -> options.receiverNotReadyTimer(32),
                         options -> options.maxDestinationReads(-1),
                         options -> options.maxReads(-1),
-                        options -> options.timeout(32),
                         options -> options.retries(8),
                         options -> options.receiverNotReadyRetries(8));
         for (var wrong : wrongs) {

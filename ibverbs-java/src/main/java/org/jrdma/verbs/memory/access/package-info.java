@@ -1,4 +1,6 @@
-/** Opens package {@code org.jrdma.verbs.memory} to the other packages of this module. Not exported. */
+/**
+ * Opens package {@code org.jrdma.verbs.memory} to the other packages of this module. Not exported.
+ */
 @NullMarked
 package org.jrdma.verbs.memory.access;
 

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * The extension behind {@link SoftFabricTest}: creates a fabric when a test first asks for a part of
- * it, and closes it after the test.
+ * The extension behind {@link SoftFabricTest}: creates a fabric when a test first asks for a part
+ * of it, and closes it after the test.
  */
 final class SoftFabricExtension
         implements BeforeEachCallback, ParameterResolver, AfterEachCallback {

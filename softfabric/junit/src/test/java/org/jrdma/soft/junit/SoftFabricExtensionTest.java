@@ -13,7 +13,6 @@ import java.util.List;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.verbs.ConnectOptions;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.TransferException;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Access;
@@ -47,9 +46,8 @@ class SoftFabricExtensionTest {
                 var theirMemory = theirDomain.newArena(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
                 var ourCompletions = here.newCompletionDispatcher(16);
                 var theirCompletions = there.newCompletionDispatcher(16);
-                var ours = ourDomain.newQueuePair(QueuePairOptions.reliable(ourCompletions));
-                var theirs =
-                        theirDomain.newQueuePair(QueuePairOptions.reliable(theirCompletions))) {
+                var ours = ourDomain.newReliableQueuePair(ourCompletions);
+                var theirs = theirDomain.newReliableQueuePair(theirCompletions)) {
             ours.connect(theirs.endpoint(), options);
             theirs.connect(ours.endpoint(), options);
             var source = ourMemory.region(64);

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.verbs.QueuePairOptions.datagrams;
 import static org.jrdma.verbs.QueuePairOptions.rawPackets;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.net.InetAddress;
 import java.util.Arrays;
@@ -48,7 +46,7 @@ class FlowTest {
         device = recorder.open();
         domain = device.newProtectionDomain();
         completions = device.newCompletionQueue(64);
-        queuePair = domain.newQueuePair(rawPackets(completions));
+        queuePair = domain.newRawQueuePair(completions);
         recorder.calls();
     }
 
@@ -206,7 +204,7 @@ class FlowTest {
 
     @Test
     void shouldEndWithItsQueuePairAndBeOfDatagramsToo() throws Exception {
-        var other = domain.newQueuePair(datagrams(completions));
+        var other = domain.newDatagramQueuePair(completions);
         var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
         var first = other.newFlow(rule);
         var second = other.newFlow(rule);
@@ -297,7 +295,7 @@ class FlowTest {
 
     @Test
     void shouldRefuseFlowsOfConnectionsAndCountersOfAnotherDevice() throws Exception {
-        var connected = domain.newQueuePair(reliable(completions));
+        var connected = domain.newReliableQueuePair(completions);
         var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
 
         assertThatExceptionOfType(UnsupportedOperationException.class)

@@ -156,7 +156,7 @@ class RawPacketTest {
 
     @Test
     void shouldBeLimitedOnItsWayToReadyToSendAndAfterwards() throws Exception {
-        var queuePair = domain.newQueuePair(rawPackets(completions));
+        var queuePair = domain.newRawQueuePair(completions);
         queuePair.modify(QueuePairChange.to(QueuePairState.INIT).port(1));
         queuePair.modify(QueuePairChange.to(QueuePairState.READY_TO_RECEIVE));
         recorder.calls();
@@ -174,7 +174,7 @@ class RawPacketTest {
 
     @Test
     void shouldDrainWithAFrameThatIsLongEnoughForItsHeader() throws Exception {
-        var queuePair = domain.newQueuePair(rawPackets(completions));
+        var queuePair = domain.newRawQueuePair(completions);
         queuePair.activate();
         var free = queuePair.freeSends();
         assertThat(queuePair.prepareSend(memory.slice(0, 60)).signalled(false).tryPost()).isTrue();
@@ -227,7 +227,7 @@ class RawPacketTest {
 
     @Test
     void shouldKeepTheChecksumInACompletion() throws Exception {
-        var queuePair = domain.newQueuePair(rawPackets(completions));
+        var queuePair = domain.newRawQueuePair(completions);
         queuePair.activate();
         queuePair.prepareReceive(memory.slice()).tryPost();
         recorder.answer("wc_flags", GOOD_CHECKSUM);
@@ -285,7 +285,7 @@ class RawPacketTest {
         recorder.answer("link_layer", 1);
 
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> domain.newQueuePair(rawPackets(completions)))
+                .isThrownBy(() -> domain.newRawQueuePair(completions))
                 .withMessageContaining("port 1 of recording0 is INFINIBAND");
         assertThat(recorder.calls()).isEmpty();
     }
@@ -295,7 +295,7 @@ class RawPacketTest {
         recorder.fail("ibv_create_qp", Errno.EPERM);
 
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> domain.newQueuePair(rawPackets(completions)))
+                .isThrownBy(() -> domain.newRawQueuePair(completions))
                 .withMessageContaining("CAP_NET_RAW");
     }
 }

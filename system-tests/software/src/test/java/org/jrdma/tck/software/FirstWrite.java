@@ -1,6 +1,5 @@
 package org.jrdma.tck.software;
 
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
@@ -27,7 +26,7 @@ final class FirstWrite {
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
                 var completions = device.newCompletionDispatcher(8);
-                var queuePair = domain.newQueuePair(reliable(completions))) {
+                var queuePair = domain.newReliableQueuePair(completions)) {
             queuePair.connect(queuePair.endpoint());
             var source = memory.region(64);
             var target = memory.region(64);

@@ -2,7 +2,6 @@ package org.jrdma.tck.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
@@ -93,8 +92,8 @@ class KilledPeerTest {
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE);
                 var completions = device.newCompletionDispatcher(64);
-                var toDoomed = domain.newQueuePair(reliable(completions));
-                var toOther = domain.newQueuePair(reliable(completions));
+                var toDoomed = domain.newReliableQueuePair(completions);
+                var toOther = domain.newReliableQueuePair(completions);
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var source = memory.region(64).slice();
             var cut = Connection.to(doomed, toDoomed);

@@ -1,6 +1,5 @@
 package org.jrdma.tck.software;
 
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
@@ -17,7 +16,7 @@ final class Responder {
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE, REMOTE_WRITE);
                 var completions = device.newCompletionDispatcher(4);
-                var queuePair = domain.newQueuePair(reliable(completions))) {
+                var queuePair = domain.newReliableQueuePair(completions)) {
             IO.println(queuePair.endpoint() + " " + memory.region(64).remote());
             queuePair.connect(Endpoint.parse(IO.readln()));
             IO.println("connected");

@@ -13,7 +13,6 @@ import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.model.TracedPacket.Direction;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Gid;
@@ -77,7 +76,7 @@ class SoftDeviceTest {
                     var domain = device.newProtectionDomain();
                     var memory = domain.newArena(Access.LOCAL_WRITE);
                     var completions = device.newCompletionDispatcher(4);
-                    var queuePair = domain.newQueuePair(QueuePairOptions.unreliable(completions))) {
+                    var queuePair = domain.newUnreliableQueuePair(completions)) {
                 queuePair.connect(queuePair.endpoint());
                 queuePair.send(memory.region(64).slice()).await(Duration.ofSeconds(10));
                 assertThat(soft.faultCounts())
@@ -114,7 +113,7 @@ class SoftDeviceTest {
                     var domain = device.newProtectionDomain();
                     var memory = domain.newArena(Access.LOCAL_WRITE);
                     var completions = device.newCompletionDispatcher(4);
-                    var queuePair = domain.newQueuePair(QueuePairOptions.unreliable(completions))) {
+                    var queuePair = domain.newUnreliableQueuePair(completions)) {
                 var message = memory.region(64).slice();
                 queuePair.connect(queuePair.endpoint());
                 for (var number = 0; number < 64; number++) {

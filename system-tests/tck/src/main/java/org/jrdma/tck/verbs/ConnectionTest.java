@@ -430,7 +430,7 @@ class ConnectionTest {
         }
         var objects = objects();
         try (var channel = connections.newEventChannel();
-                var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions))) {
+                var queuePair = domain.newReliableQueuePair(completions)) {
             var identifier = channel.newIdentifier(PortSpace.TCP);
             identifier.resolveAddress(listener.localAddress(), PATIENCE);
             channel.next(PATIENCE);

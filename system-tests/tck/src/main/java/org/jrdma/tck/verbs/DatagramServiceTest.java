@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.Destination;
 import org.jrdma.verbs.Device;
-import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
@@ -78,7 +77,7 @@ class DatagramServiceTest {
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionDispatcher(1024);
         var memory = domain.newArena(Pair.ALL).region(512);
-        var called = domain.newQueuePair(QueuePairOptions.datagrams(completions));
+        var called = domain.newDatagramQueuePair(completions);
         called.activate(DatagramParameters.QUEUE_KEY);
         var received = called.receive(memory.slice(256, 256));
         var asking = asking();
@@ -98,7 +97,7 @@ class DatagramServiceTest {
                 .startsWith("here");
         var way = service.parameters();
         assertThat(way.queueKey()).isEqualTo(DatagramParameters.QUEUE_KEY);
-        var calling = domain.newQueuePair(QueuePairOptions.datagrams(completions));
+        var calling = domain.newDatagramQueuePair(completions);
         calling.activate(DatagramParameters.QUEUE_KEY);
         memory.segment().setString(0, "Saluton");
         try (var handle = domain.newAddressHandle(way.address())) {

@@ -406,7 +406,7 @@ class DatagramTest {
     void shouldTakeAPrivilegedKey() throws VerbsException {
         var domain = device.newProtectionDomain();
         var completions = device.newCompletionQueue(4);
-        try (var one = domain.newQueuePair(QueuePairOptions.datagrams(completions))) {
+        try (var one = domain.newDatagramQueuePair(completions)) {
             one.activate(0x8001_0000);
 
             assertThat(one.query().queueKey()).isEqualTo(0x8001_0000);

@@ -41,7 +41,7 @@ class LifetimeTest {
         var region = arena.region(64);
         var buffer = domain.register(ByteBuffer.allocateDirect(64), LOCAL_WRITE);
         var completions = device.newCompletionQueue(16);
-        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions));
+        var queuePair = domain.newReliableQueuePair(completions);
 
         device.close();
 
@@ -70,7 +70,7 @@ class LifetimeTest {
         var arena = domain.newArena(LOCAL_WRITE);
         var region = arena.region(64);
         var completions = device.newCompletionQueue(16);
-        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions));
+        var queuePair = domain.newReliableQueuePair(completions);
 
         domain.close();
 
@@ -84,7 +84,7 @@ class LifetimeTest {
         var domain = device.newProtectionDomain();
         var region = domain.newArena(LOCAL_WRITE).region(64);
         var completions = device.newCompletionQueue(16);
-        var queuePair = domain.newQueuePair(QueuePairOptions.reliable(completions));
+        var queuePair = domain.newReliableQueuePair(completions);
         for (var object : new NativeObject[] {queuePair, region, completions, domain, device}) {
             object.close();
             object.close();
@@ -118,7 +118,7 @@ class LifetimeTest {
 
         assertClosed(domain, () -> domain.newArena(LOCAL_WRITE));
         assertClosed(domain, () -> domain.register(ByteBuffer.allocateDirect(64), LOCAL_WRITE));
-        assertClosed(domain, () -> domain.newQueuePair(QueuePairOptions.reliable(completions)));
+        assertClosed(domain, () -> domain.newReliableQueuePair(completions));
         assertClosed(domain, domain::address);
     }
 
@@ -261,7 +261,7 @@ class LifetimeTest {
         try (var other = Fabric.underTest().open();
                 var completions = other.newCompletionQueue(16);
                 var domain = device.newProtectionDomain()) {
-            assertThatThrownBy(() -> domain.newQueuePair(QueuePairOptions.reliable(completions)))
+            assertThatThrownBy(() -> domain.newReliableQueuePair(completions))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("not of one device");
             assertThat(completions.room()).isEqualTo(16);

@@ -92,7 +92,7 @@ class ThreadDomainTest {
         var completions =
                 device.newCompletionQueue(
                         CompletionQueueOptions.capacity(16).inParentDomain(parent));
-        var queuePair = parent.newQueuePair(QueuePairOptions.reliable(completions));
+        var queuePair = parent.newReliableQueuePair(completions);
 
         threads.close();
 
