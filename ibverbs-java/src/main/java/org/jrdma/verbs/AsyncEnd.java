@@ -54,18 +54,14 @@ abstract sealed class AsyncEnd extends QueuePair
 
         private NativeQueuePair make(AsyncWorkQueue sends, AsyncWorkQueue receives)
                 throws VerbsException {
-            var sharedQueue = sharedNative();
             return QueuePairCreation.create(
                     domain.domainHandle(),
                     config,
-                    new QueuePairCreation.Direction<>(completions.nativeQueue(), sends, null),
-                    config.type() == QueuePairType.XRC_SEND
-                            ? null
-                            : new QueuePairCreation.Direction<AsyncWorkQueue>(
-                                    completions.nativeQueue(),
-                                    receives,
-                                    sharedQueue == null ? null : sharedQueue.sharing()),
-                    sharedQueue,
+                    completions.nativeQueue(),
+                    sends,
+                    completions.nativeQueue(),
+                    receives,
+                    sharedNative(),
                     () -> {
                         sends.abandon();
                         receives.abandon();

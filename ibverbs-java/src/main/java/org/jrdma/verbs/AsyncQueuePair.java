@@ -278,7 +278,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
 
     /**
      * Sends a message to a shared receive queue of the peer's, over an extended reliable
-     * connection. In C: {@code IBV_WR_SEND}, {@code ibv_wr_set_xrc_srqn}.
+     * connection.
      *
      * @param receiveQueue the {@linkplain SharedReceiveQueue#number number} of the peer's shared
      *     receive queue

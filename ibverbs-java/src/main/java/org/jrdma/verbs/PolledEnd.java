@@ -45,18 +45,14 @@ abstract sealed class PolledEnd extends QueuePair
 
         private NativeQueuePair make(PolledWorkQueue sends, PolledWorkQueue receives)
                 throws VerbsException {
-            var sharedQueue = sharedNative();
             return QueuePairCreation.create(
                     domain.domainHandle(),
                     config,
-                    new QueuePairCreation.Direction<>(ofSends.nativeQueue(), sends, null),
-                    config.type() == QueuePairType.XRC_SEND
-                            ? null
-                            : new QueuePairCreation.Direction<PolledWorkQueue>(
-                                    ofReceives.nativeQueue(),
-                                    receives,
-                                    sharedQueue == null ? null : sharedQueue.sharing()),
-                    sharedQueue,
+                    ofSends.nativeQueue(),
+                    sends,
+                    ofReceives.nativeQueue(),
+                    receives,
+                    sharedNative(),
                     () -> {});
         }
 

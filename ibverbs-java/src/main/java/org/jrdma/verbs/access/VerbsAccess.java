@@ -30,7 +30,6 @@ public abstract class VerbsAccess {
         static final VerbsAccess ACCESS = AccessInitializer.of(Verbs.class, () -> opened);
     }
 
-    /** For the opened package. */
     protected VerbsAccess() {}
 
     /** To be called by the opened package, when {@link Verbs} is initialized. */
@@ -42,25 +41,19 @@ public abstract class VerbsAccess {
         return Loaded.ACCESS;
     }
 
-    /** The handle of a device. */
     public abstract DeviceHandle handle(Device device);
 
-    /** The handle of a protection domain. */
     public abstract DomainHandle handle(ProtectionDomain domain);
 
-    /** The native queue of a completion queue. */
     public abstract NativeCompletionQueue<PolledWorkQueue> nativeQueue(CompletionQueue queue);
 
-    /** The native queue of a dispatcher. */
     public abstract NativeCompletionQueue<AsyncWorkQueue> nativeQueue(
             CompletionDispatcher dispatcher);
 
-    /** A new polled shared receive queue that senders name. */
     public abstract PolledSharedReceiveQueue sharedReceiveQueue(
             DomainHandle domain, int capacity, int elements, Named<PolledWorkQueue> named)
             throws VerbsException;
 
-    /** A new awaited shared receive queue that senders name. */
     public abstract AsyncSharedReceiveQueue sharedReceiveQueue(
             DomainHandle domain,
             int capacity,
@@ -69,6 +62,5 @@ public abstract class VerbsAccess {
             Named<AsyncWorkQueue> named)
             throws VerbsException;
 
-    /** The handle from which a queue pair of another package is made. */
     public abstract QueuePair.Handle handle(NativeQueuePair queuePair);
 }

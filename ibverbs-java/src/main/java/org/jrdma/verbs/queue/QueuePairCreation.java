@@ -42,7 +42,7 @@ public final class QueuePairCreation {
      * @param sharing of the shared receive queue that receives are taken from; null for {@code
      *     queue}
      */
-    public record Direction<W extends WorkQueue>(
+    private record Direction<W extends WorkQueue>(
             NativeCompletionQueue<W> completions, W queue, @Nullable Sharing<W> sharing) {
 
         private void attach(boolean mayOverrun) throws VerbsException {
@@ -73,46 +73,49 @@ public final class QueuePairCreation {
     /**
      * Makes a queue pair. It gets one slot more than asked, for the marker of {@code drain}.
      *
-     * @param receives null for a queue pair that receives nothing
+     * @param receives without meaning for a queue pair that receives nothing
      * @param shared the shared receive queue that it receives from; null for its own
      * @param afterwards is run when the native queue pair is destroyed
      */
     public static <W extends WorkQueue> NativeQueuePair create(
             DomainHandle domain,
             QueuePairConfig config,
-            Direction<W> sends,
-            @Nullable Direction<W> receives,
-            @Nullable NativeSharedReceiveQueue<?> shared,
+            NativeCompletionQueue<W> ofSends,
+            W sends,
+            NativeCompletionQueue<W> ofReceives,
+            W receives,
+            @Nullable NativeSharedReceiveQueue<W> shared,
             Runnable afterwards)
             throws VerbsException {
-        return new QueuePairCreation(domain, config).create(sends, receives, shared, afterwards);
+        var directions = new ArrayList<Direction<W>>();
+        directions.add(new Direction<>(ofSends, sends, null));
+        if (config.type() != QueuePairType.XRC_SEND) {
+            directions.add(
+                    new Direction<>(
+                            ofReceives, receives, shared == null ? null : shared.sharing()));
+        }
+        return new QueuePairCreation(domain, config).create(directions, shared, afterwards);
     }
 
     private <W extends WorkQueue> NativeQueuePair create(
-            Direction<W> sends,
-            @Nullable Direction<W> receives,
-            @Nullable NativeSharedReceiveQueue<?> shared,
+            List<Direction<W>> directions,
+            @Nullable NativeSharedReceiveQueue<W> shared,
             Runnable afterwards)
             throws VerbsException {
         var device = domain.device();
-        if (!sends.completions.isOf(device)
-                || (receives != null && !receives.completions.isOf(device))) {
-            throw new IllegalArgumentException(
-                    "%s and its completion queues are not of one device".formatted(domain));
+        var sends = directions.getFirst();
+        var receives = directions.size() > 1 ? directions.get(1) : null;
+        var owners = new ArrayList<Lifetime>();
+        owners.add(domain.lifetime());
+        for (var direction : directions) {
+            if (!direction.completions.isOf(device)) {
+                throw new IllegalArgumentException(
+                        "%s and its completion queues are not of one device".formatted(domain));
+            }
+            owners.add(direction.completions.lifetime());
         }
         if (shared != null) {
             checkShared(shared, receives != null);
-        }
-        var owners = new ArrayList<Lifetime>();
-        owners.add(domain.lifetime());
-        owners.add(sends.completions.lifetime());
-        var directions = new ArrayList<Direction<W>>();
-        directions.add(sends);
-        if (receives != null) {
-            owners.add(receives.completions.lifetime());
-            directions.add(receives);
-        }
-        if (shared != null) {
             owners.add(shared.lifetime());
         }
         Lifetime.holdAll(owners);

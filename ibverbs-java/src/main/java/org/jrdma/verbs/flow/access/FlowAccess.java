@@ -19,7 +19,6 @@ public abstract class FlowAccess {
         static final FlowAccess ACCESS = AccessInitializer.of(FlowCounters.class, () -> opened);
     }
 
-    /** For the opened package. */
     protected FlowAccess() {}
 
     /** To be called by the opened package, when {@link FlowCounters} is initialized. */
@@ -31,10 +30,8 @@ public abstract class FlowAccess {
         return Loaded.ACCESS;
     }
 
-    /** New counters. */
     public abstract FlowCounters counters(DeviceHandle device) throws VerbsException;
 
-    /** A new flow of a queue pair. */
     public abstract Flow flow(
             DeviceHandle device, NativeResource queuePair, int port, FlowRule rule)
             throws VerbsException;

@@ -26,7 +26,6 @@ public abstract class MemoryAccess {
         static final MemoryAccess ACCESS = AccessInitializer.of(MemoryRegion.class, () -> opened);
     }
 
-    /** For the opened package. */
     protected MemoryAccess() {}
 
     /** To be called by the opened package, when {@link MemoryRegion} is initialized. */
@@ -38,35 +37,26 @@ public abstract class MemoryAccess {
         return Loaded.ACCESS;
     }
 
-    /** The region of a registration. */
     public abstract MemoryRegion region(Registration registration);
 
-    /** Registers a part of device memory. */
     public abstract MemoryRegion region(
             DomainHandle domain, DeviceMemory memory, long offset, long length, Set<Access> access)
             throws VerbsException;
 
-    /** The registration of a region. */
     public abstract Registration registration(MemoryRegion region);
 
-    /** A new arena. */
     public abstract RegisteredArena arena(
             DomainHandle domain, RegisteredArena.PageSize pages, Set<Access> access);
 
-    /** Allocates device memory. */
     public abstract DeviceMemory deviceMemory(DeviceHandle device, long length, long alignment)
             throws VerbsException;
 
-    /** Imports device memory. */
     public abstract DeviceMemory importDeviceMemory(DeviceHandle device, int handle, long length)
             throws VerbsException;
 
-    /** A new window of type 1. */
     public abstract Type1Window type1Window(DomainHandle domain) throws VerbsException;
 
-    /** A new window of type 2. */
     public abstract Type2Window type2Window(DomainHandle domain) throws VerbsException;
 
-    /** The native window behind a window. */
     public abstract NativeWindow window(MemoryWindow window);
 }
