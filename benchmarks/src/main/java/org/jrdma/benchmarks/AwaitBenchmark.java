@@ -1,8 +1,8 @@
 package org.jrdma.benchmarks;
 
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package org.jrdma.benchmarks;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -5,8 +5,8 @@ import java.util.Locale;
 import org.jrdma.cli.net.NetCommand;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
-import picocli.CommandLine.Command;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 
 /** The {@code jrdma} command. */
 @Command(

@@ -17,8 +17,7 @@ import org.jrdma.verbs.model.VerbsException;
  * waits for a free slot, as long as {@link QueuePairOptions#slotTimeout} says. Messages that fit
  * are sent inline.
  */
-public final class AsyncDatagramQueuePair extends AsyncTwoWayEnd
-        implements DatagramQueuePair {
+public final class AsyncDatagramQueuePair extends AsyncTwoWayEnd implements DatagramQueuePair {
 
     AsyncDatagramQueuePair(
             ProtectionDomain domain,

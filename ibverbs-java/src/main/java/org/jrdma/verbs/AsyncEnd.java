@@ -8,9 +8,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
-import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
@@ -18,8 +18,7 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 
 /** What queue pairs whose operations are awaited have in common: that they send. */
-abstract sealed class AsyncEnd extends QueuePair
-        permits AsyncTwoWayEnd, AsyncXrcSendQueuePair {
+abstract sealed class AsyncEnd extends QueuePair permits AsyncTwoWayEnd, AsyncXrcSendQueuePair {
 
     private final AsyncWorkQueue sends;
     private final AsyncPoster<WorkRequest.Send> sender;
@@ -53,10 +52,7 @@ abstract sealed class AsyncEnd extends QueuePair
     }
 
     final <R> AsyncPoster.Target<R> target(
-            String function,
-            AsyncPoster.Call<R> call,
-            String name,
-            QueuePairOptions<?> options) {
+            String function, AsyncPoster.Call<R> call, String name, QueuePairOptions<?> options) {
         return new AsyncPoster.Target<>(
                 ownLifetime(),
                 nativeAddress(),

@@ -25,10 +25,7 @@ public final class CompletionDispatcher extends CompletionSource<AsyncWorkQueue>
     private static final int POLLS = 8;
 
     CompletionDispatcher(Device device, int capacity) throws VerbsException {
-        super(
-                device,
-                CompletionQueueOptions.capacity(capacity).waitable(),
-                device.sharedAsync());
+        super(device, CompletionQueueOptions.capacity(capacity).waitable(), device.sharedAsync());
         try {
             new Loop(nativeQueue(), attachments(), Math.min(BATCH, capacity)).start();
         } catch (FabricException e) {

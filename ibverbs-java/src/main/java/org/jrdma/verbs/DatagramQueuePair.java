@@ -14,8 +14,7 @@ import org.jrdma.verbs.model.VerbsException;
  * GlobalRouteHeader}, so a receive has room for that many more than the message; the number of
  * bytes in its completion counts them too. Its completion says where it came from.
  */
-public sealed interface DatagramQueuePair
-        permits PolledDatagramQueuePair, AsyncDatagramQueuePair {
+public sealed interface DatagramQueuePair permits PolledDatagramQueuePair, AsyncDatagramQueuePair {
 
     /**
      * Where others reach it: to be told to them, together with the queue key. The packet sequence

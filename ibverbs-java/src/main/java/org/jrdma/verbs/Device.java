@@ -63,8 +63,7 @@ public final class Device extends NativeObject {
     private final HotPath hotPath;
     private final EventSource events;
     private final CompletionTable<PolledWorkQueue> sharedPolled = CompletionTable.ofShared();
-    private final CompletionTable<AsyncWorkQueue> sharedAsync =
-            CompletionTable.ofShared();
+    private final CompletionTable<AsyncWorkQueue> sharedAsync = CompletionTable.ofShared();
 
     Device(
             VerbsLibrary library,

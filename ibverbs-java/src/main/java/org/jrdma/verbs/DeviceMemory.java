@@ -13,7 +13,6 @@ import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.verbs.internal.Attempt;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
 /**

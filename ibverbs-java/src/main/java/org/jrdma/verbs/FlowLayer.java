@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import static org.jrdma.verbs.FlowField.*;
+
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -8,9 +10,8 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 import org.jrdma.ffi.linkage.FieldRange;
-import org.jrdma.verbs.internal.FlowFunctions.Match;
 import org.jrdma.verbs.internal.FlowFunctions;
-import static org.jrdma.verbs.FlowField.*;
+import org.jrdma.verbs.internal.FlowFunctions.Match;
 
 /**
  * What a {@link FlowRule} demands of one header: of fields that are not named, nothing. Built by

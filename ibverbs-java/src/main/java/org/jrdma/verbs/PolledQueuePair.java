@@ -1,8 +1,8 @@
 package org.jrdma.verbs;
 
 import java.util.List;
-import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.FlushPlacement;

@@ -8,8 +8,8 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.HotPath;
-import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest;
+import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.Access;
 
 /**

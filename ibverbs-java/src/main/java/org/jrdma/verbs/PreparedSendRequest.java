@@ -1,9 +1,9 @@
 package org.jrdma.verbs;
 
 import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
-import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.VerbsException;
 
 /**

@@ -450,8 +450,7 @@ public final class ProtectionDomain extends NativeObject {
      * @param capacity how many receives it must have room for
      * @throws VerbsException if the device refuses it
      */
-    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(int capacity)
-            throws VerbsException {
+    public AsyncSharedReceiveQueue newAsyncSharedReceiveQueue(int capacity) throws VerbsException {
         return newAsyncSharedReceiveQueue(capacity, 1, Duration.ofSeconds(10));
     }
 

@@ -98,8 +98,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     /**
      * An unreliable, connected queue pair whose operations are awaited. In C: {@code IBV_QPT_UC}.
      */
-    public static QueuePairOptions<AsyncQueuePair> unreliable(
-            CompletionDispatcher completions) {
+    public static QueuePairOptions<AsyncQueuePair> unreliable(CompletionDispatcher completions) {
         return connected(QueuePairType.UNRELIABLE_CONNECTION, completions);
     }
 
@@ -147,8 +146,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     /**
      * A queue pair for raw packets whose operations are awaited. In C: {@code IBV_QPT_RAW_PACKET}.
      */
-    public static QueuePairOptions<AsyncRawQueuePair> rawPackets(
-            CompletionDispatcher completions) {
+    public static QueuePairOptions<AsyncRawQueuePair> rawPackets(CompletionDispatcher completions) {
         return new QueuePairOptions<>(
                 QueuePairType.RAW_PACKET,
                 (domain, options) -> new AsyncRawQueuePair(domain, completions, options),

@@ -13,8 +13,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 
 /**
- * An operation under way on a {@link AsyncQueuePair}, a {@link AsyncDatagramQueuePair} or
- * a {@link AsyncSharedReceiveQueue}.
+ * An operation under way on a {@link AsyncQueuePair}, a {@link AsyncDatagramQueuePair} or a {@link
+ * AsyncSharedReceiveQueue}.
  *
  * <p>Safe for use by several threads; virtual threads may wait by the thousand. Giving up waiting
  * does not stop the operation: its memory stays in the adapter's use until it completes. If the

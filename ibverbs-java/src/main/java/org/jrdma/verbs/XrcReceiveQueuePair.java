@@ -16,8 +16,7 @@ import org.jrdma.verbs.model.VerbsException;
 /**
  * The end of an extended reliable connection that receives, for whichever shared receive queue of
  * its {@link XrcDomain} a request names. It has neither receives nor completions of its own: those
- * are the queues'. Its peer is a {@link PolledXrcSendQueuePair} or a {@link
- * AsyncXrcSendQueuePair}.
+ * are the queues'. Its peer is a {@link PolledXrcSendQueuePair} or a {@link AsyncXrcSendQueuePair}.
  *
  * <p>Owned by its XRC domain, which others may have open too: they {@linkplain
  * XrcDomain#openReceiveQueuePair open} it as well, and it is there until the last has closed it. In

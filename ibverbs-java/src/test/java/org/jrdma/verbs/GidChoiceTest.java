@@ -1,5 +1,7 @@
 package org.jrdma.verbs;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.verbs.model.Gid;
@@ -7,7 +9,6 @@ import org.jrdma.verbs.model.GidChoice;
 import org.jrdma.verbs.model.GidEntry;
 import org.jrdma.verbs.model.GidType;
 import org.junit.jupiter.api.Test;
-import static org.assertj.core.api.Assertions.assertThat;
 
 class GidChoiceTest {
 

@@ -1,5 +1,8 @@
 package org.jrdma.verbs;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -7,8 +10,6 @@ import org.jrdma.verbs.model.CompletionField;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class OptionsTest {
 

@@ -1,16 +1,5 @@
 package org.jrdma.verbs;
 
-import java.util.EnumSet;
-import java.util.List;
-import java.util.Set;
-import java.util.stream.Stream;
-import org.jrdma.verbs.model.QueuePairAttribute;
-import org.jrdma.verbs.model.QueuePairState;
-import org.jrdma.verbs.model.QueuePairType;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.jrdma.verbs.model.QueuePairAttribute.ACCESS;
 import static org.jrdma.verbs.model.QueuePairAttribute.ADDRESS;
@@ -41,13 +30,25 @@ import static org.jrdma.verbs.model.QueuePairState.READY_TO_SEND;
 import static org.jrdma.verbs.model.QueuePairState.RESET;
 import static org.jrdma.verbs.model.QueuePairState.SEND_QUEUE_DRAINED;
 import static org.jrdma.verbs.model.QueuePairState.SEND_QUEUE_ERROR;
-import static org.jrdma.verbs.queue.QueuePairTransition.objection;
 import static org.jrdma.verbs.model.QueuePairType.RAW_PACKET;
 import static org.jrdma.verbs.model.QueuePairType.RELIABLE_CONNECTION;
 import static org.jrdma.verbs.model.QueuePairType.UNRELIABLE_CONNECTION;
 import static org.jrdma.verbs.model.QueuePairType.UNRELIABLE_DATAGRAM;
 import static org.jrdma.verbs.model.QueuePairType.XRC_RECEIVE;
 import static org.jrdma.verbs.model.QueuePairType.XRC_SEND;
+import static org.jrdma.verbs.queue.QueuePairTransition.objection;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jrdma.verbs.model.QueuePairAttribute;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The table of the specification, written a second time, against the one that the SDK uses. */
 class QueuePairTransitionTest {

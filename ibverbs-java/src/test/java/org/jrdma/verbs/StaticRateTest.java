@@ -1,5 +1,10 @@
 package org.jrdma.verbs;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.ffi.linkage.CapturedErrno.segment;
+import static org.jrdma.ffi.linkage.Downcalls.call;
+import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
+
 import java.lang.foreign.FunctionDescriptor;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.LibraryNotFoundException;
@@ -11,10 +16,6 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.Downcalls.call;
-import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 
 class StaticRateTest {
 

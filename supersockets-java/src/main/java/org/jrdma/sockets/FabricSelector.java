@@ -31,8 +31,8 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.EventDescriptor;
-import org.jrdma.ffi.linkage.Linux.EpollEvent;
 import org.jrdma.ffi.linkage.Linux;
+import org.jrdma.ffi.linkage.Linux.EpollEvent;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package org.jrdma.cli.perf;
 
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
 import static org.jrdma.verbs.model.Access.REMOTE_READ;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.util.ArrayDeque;

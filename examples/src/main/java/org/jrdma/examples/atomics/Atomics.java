@@ -2,11 +2,11 @@ package org.jrdma.examples.atomics;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.time.Duration.ofSeconds;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_ATOMIC;
 import static org.jrdma.verbs.model.Access.REMOTE_READ;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -133,11 +133,7 @@ public final class Atomics {
         /**
          * @param name what says who has the lock
          */
-        Counter(
-                AsyncQueuePair queuePair,
-                RemoteMemory numbers,
-                MemoryRegion result,
-                int name) {
+        Counter(AsyncQueuePair queuePair, RemoteMemory numbers, MemoryRegion result, int name) {
             this.queuePair = queuePair;
             this.numbers = numbers;
             this.result = result;

@@ -1,7 +1,7 @@
 package org.jrdma.examples.pingpong;
 
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.unreliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package org.jrdma.examples.pingpong;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.ON_DEMAND;
-import static org.jrdma.verbs.QueuePairOptions.xrcSend;
 
 import java.io.IOException;
 import java.net.Socket;

@@ -1,9 +1,9 @@
 package org.jrdma.examples.simplerdmawrite;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.io.IOException;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package org.jrdma.examples.udmulticast;
 
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.datagrams;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -90,16 +90,14 @@ public final class UdMulticast {
         }
     }
 
-    private void send(
-            AsyncDatagramQueuePair queuePair, RegisteredArena memory, Destination all)
+    private void send(AsyncDatagramQueuePair queuePair, RegisteredArena memory, Destination all)
             throws IOException {
         var message = memory.allocateFrom(text);
         queuePair.send(memory.slice(message), all).await(PATIENCE);
         IO.println("sent \"%s\" to %s".formatted(text, group)); // nobody says whether it arrived
     }
 
-    private void receive(
-            AsyncDatagramQueuePair queuePair, RegisteredArena memory, GidEntry source)
+    private void receive(AsyncDatagramQueuePair queuePair, RegisteredArena memory, GidEntry source)
             throws IOException {
         // Each message comes behind a header that says where it came from.
         var bytes = GlobalRouteHeader.BYTES + queuePair.maxMessageBytes();

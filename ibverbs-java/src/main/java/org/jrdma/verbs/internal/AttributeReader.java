@@ -12,10 +12,10 @@ import org.jrdma.abi.rdma.ibv_tm_caps;
 import org.jrdma.abi.rdma.ibv_tso_caps;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.model.DeviceAttributes;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.PacketPacing;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.ReceiveSideScaling;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.TagMatching;
-import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.PortAttributes;
 
 /** The structures that queries fill, as the API's records. */

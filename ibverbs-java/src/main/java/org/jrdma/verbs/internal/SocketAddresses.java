@@ -9,8 +9,8 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Optional;
 import org.jrdma.abi.rdma.sockaddr;
-import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.abi.rdma.sockaddr_in;
+import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jspecify.annotations.Nullable;
 
 /** Between a {@link sockaddr} of the internet families and Java's address. */

@@ -46,7 +46,9 @@ public enum Access {
         return set;
     }
 
-    /** Describes rights as messages do: {@code (LOCAL_WRITE, REMOTE_WRITE)} or {@code (local read)}. */
+    /**
+     * Describes rights as messages do: {@code (LOCAL_WRITE, REMOTE_WRITE)} or {@code (local read)}.
+     */
     public static String describe(Set<Access> access) {
         return access.isEmpty()
                 ? "(local read)"

@@ -1,7 +1,5 @@
 package org.jrdma.verbs.model;
 
-import org.jrdma.verbs.Flow;
-
 /** Something that a device can do. In C: {@code enum ibv_device_cap_flags}. */
 public enum DeviceCapability {
     /** A queue pair's room can be changed. */

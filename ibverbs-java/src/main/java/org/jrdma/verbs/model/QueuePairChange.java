@@ -115,7 +115,8 @@ public final class QueuePairChange {
 
     /** How many reads and atomics of the peer's to answer at a time. */
     public QueuePairChange maxDestinationReads(int count) {
-        return set(QueuePairAttribute.MAX_DESTINATION_READS, FieldRange.check("reads", count, 0, 255));
+        return set(
+                QueuePairAttribute.MAX_DESTINATION_READS, FieldRange.check("reads", count, 0, 255));
     }
 
     /**
@@ -138,7 +139,8 @@ public final class QueuePairChange {
 
     /** How long to wait for an answer: 4.096 us times 2 to this, 0 to 31; 0 is for ever. */
     public QueuePairChange timeout(int exponent) {
-        return set(QueuePairAttribute.TIMEOUT, FieldRange.check("time-out exponent", exponent, 0, 31));
+        return set(
+                QueuePairAttribute.TIMEOUT, FieldRange.check("time-out exponent", exponent, 0, 31));
     }
 
     /** How often to repeat after a time-out, 0 to 7. */
@@ -149,7 +151,8 @@ public final class QueuePairChange {
     /** How often to repeat when the peer has no receive, 0 to 6; 7 is without end. */
     public QueuePairChange receiverNotReadyRetries(int count) {
         return set(
-                QueuePairAttribute.RECEIVER_NOT_READY_RETRIES, FieldRange.check("retries", count, 0, 7));
+                QueuePairAttribute.RECEIVER_NOT_READY_RETRIES,
+                FieldRange.check("retries", count, 0, 7));
     }
 
     /**

@@ -1,12 +1,5 @@
 package org.jrdma.verbs.queue;
 
-import java.util.EnumSet;
-import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import org.jrdma.verbs.model.QueuePairAttribute;
-import org.jrdma.verbs.model.QueuePairState;
-import org.jrdma.verbs.model.QueuePairType;
 import static org.jrdma.verbs.model.QueuePairAttribute.*;
 import static org.jrdma.verbs.model.QueuePairState.ERROR;
 import static org.jrdma.verbs.model.QueuePairState.INIT;
@@ -15,6 +8,14 @@ import static org.jrdma.verbs.model.QueuePairState.READY_TO_SEND;
 import static org.jrdma.verbs.model.QueuePairState.RESET;
 import static org.jrdma.verbs.model.QueuePairState.SEND_QUEUE_DRAINED;
 import static org.jrdma.verbs.model.QueuePairState.SEND_QUEUE_ERROR;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jrdma.verbs.model.QueuePairAttribute;
+import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.QueuePairType;
 
 /**
  * The steps that a queue pair can take, with the attributes that each must and may change, for each

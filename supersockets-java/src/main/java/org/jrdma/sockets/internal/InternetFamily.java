@@ -19,8 +19,8 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jrdma.abi.rdma.sockaddr;
-import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.abi.rdma.sockaddr_in;
+import org.jrdma.abi.rdma.sockaddr_in6;
 
 /**
  * Internet addresses: those of IPv4 alone, or of both, where a socket of IPv6 reaches IPv4 by

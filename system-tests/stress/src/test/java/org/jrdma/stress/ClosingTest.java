@@ -3,8 +3,8 @@ package org.jrdma.stress;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.nio.file.Path;
 import java.time.Duration;

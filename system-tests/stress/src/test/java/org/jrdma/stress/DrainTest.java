@@ -4,8 +4,8 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -164,8 +164,7 @@ class DrainTest {
     }
 
     @Test
-    void shouldRefuseToResetAnAsyncQueuePairWithATransferUnderWayUntilDrained()
-            throws Exception {
+    void shouldRefuseToResetAnAsyncQueuePairWithATransferUnderWayUntilDrained() throws Exception {
         var pair = domain.newQueuePair(reliable(device.newCompletionDispatcher(16)));
         pair.connect(pair.endpoint());
         var transfer = pair.receive(List.of());

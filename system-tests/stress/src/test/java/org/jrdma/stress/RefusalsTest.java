@@ -2,8 +2,8 @@ package org.jrdma.stress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.QueuePairOptions.reliable;
+import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;

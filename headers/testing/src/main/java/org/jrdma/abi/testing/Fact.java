@@ -2,8 +2,8 @@ package org.jrdma.abi.testing;
 
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
-import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.PaddingLayout;
 import java.lang.foreign.SequenceLayout;

@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.LocalSegment.Parting;
-import org.jrdma.sisci.RemoteSegment.Link;
 import org.jrdma.sisci.RemoteSegment;
+import org.jrdma.sisci.RemoteSegment.Link;
 import org.jrdma.sisci.SegmentEvent;
 import org.junit.jupiter.api.Test;
 

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.jrdma.tck.sisci.Refusals.refuses;
 
-import org.jrdma.sisci.MapOptions.Flag;
 import org.jrdma.sisci.MapOptions;
+import org.jrdma.sisci.MapOptions.Flag;
 import org.jrdma.sisci.SisciError;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -7,8 +7,8 @@ import static org.jrdma.tck.sisci.Refusals.refuses;
 
 import java.time.Duration;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.Adapter.LinkQuery;
 import org.jrdma.sisci.Adapter;
+import org.jrdma.sisci.Adapter.LinkQuery;
 import org.jrdma.sisci.DmaEngine;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.SisciError;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.PacketPacing;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.ReceiveSideScaling;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.TagMatching;
-import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;

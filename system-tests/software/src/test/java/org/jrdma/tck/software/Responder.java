@@ -1,8 +1,8 @@
 package org.jrdma.tck.software;
 
+import static org.jrdma.verbs.QueuePairOptions.reliable;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
-import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Endpoint;

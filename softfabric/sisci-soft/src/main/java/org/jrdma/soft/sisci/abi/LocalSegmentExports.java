@@ -2,8 +2,8 @@ package org.jrdma.soft.sisci.abi;
 
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.fabric.Descriptor;
-import org.jrdma.soft.sisci.fabric.LocalSegment.Step;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
+import org.jrdma.soft.sisci.fabric.LocalSegment.Step;
 import org.jrdma.soft.sisci.fabric.OwnSegment;
 import org.jrdma.soft.sisci.fabric.Refusal;
 import org.jrdma.soft.sisci.fabric.SharedSegment;
