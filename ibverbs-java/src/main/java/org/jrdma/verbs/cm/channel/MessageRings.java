@@ -55,7 +55,6 @@ public final class MessageRings implements AutoCloseable {
 
     private final int window;
     private final int messageBytes;
-    private final int operations;
     private final long stride;
     private final int capacity;
     private final CompletionQueue completions;
@@ -99,7 +98,6 @@ public final class MessageRings implements AutoCloseable {
             throws VerbsException {
         this.window = window;
         this.messageBytes = messageBytes;
-        this.operations = operations;
         stride = (HEADER_BYTES + (long) messageBytes + CACHE_LINE - 1) & -CACHE_LINE;
         capacity = 2 * (window + HEADER_SLOTS) + operations;
         sends = new PreparedSend[window];

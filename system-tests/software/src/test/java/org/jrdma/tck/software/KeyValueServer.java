@@ -121,12 +121,16 @@ final class KeyValueServer implements AutoCloseable {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Stops to accept clients, and closes the channels of those that are connected. */
-    @Override
-    public void close() {
+    /** Stops accepting clients, and closes the channels of those that are connected. */
+    void stop() {
         listener.close();
         open.keySet().forEach(RdmaChannel::close);
         threads.close();
+    }
+
+    @Override
+    public void close() {
+        stop();
     }
 
     /** Serves until the process is killed. */

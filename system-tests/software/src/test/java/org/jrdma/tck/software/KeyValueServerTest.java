@@ -192,7 +192,7 @@ class KeyValueServerTest {
                 var client = connect(server.address())) {
             assertThat(client.ask("put key value")).isEqualTo("ok");
 
-            server.close();
+            server.stop();
 
             assertEnds(client, ChannelEnd.Cause.CLOSED_BY_PEER);
             assertThat(server.ends()).containsOnlyKeys(ChannelEnd.Cause.CLOSED_HERE);
