@@ -162,16 +162,19 @@ class RefusalsTest {
                 List.of(
                         options -> options.partitionKeyIndex(65_536),
                         options -> options.serviceLevel(16),
+                        options -> options.receiverNotReadyTimer(Duration.ofSeconds(1)),
                         options -> options.maxDestinationReads(-1),
                         options -> options.maxReads(-1),
+                        options -> options.acknowledgeTimeout(Duration.ZERO),
                         options -> options.retries(8),
                         options -> options.receiverNotReadyRetries(8));
         for (var wrong : wrongs) {
-            var options = new ConnectOptions();
-            wrong.accept(options);
-
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> pair.connect(pair.endpoint(), options));
+                    .isThrownBy(() -> {
+                        var options = new ConnectOptions();
+                        wrong.accept(options); // some methods reject the value themselves
+                        pair.connect(pair.endpoint(), options);
+                    });
 
             assertThat(pair.state()).isEqualTo(QueuePairState.RESET);
         }
