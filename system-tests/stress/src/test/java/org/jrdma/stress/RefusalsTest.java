@@ -147,16 +147,6 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRejectDurationsThatTheProtocolCannotExpress() {
-        var options = new ConnectOptions();
-
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> options.acknowledgeTimeout(Duration.ZERO));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> options.receiverNotReadyTimer(Duration.ofSeconds(1)));
-    }
-
-    @Test
     void shouldConnectAfterNumbersThatDoNotFitWereRefused() throws Exception {
         List<Consumer<ConnectOptions>> wrongs =
                 List.of(
