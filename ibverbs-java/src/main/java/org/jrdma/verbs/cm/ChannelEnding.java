@@ -67,10 +67,27 @@ final class ChannelEnding {
                 cause);
     }
 
-    /** Notes an end, and returns the exception to throw. */
+    /**
+     * Notes an end, and returns the exception to throw.
+     *
+     * @throws IllegalStateException if the channel has ended because the protection domain or the
+     *     device is closed
+     */
     ChannelClosedException ended(ChannelEnd end, @Nullable Exception cause) {
         var first = known.compareAndExchange(null, end);
-        return new ChannelClosedException(connection, first == null ? end : first, cause);
+        var kept = first == null ? end : first;
+        if (kept.cause() == Cause.CLOSED_HERE) {
+            throwIfOwnerIsClosed(cause); // an iWARP device reports the end before it is closed
+        }
+        return new ChannelClosedException(connection, kept, cause);
+    }
+
+    private void throwIfOwnerIsClosed(@Nullable Exception cause) {
+        closedOwner()
+                .ifPresent(owner -> {
+                    throw new IllegalStateException(
+                            "%s is closed: %s is".formatted(channel, owner), cause);
+                });
     }
 
     /**
@@ -107,11 +124,7 @@ final class ChannelEnding {
     }
 
     private ChannelClosedException closed(@Nullable IllegalStateException cause) {
-        var owner = closedOwner();
-        if (owner.isPresent()) {
-            throw new IllegalStateException(
-                    "%s is closed: %s is".formatted(channel, owner.get()), cause);
-        }
+        throwIfOwnerIsClosed(cause);
         return ended(endOfConnection(), cause);
     }
 

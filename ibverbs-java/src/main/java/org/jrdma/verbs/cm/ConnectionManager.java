@@ -190,7 +190,9 @@ public final class ConnectionManager {
         var deadline = Deadline.after(timeout);
         var local = options.localAddress();
         var route = resolve(options, local.orElse(null), address, deadline);
-        if (local.isEmpty() && !route.deviceName().equals(domain.device().name())) {
+        if (local.isEmpty()
+                && !route.deviceName().equals(domain.device().name())
+                && !route.isWarp()) {
             var other = addressTowards(address, domain.device());
             if (other.isPresent()) {
                 route.close();

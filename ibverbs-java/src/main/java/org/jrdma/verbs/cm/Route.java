@@ -31,6 +31,11 @@ public final class Route implements AutoCloseable {
         this.ownership = new IdentifierOwnership(identifier, this, toString());
     }
 
+    /** Whether the route leads over iWARP, which a device of another transport cannot reach. */
+    boolean isWarp() {
+        return identifier.isWarp();
+    }
+
     /** The name of the local device, for {@link org.jrdma.verbs.Verbs#open}. */
     public String deviceName() {
         return deviceName;
