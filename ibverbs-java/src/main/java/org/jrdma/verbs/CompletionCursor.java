@@ -333,7 +333,7 @@ public final class CompletionCursor implements AutoCloseable {
     private void refuseUnlessTold(CompletionField field) {
         if (!told.contains(field)) {
             throw new IllegalStateException(
-                    "%s was not asked to tell %s; telling() in its options does"
+                    "%s was not asked to tell %s; withFields() in its options does"
                             .formatted(queue, field));
         }
     }

@@ -59,7 +59,7 @@ public final class ProtectionDomain extends NativeObject {
 
     /**
      * Makes this domain again, for what only the threads of a thread domain use: queue pairs,
-     * shared receive queues, and {@linkplain CompletionQueueOptions#inParentDomain completion
+     * shared receive queues, and {@linkplain CompletionQueueOptions#parentDomain completion
      * queues}. It reaches the same memory. Nothing here makes sure of the threads: the program
      * answers for it that one at a time posts to, polls, modifies or closes what is made so, and
      * some providers end the process otherwise. In C: {@code ibv_alloc_parent_domain}; {@link

@@ -160,7 +160,7 @@ class ExtendedCompletionQueueTest {
         try (var device = open()) {
             device.newCompletionQueue(
                     CompletionQueueOptions.capacity(8)
-                            .telling(Set.of(CompletionField.TIMESTAMP, CompletionField.BYTES)));
+                            .withFields(Set.of(CompletionField.TIMESTAMP, CompletionField.BYTES)));
             assertThat(wanted)
                     .isEqualTo(
                             rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()
@@ -168,9 +168,7 @@ class ExtendedCompletionQueueTest {
             assertThat(flags).isEqualTo(-1);
 
             device.newCompletionQueue(
-                    CompletionQueueOptions.capacity(8)
-                            .singleThreadedUnguarded()
-                            .losingWhatOverruns());
+                    CompletionQueueOptions.capacity(8).singleThreadedUnguarded().ignoreOverrun());
             assertThat(wanted).isEqualTo(rdma_h.IBV_WC_STANDARD_FLAGS());
             assertThat(flags)
                     .isEqualTo(
@@ -182,7 +180,8 @@ class ExtendedCompletionQueueTest {
     @Test
     void shouldTellEveryFieldAsTheProviderDoes() throws FabricException {
         try (var device = open();
-                var cursor = cursor(device, CompletionQueueOptions.capacity(16).telling(ALL), 4)) {
+                var cursor =
+                        cursor(device, CompletionQueueOptions.capacity(16).withFields(ALL), 4)) {
             waiting = 1;
 
             assertThat(cursor.poll()).isEqualTo(1);
@@ -226,7 +225,10 @@ class ExtendedCompletionQueueTest {
     void shouldAskForNothingThatWasNotChosen() throws FabricException {
         try (var device = open();
                 var cursor =
-                        cursor(device, CompletionQueueOptions.capacity(16).telling(Set.of()), 4)) {
+                        cursor(
+                                device,
+                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
+                                4)) {
             waiting = 1;
 
             assertThat(cursor.poll()).isEqualTo(1);
@@ -238,7 +240,8 @@ class ExtendedCompletionQueueTest {
     @Test
     void shouldAskOfAFailureOnlyWhatItHas() throws FabricException {
         try (var device = open();
-                var cursor = cursor(device, CompletionQueueOptions.capacity(16).telling(ALL), 4)) {
+                var cursor =
+                        cursor(device, CompletionQueueOptions.capacity(16).withFields(ALL), 4)) {
             waiting = 1;
             status = rdma_h.IBV_WC_WR_FLUSH_ERR();
 
@@ -255,7 +258,10 @@ class ExtendedCompletionQueueTest {
     void shouldEndWhatItBeganAndNothingElse() throws FabricException {
         try (var device = open();
                 var cursor =
-                        cursor(device, CompletionQueueOptions.capacity(16).telling(Set.of()), 2)) {
+                        cursor(
+                                device,
+                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
+                                2)) {
             assertThat(cursor.poll()).isZero();
             assertThat(calls).containsExactly("start");
             calls.clear();
@@ -278,7 +284,10 @@ class ExtendedCompletionQueueTest {
                                 0xff_ffff));
         try (var device = open();
                 var cursor =
-                        cursor(device, CompletionQueueOptions.capacity(16).telling(Set.of()), 3)) {
+                        cursor(
+                                device,
+                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
+                                3)) {
             waiting = 2;
 
             assertThat(cursor.poll()).isEqualTo(2);
@@ -294,7 +303,10 @@ class ExtendedCompletionQueueTest {
                 queue, ibv_cq_ex.start_poll.allocate((_, _) -> Errno.EIO, Arena.global()));
         try (var device = open();
                 var cursor =
-                        cursor(device, CompletionQueueOptions.capacity(16).telling(Set.of()), 3)) {
+                        cursor(
+                                device,
+                                CompletionQueueOptions.capacity(16).withFields(Set.of()),
+                                3)) {
             assertThatExceptionOfType(IllegalStateException.class)
                     .isThrownBy(cursor::poll)
                     .withMessageContaining("-5");
@@ -308,7 +320,7 @@ class ExtendedCompletionQueueTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() ->
                             device.newCompletionQueue(
-                                    CompletionQueueOptions.capacity(8).telling(ALL)))
+                                    CompletionQueueOptions.capacity(8).withFields(ALL)))
                     .withMessageContaining("ibv_create_cq_ex")
                     .withMessageContaining("EOPNOTSUPP")
                     .withMessageEndingWith("It has no extended completion queues.");

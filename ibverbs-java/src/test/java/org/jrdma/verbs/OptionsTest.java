@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.Set;
 import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,7 +26,7 @@ class OptionsTest {
         var options = CompletionQueueOptions.capacity(16);
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> options.onVector(-1))
+                .isThrownBy(() -> options.vector(-1))
                 .withMessage("Completion vectors count from 0: -1");
     }
 
@@ -35,65 +35,54 @@ class OptionsTest {
         var fields = EnumSet.of(CompletionField.BYTES, CompletionField.TIMESTAMP);
         var all =
                 CompletionQueueOptions.capacity(16)
-                        .telling(fields)
-                        .losingWhatOverruns()
+                        .withFields(fields)
+                        .ignoreOverrun()
                         .singleThreadedUnguarded()
                         .waitableForSolicited()
-                        .onVector(3);
+                        .vector(3);
         var reversed =
                 CompletionQueueOptions.capacity(16)
-                        .onVector(3)
+                        .vector(3)
                         .waitableForSolicited()
                         .singleThreadedUnguarded()
-                        .losingWhatOverruns()
-                        .telling(fields);
+                        .ignoreOverrun()
+                        .withFields(fields);
 
-        assertThat(all)
-                .isEqualTo(reversed)
+        assertThat(all.wanted())
+                .isEqualTo(reversed.wanted())
                 .isEqualTo(
-                        new CompletionQueueOptions(
-                                16,
-                                true,
-                                true,
-                                3,
-                                Optional.of(fields),
-                                true,
-                                true,
-                                Optional.empty()));
-        assertThat(all.waitable())
+                        new NativeCompletionQueue.Wanted(
+                                16, true, true, 3, true, fields, true, true, null));
+        assertThat(all.waitable().wanted())
                 .isEqualTo(
-                        new CompletionQueueOptions(
-                                16,
-                                true,
-                                false,
-                                3,
-                                Optional.of(fields),
-                                true,
-                                true,
-                                Optional.empty()));
-        assertThat(CompletionQueueOptions.capacity(16))
+                        new NativeCompletionQueue.Wanted(
+                                16, true, false, 3, true, fields, true, true, null));
+        assertThat(CompletionQueueOptions.capacity(16).wanted())
                 .isEqualTo(
-                        new CompletionQueueOptions(
+                        new NativeCompletionQueue.Wanted(
                                 16,
                                 false,
                                 false,
                                 0,
-                                Optional.empty(),
+                                false,
+                                CompletionField.STANDARD,
                                 false,
                                 false,
-                                Optional.empty()));
+                                null));
     }
 
     @Test
     void shouldBeExtendedOnlyWhereThePlainQueueIsNotEnough() {
-        var plain = CompletionQueueOptions.capacity(16).waitableForSolicited().onVector(3);
+        assertThat(plain().wanted().extended()).isFalse();
+        assertThat(plain().fields()).isEqualTo(CompletionField.STANDARD);
+        assertThat(plain().withFields(Set.of()).wanted().extended()).isTrue();
+        assertThat(plain().withFields(Set.of()).fields()).isEmpty();
+        assertThat(plain().ignoreOverrun().wanted().extended()).isTrue();
+        assertThat(plain().ignoreOverrun().fields()).isEqualTo(CompletionField.STANDARD);
+        assertThat(plain().singleThreadedUnguarded().wanted().extended()).isTrue();
+    }
 
-        assertThat(plain.wanted().extended()).isFalse();
-        assertThat(plain.fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain.telling(Set.of()).wanted().extended()).isTrue();
-        assertThat(plain.telling(Set.of()).fields()).isEmpty();
-        assertThat(plain.losingWhatOverruns().wanted().extended()).isTrue();
-        assertThat(plain.losingWhatOverruns().fields()).isEqualTo(CompletionField.STANDARD);
-        assertThat(plain.singleThreadedUnguarded().wanted().extended()).isTrue();
+    private static CompletionQueueOptions plain() {
+        return CompletionQueueOptions.capacity(16).waitableForSolicited().vector(3);
     }
 }

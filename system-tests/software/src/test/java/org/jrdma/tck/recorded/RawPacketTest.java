@@ -200,7 +200,7 @@ class RawPacketTest {
         var telling =
                 device.newCompletionQueue(
                         CompletionQueueOptions.capacity(16)
-                                .telling(
+                                .withFields(
                                         Set.of(
                                                 CompletionField.IMMEDIATE,
                                                 CompletionField.VLAN_TAG,
@@ -251,7 +251,7 @@ class RawPacketTest {
         var options = CompletionQueueOptions.capacity(16);
         var queue =
                 device.newCompletionQueue(
-                        extended ? options.telling(CompletionField.STANDARD) : options);
+                        extended ? options.withFields(CompletionField.STANDARD) : options);
         var queuePair = domain.newQueuePair(rawPackets(queue).sends(4).receives(4));
         queuePair.activate();
         queuePair.prepareSend(memory.slice(0, 60)).tryPost();

@@ -65,7 +65,7 @@ class CompletionQueueTest {
                 .hasMessageContaining("ibv_create_cq")
                 .hasMessageContaining(String.format(Locale.ROOT, "%,d completions", most + 1))
                 .hasMessageContaining(device.name());
-        assertThatThrownBy(() -> capacity(1).onVector(-1))
+        assertThatThrownBy(() -> capacity(1).vector(-1))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -74,11 +74,11 @@ class CompletionQueueTest {
         fabric.needs(Feature.COMPLETION_EVENTS);
         var vectors = device.completionVectors();
         try (var completions =
-                device.newCompletionQueue(capacity(4).waitable().onVector(vectors - 1))) {
+                device.newCompletionQueue(capacity(4).waitable().vector(vectors - 1))) {
             assertThat(completions.isOpen()).isTrue();
         }
         assertThatThrownBy(
-                        () -> device.newCompletionQueue(capacity(4).waitable().onVector(vectors)))
+                        () -> device.newCompletionQueue(capacity(4).waitable().vector(vectors)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("vector " + vectors);
     }

@@ -45,7 +45,7 @@ class ExtendedCompletionQueueTest {
     }
 
     private static CompletionQueueOptions standard(CompletionQueueOptions options) {
-        return options.telling(CompletionField.STANDARD);
+        return options.withFields(CompletionField.STANDARD);
     }
 
     @Test
@@ -120,7 +120,7 @@ class ExtendedCompletionQueueTest {
     @ValueSource(ints = {1, 2, 3, 16})
     void shouldGiveEachCompletionOnceAndInOrderInWhateverBatches(int batch) throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
-        try (var pair = Pair.completing(options -> options.telling(Set.of(CompletionField.BYTES)));
+        try (var pair = Pair.completing(options -> options.withFields(Set.of(CompletionField.BYTES)));
                 var cursor = pair.left().completions().newCursor(batch)) {
             var left = pair.left();
             var write =
@@ -179,7 +179,7 @@ class ExtendedCompletionQueueTest {
         fabric.needs(Feature.COMPLETION_TIMESTAMPS);
         try (var pair =
                 Pair.completing(options ->
-                        options.telling(
+                        options.withFields(
                                 Set.of(CompletionField.TIMESTAMP, CompletionField.WALL_CLOCK)))) {
             var left = pair.left();
             var write =
@@ -231,17 +231,17 @@ class ExtendedCompletionQueueTest {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
         try (var completions =
                         device.newCompletionQueue(
-                                capacity(4).telling(Set.of(CompletionField.BYTES)));
+                                capacity(4).withFields(Set.of(CompletionField.BYTES)));
                 var plain = device.newCompletionQueue(4);
                 var cursor = completions.newCursor(4);
                 var plainCursor = plain.newCursor(4)) {
             assertThatThrownBy(cursor::queuePairNumber)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("QUEUE_PAIR")
-                    .hasMessageContaining("telling()");
+                    .hasMessageContaining("withFields()");
             assertThatThrownBy(cursor::completion)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("telling()");
+                    .hasMessageContaining("withFields()");
             assertThatThrownBy(cursor::bytes)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("next()");
@@ -258,7 +258,7 @@ class ExtendedCompletionQueueTest {
                 fabric.profile().has(Feature.COMPLETION_TIMESTAMPS)
                         ? CompletionField.VLAN_TAG
                         : CompletionField.TIMESTAMP;
-        var options = capacity(4).telling(Set.of(CompletionField.BYTES, untold));
+        var options = capacity(4).withFields(Set.of(CompletionField.BYTES, untold));
 
         assertThatThrownBy(() -> device.newCompletionQueue(options))
                 .isInstanceOf(VerbsException.class)
@@ -326,7 +326,7 @@ class ExtendedCompletionQueueTest {
     void shouldSayThatItCannotLoseCompletionsWhereItCannot() {
         fabric.needsLackOf(Feature.OVERRUNNING_COMPLETION_QUEUES);
 
-        assertThatThrownBy(() -> device.newCompletionQueue(capacity(4).losingWhatOverruns()))
+        assertThatThrownBy(() -> device.newCompletionQueue(capacity(4).ignoreOverrun()))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("ibv_create_cq_ex")
                 .hasMessageContaining("ignoring overrun");
@@ -338,7 +338,7 @@ class ExtendedCompletionQueueTest {
         fabric.needs(Feature.MOVING_DATA);
         var domain = device.newProtectionDomain();
         var region = domain.newArena(Pair.ALL).region(256);
-        try (var completions = device.newCompletionQueue(capacity(4).losingWhatOverruns());
+        try (var completions = device.newCompletionQueue(capacity(4).ignoreOverrun());
                 var cursor = completions.newCursor(16)) {
             var queuePair =
                     domain.newQueuePair(

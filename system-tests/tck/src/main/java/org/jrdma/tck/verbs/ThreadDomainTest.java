@@ -40,7 +40,7 @@ class ThreadDomainTest {
                 var parent = domain.newParentDomainUnguarded(threads);
                 var completions =
                         device.newCompletionQueue(
-                                CompletionQueueOptions.capacity(16).inParentDomain(parent));
+                                CompletionQueueOptions.capacity(16).parentDomain(parent));
                 var cursor = completions.newCursor(4)) {
             var queuePair =
                     parent.newQueuePair(
@@ -91,7 +91,7 @@ class ThreadDomainTest {
         var parent = domain.newParentDomainUnguarded(threads);
         var completions =
                 device.newCompletionQueue(
-                        CompletionQueueOptions.capacity(16).inParentDomain(parent));
+                        CompletionQueueOptions.capacity(16).parentDomain(parent));
         var queuePair = parent.newReliableQueuePair(completions);
 
         threads.close();
@@ -113,7 +113,7 @@ class ThreadDomainTest {
         var domain = device.newProtectionDomain();
         var options = CompletionQueueOptions.capacity(4);
 
-        assertThatThrownBy(() -> options.inParentDomain(domain))
+        assertThatThrownBy(() -> options.parentDomain(domain))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("newParentDomainUnguarded()");
     }
@@ -128,7 +128,7 @@ class ThreadDomainTest {
             assertThatThrownBy(() -> domain.newParentDomainUnguarded(threads))
                     .isInstanceOf(IllegalArgumentException.class);
             var parent = other.newProtectionDomain().newParentDomainUnguarded(threads);
-            assertThatThrownBy(() -> device.newCompletionQueue(options.inParentDomain(parent)))
+            assertThatThrownBy(() -> device.newCompletionQueue(options.parentDomain(parent)))
                     .isInstanceOf(IllegalArgumentException.class);
         }
     }

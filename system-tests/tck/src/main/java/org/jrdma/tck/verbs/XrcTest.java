@@ -277,7 +277,7 @@ class XrcTest {
         Fabric.underTest().needs(Feature.EXTENDED_COMPLETION_QUEUES);
         open(1);
         UnaryOperator<CompletionQueueOptions> telling =
-                options -> options.telling(CompletionField.STANDARD);
+                options -> options.withFields(CompletionField.STANDARD);
         var inbox = XrcHub.Inbox.in(hub.xrcDomain(), telling);
         inbox.receive(4);
 
