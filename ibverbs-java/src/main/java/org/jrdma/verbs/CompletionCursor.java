@@ -69,8 +69,8 @@ public final class CompletionCursor implements AutoCloseable {
     /**
      * Takes what completions there are, up to a batch; those of the last batch that were not looked
      * at come first. Does not wait. In C: {@code ibv_poll_cq}; of a queue with {@link
-     * CompletionQueueOptions#withFields chosen fields}, {@code ibv_start_poll}, {@code ibv_next_poll}
-     * and {@code ibv_end_poll}.
+     * CompletionQueueOptions#withFields chosen fields}, {@code ibv_start_poll}, {@code
+     * ibv_next_poll} and {@code ibv_end_poll}.
      *
      * @return how many completions {@link #next()} will give at most: those of closed queue pairs
      *     count here, and are passed over there

@@ -76,19 +76,18 @@ class ConnectionInjectionTest {
         try (var domain = device.newProtectionDomain();
                 var listener = connections.listen(new InetSocketAddress(address, 0))) {
             var server =
-                    CompletableFuture.supplyAsync(
-                            () -> {
-                                try (var channel =
-                                        RdmaChannel.accept(
-                                                listener.next(TIMEOUT),
-                                                domain,
-                                                channelOptions(),
-                                                TIMEOUT)) {
-                                    return receive(channel);
-                                } catch (Exception e) {
-                                    throw new IllegalStateException(e);
-                                }
-                            });
+                    CompletableFuture.supplyAsync(() -> {
+                        try (var channel =
+                                RdmaChannel.accept(
+                                        listener.next(TIMEOUT),
+                                        domain,
+                                        channelOptions(),
+                                        TIMEOUT)) {
+                            return receive(channel);
+                        } catch (Exception e) {
+                            throw new IllegalStateException(e);
+                        }
+                    });
             try (var channel =
                     RdmaChannel.connect(
                             connections,

@@ -77,8 +77,7 @@ class CompletionQueueTest {
                 device.newCompletionQueue(capacity(4).waitable().vector(vectors - 1))) {
             assertThat(completions.isOpen()).isTrue();
         }
-        assertThatThrownBy(
-                        () -> device.newCompletionQueue(capacity(4).waitable().vector(vectors)))
+        assertThatThrownBy(() -> device.newCompletionQueue(capacity(4).waitable().vector(vectors)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("vector " + vectors);
     }

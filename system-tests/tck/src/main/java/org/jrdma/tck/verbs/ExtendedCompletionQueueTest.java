@@ -120,7 +120,9 @@ class ExtendedCompletionQueueTest {
     @ValueSource(ints = {1, 2, 3, 16})
     void shouldGiveEachCompletionOnceAndInOrderInWhateverBatches(int batch) throws VerbsException {
         fabric.needs(Feature.EXTENDED_COMPLETION_QUEUES);
-        try (var pair = Pair.completing(options -> options.withFields(Set.of(CompletionField.BYTES)));
+        try (var pair =
+                        Pair.completing(
+                                options -> options.withFields(Set.of(CompletionField.BYTES)));
                 var cursor = pair.left().completions().newCursor(batch)) {
             var left = pair.left();
             var write =

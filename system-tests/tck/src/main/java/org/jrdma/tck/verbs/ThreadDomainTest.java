@@ -90,8 +90,7 @@ class ThreadDomainTest {
         var threads = device.newThreadDomain();
         var parent = domain.newParentDomainUnguarded(threads);
         var completions =
-                device.newCompletionQueue(
-                        CompletionQueueOptions.capacity(16).parentDomain(parent));
+                device.newCompletionQueue(CompletionQueueOptions.capacity(16).parentDomain(parent));
         var queuePair = parent.newReliableQueuePair(completions);
 
         threads.close();
