@@ -44,12 +44,11 @@ class RealKernelTest {
 
     @ParameterizedTest
     @CsvSource({
-        "simple-rdma-write, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
+        "simple-rdma-write, -d rxe0 -g 1 -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
         "simple-rdma-write, -d rxe7, 'no RDMA device named rxe7. There is rxe0, siw0.'",
     })
     void shouldSayWhatIsWrong(String name, String options, String message) throws Exception {
-        var arguments = new ArrayList<>(DEVICE);
-        arguments.addAll(List.of(options.split(" ")));
+        var arguments = new ArrayList<>(List.of(options.split(" ")));
         arguments.add(SERVER);
         try (var program = example(name, arguments)) {
             assertThat(program.await()).isEqualTo(1);
