@@ -9,8 +9,8 @@ module org.jrdma.verbs {
     exports org.jrdma.verbs;
     exports org.jrdma.verbs.cm;
     exports org.jrdma.verbs.cm.model;
-    exports org.jrdma.verbs.flow.model;
     exports org.jrdma.verbs.flow;
+    exports org.jrdma.verbs.flow.model;
     exports org.jrdma.verbs.memory;
     exports org.jrdma.verbs.model;
     exports org.jrdma.verbs.xrc;
