@@ -213,14 +213,11 @@ public abstract class FabricProgram implements Callable<Integer> {
     }
 
     /**
-     * The address of a listener as text. A listener at the wildcard address can be reached at each
-     * RDMA device of this machine.
+     * The address of a listener as text, with the name of its device. A listener at the wildcard
+     * address can be reached at each RDMA device of this machine.
      */
     protected final String describe(InetSocketAddress listener) throws IOException {
-        var place = "port " + listener.getPort() + " of ";
-        if (!listener.getAddress().isAnyLocalAddress()) {
-            return place + listener.getAddress().getHostAddress();
-        }
+        var here = listener.getAddress();
         var addresses = new ArrayList<String>();
         for (var description : verbs().devices()) {
             try (var device = verbs().open(description.name())) {
@@ -232,11 +229,15 @@ public abstract class FabricProgram implements Callable<Integer> {
                 var ofGids = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
                 (ofGids.isEmpty() ? gids.stream().flatMap(FabricProgram::ipv4) : ofGids.stream())
                         .distinct()
+                        .filter(ip -> here.isAnyLocalAddress() || here.equals(ip))
                         .map(InetAddress::getHostAddress)
                         .forEach(ip -> addresses.add("%s (%s)".formatted(ip, device.name())));
             }
         }
-        return place + String.join(", ", addresses);
+        return "port %d of %s"
+                .formatted(
+                        listener.getPort(),
+                        addresses.isEmpty() ? here.getHostAddress() : String.join(", ", addresses));
     }
 
     private static Stream<InetAddress> ipv4(GidEntry gid) {
