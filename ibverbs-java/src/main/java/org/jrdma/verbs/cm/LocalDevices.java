@@ -56,7 +56,7 @@ final class LocalDevices {
     }
 
     /**
-     * The IP addresses of all devices, as far as they are known.
+     * The IP addresses of all devices; empty if those of a device are not known.
      *
      * @see #addresses(Device)
      */
@@ -65,7 +65,11 @@ final class LocalDevices {
         try {
             for (var description : verbs().devices()) {
                 try (var device = verbs().open(description.name())) {
-                    addresses.addAll(addresses(device));
+                    var known = addresses(device);
+                    if (known.isEmpty()) {
+                        return Set.of(); // the others alone would be half of the truth
+                    }
+                    addresses.addAll(known);
                 }
             }
         } catch (LibraryNotFoundException | VerbsException e) {

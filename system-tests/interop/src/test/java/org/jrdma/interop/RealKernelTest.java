@@ -366,14 +366,13 @@ class RealKernelTest {
 
     @ParameterizedTest
     @CsvSource({
-        "rc-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
-        "ud-pingpong, -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
-        "rc-pingpong, -g 77, 'Port 1 of rxe0 has no GID 77'",
-        "rc-pingpong, -i 2, 'ibv_query_port failed for port 2 of rxe0'",
+        "rc-pingpong, -d rxe0 -g 1 -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
+        "ud-pingpong, -d rxe0 -g 1 -p 9, 'Nobody answers on port 9 of 10.77.0.1: Connection refused'",
+        "rc-pingpong, -d rxe0 -g 77, 'Port 1 of rxe0 has no GID 77'",
+        "rc-pingpong, -d rxe0 -g 1 -i 2, 'ibv_query_port failed for port 2 of rxe0'",
     })
     void shouldSayWhatIsWrong(String name, String options, String message) throws Exception {
-        var arguments = new ArrayList<>(DEVICE);
-        arguments.addAll(List.of(options.split(" ")));
+        var arguments = new ArrayList<>(List.of(options.split(" ")));
         arguments.add(SERVER);
         try (var program = example(name, arguments)) {
             assertThat(program.await()).isEqualTo(1);
