@@ -42,7 +42,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Sends a message, which takes up a receive of the peer's. In C: {@code IBV_WR_SEND}.
+     * Sends a message, which consumes a receive request of the peer. In C: {@code IBV_WR_SEND}.
      *
      * @throws VerbsException if it cannot be posted
      */
@@ -65,7 +65,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Writes the beginning of the peer's memory. In C: {@code IBV_WR_RDMA_WRITE}.
+     * Writes to remote memory, starting at its first byte. In C: {@code IBV_WR_RDMA_WRITE}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
      * @throws VerbsException if it cannot be posted
@@ -75,15 +75,15 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
         return write(List.of(local), remote);
     }
 
-    /** Writes the beginning of the peer's memory, gathered from pieces. */
+    /** Writes to remote memory, starting at its first byte, from several local slices. */
     public Transfer write(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
         return transfer(Operation.WRITE, local, remote, NO_QUEUE, 0);
     }
 
     /**
-     * Writes the beginning of the peer's memory, with 32 bits along that take up a receive of the
-     * peer's. In C: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+     * Writes to remote memory, starting at its first byte, with 32 bits along that take up a
+     * receive of the peer's. In C: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
      */
     public Transfer writeWithImmediate(MemorySlice local, RemoteMemory remote, int immediate)
             throws FabricException, InterruptedIOException {
@@ -92,7 +92,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Reads the beginning of the peer's memory, as much as {@code local} holds. In C: {@code
+     * Reads remote memory, starting at its first byte, until {@code local} is full. In C: {@code
      * IBV_WR_RDMA_READ}.
      *
      * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
@@ -104,7 +104,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
         return read(List.of(local), remote);
     }
 
-    /** Reads the beginning of the peer's memory, scattered to pieces. */
+    /** Reads remote memory, starting at its first byte, into several local slices. */
     public Transfer read(List<MemorySlice> local, RemoteMemory remote)
             throws FabricException, InterruptedIOException {
         queuePair().checkReliable(Operation.READ);
@@ -277,8 +277,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Sends a message to a shared receive queue of the peer's, over an extended reliable
-     * connection.
+     * Sends a message to a shared receive queue of the peer, over an extended reliable connection.
      *
      * @param receiveQueue the {@linkplain SharedReceiveQueue#number number} of the peer's shared
      *     receive queue
@@ -294,7 +293,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
                 0);
     }
 
-    /** Sends a message with 32 bits of immediate data to a shared receive queue of the peer's. */
+    /** Sends a message with 32 bits of immediate data to a shared receive queue of the peer. */
     public Transfer sendWithImmediate(MemorySlice local, int receiveQueue, int immediate)
             throws FabricException, InterruptedIOException {
         return send(
@@ -305,7 +304,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Writes the beginning of the peer's memory, over an extended reliable connection.
+     * Writes to remote memory, starting at its first byte, over an extended reliable connection.
      *
      * @param receiveQueue the number of a shared receive queue of the protection domain of the
      *     memory
@@ -324,8 +323,8 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Writes the beginning of the peer's memory, with 32 bits along that take a receive from the
-     * shared receive queue; like {@link #write(MemorySlice, RemoteMemory, int)}.
+     * Writes to remote memory, starting at its first byte, with 32 bits along that take a receive
+     * from the shared receive queue; like {@link #write(MemorySlice, RemoteMemory, int)}.
      */
     public Transfer writeWithImmediate(
             MemorySlice local, RemoteMemory remote, int receiveQueue, int immediate)

@@ -50,7 +50,7 @@ public final class PreparedRead extends PreparedSendRequest<PreparedRead> {
     }
 
     /**
-     * Other memory of the peer's, read or written from its beginning.
+     * Selects other remote memory, from its first byte.
      *
      * @throws IndexOutOfBoundsException if that would go beyond it
      */

@@ -11,7 +11,7 @@ import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
 
 /**
- * A message, which takes up a receive of the peer's. In C: {@code IBV_WR_SEND}, {@code
+ * A message, which consumes a receive request of the peer. In C: {@code IBV_WR_SEND}, {@code
  * IBV_WR_SEND_WITH_IMM}, {@code IBV_WR_SEND_WITH_INV}; {@code ibv_wr_send}, {@code
  * ibv_wr_send_imm}.
  */

@@ -54,7 +54,7 @@ public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
     }
 
     /**
-     * Other memory of the peer's, read or written from its beginning.
+     * Selects other remote memory, from its first byte.
      *
      * @throws IndexOutOfBoundsException if that would go beyond it
      */

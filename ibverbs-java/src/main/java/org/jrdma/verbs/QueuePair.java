@@ -247,7 +247,8 @@ public abstract class QueuePair extends NativeObject {
      * queue. In C: {@code ibv_query_qp_data_in_order}.
      *
      * @param operation SEND, WRITE, READ, ATOMIC_WRITE, COMPARE_AND_SWAP or FETCH_AND_ADD
-     * @return what is guaranteed; empty if nothing is, or if the library is too old to tell
+     * @return what is guaranteed; empty if there is no guarantee, or if the library does not report
+     *     it
      * @throws IllegalArgumentException if it is another operation
      */
     public final Set<DataOrder> dataOrder(CompletionKind operation) throws VerbsException {

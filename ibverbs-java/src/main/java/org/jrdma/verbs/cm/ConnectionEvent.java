@@ -205,7 +205,7 @@ public sealed interface ConnectionEvent {
     record TimeWaitExit(Identifier identifier) implements ConnectionEvent {}
 
     /**
-     * An event of the program's own, from {@link Identifier#writeEvent}.
+     * An event that the program created with {@link Identifier#writeEvent}.
      *
      * @param status the status that the program gave
      * @param argument the argument that the program gave

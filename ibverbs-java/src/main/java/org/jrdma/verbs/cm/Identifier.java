@@ -286,7 +286,7 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Adds an event of the program's own to the event channel, as {@link ConnectionEvent.Written},
+     * Adds an application-defined event to the event channel, as {@link ConnectionEvent.Written},
      * which wakes up a thread that waits there. The program defines the status and the argument. In
      * C: {@code rdma_write_cm_event}.
      *

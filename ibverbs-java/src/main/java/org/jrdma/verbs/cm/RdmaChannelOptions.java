@@ -76,7 +76,7 @@ public final class RdmaChannelOptions {
     }
 
     /**
-     * Sets the number of retransmissions of what is not acknowledged, as {@link
+     * Sets the number of retransmissions of an unacknowledged request, as {@link
      * ConnectionOptions#retries} does.
      */
     public RdmaChannelOptions retries(int count) {

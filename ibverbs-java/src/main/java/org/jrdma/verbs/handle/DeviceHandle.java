@@ -17,7 +17,7 @@ import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** An open device, as what is made from it sees it. Safe for use by multiple threads. */
+/** An open device, as seen by the objects created from it. Safe for use by multiple threads. */
 public final class DeviceHandle {
 
     private final VerbsLibrary library;

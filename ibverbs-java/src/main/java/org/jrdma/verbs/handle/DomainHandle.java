@@ -11,7 +11,7 @@ import org.jrdma.verbs.model.QueueMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A protection domain, as what is made in it sees it. Safe for use by multiple threads. */
+/** A protection domain, as seen by the objects created in it. Safe for use by multiple threads. */
 public final class DomainHandle {
 
     private final DeviceHandle device;

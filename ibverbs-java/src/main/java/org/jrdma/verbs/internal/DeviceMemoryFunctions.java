@@ -104,7 +104,7 @@ public final class DeviceMemoryFunctions {
         return ibv_dm.handle(memory);
     }
 
-    /** What stands in a structure of the provider's. */
+    /** Reads fields of structures that the provider fills in. */
     private static MemorySegment offered(MemorySegment function, Attempt attempt)
             throws VerbsException {
         if (function.address() == 0) {

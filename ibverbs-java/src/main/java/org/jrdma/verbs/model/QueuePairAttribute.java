@@ -41,7 +41,7 @@ public enum QueuePairAttribute {
     RECEIVER_NOT_READY_TIMER,
     /** The number of the first packet to send. */
     SEND_SEQUENCE,
-    /** How many reads and atomics of the peer's to answer at a time. */
+    /** The number of incoming reads and atomics to answer at a time. */
     MAX_DESTINATION_READS,
     /** Which of two paths is used. */
     PATH_MIGRATION_STATE,

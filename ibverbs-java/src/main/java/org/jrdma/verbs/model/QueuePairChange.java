@@ -138,7 +138,7 @@ public final class QueuePairChange {
         return with(QueuePairAttribute.SEND_SEQUENCE);
     }
 
-    /** How many reads and atomics of the peer's to answer at a time. */
+    /** The number of incoming reads and atomics to answer at a time. */
     public QueuePairChange maxDestinationReads(int count) {
         this.maxDestinationReads = FieldRange.check("reads", count, 0, 255);
         return with(QueuePairAttribute.MAX_DESTINATION_READS);

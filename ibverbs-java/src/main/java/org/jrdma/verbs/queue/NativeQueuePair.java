@@ -390,7 +390,7 @@ public final class NativeQueuePair {
                     ? ""
                     : "The device has it in state %s, not %s.".formatted(present, believed);
         } catch (VerbsException _) {
-            return ""; // what was refused first is what counts
+            return ""; // the first refusal is the one to report
         }
     }
 

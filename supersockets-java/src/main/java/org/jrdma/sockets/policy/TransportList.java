@@ -107,12 +107,12 @@ public record TransportList(List<StreamTransport> preferred) {
     /**
      * A way past the kernel, to be tried when a socket is connected.
      *
-     * @param refusals what was tried before
+     * @param refusals the transports that were tried before, with the reasons of their failures
      * @param isLast whether the socket itself must not be connected then
      */
     public record Bypass(BypassTransport transport, List<Refusal> refusals, boolean isLast) {}
 
-    /** A socket that was made, and what was tried before. */
+    /** A new socket, and the transports that were tried before. */
     public record OpenedSocket(
             int descriptor,
             InternetFamily family,
@@ -166,7 +166,7 @@ public record TransportList(List<StreamTransport> preferred) {
     /**
      * Makes a socket of one transport.
      *
-     * @param refusals what was tried before
+     * @param refusals the transports that were tried before, with the reasons of their failures
      * @throws FabricException with the reason if this machine cannot use it
      */
     public static OpenedSocket open(

@@ -53,7 +53,7 @@ final class RsocketPoller {
     private boolean polling;
     private long round;
 
-    /** For the thread alone: the event descriptor, then what is watched in this round. */
+    /** For the thread alone: the event descriptor, then the descriptors that this round polls. */
     private MemorySegment descriptors = pollfd.allocateArray(16, Arena.ofAuto());
 
     private final List<Watch> watched = new ArrayList<>();

@@ -7,7 +7,7 @@ import org.jrdma.verbs.cm.model.PrivateData;
 
 /**
  * The parameters that the two sides of an {@code RdmaChannel} exchange in the private data of the
- * connection request and its reply, ahead of the program's own private data.
+ * connection request and its reply, ahead of the private data of the program.
  *
  * @param messageBytes the longest message that the sender of the parameters receives
  * @param window the number of messages that it receives before it has handled the first

@@ -8,7 +8,7 @@ import java.util.Locale;
  *
  * @param queuePairNumber the number of the sender's queue pair
  * @param sharedReceives whether that queue pair receives from a shared receive queue
- * @param maxDestinationReads the number of the peer's reads and atomics to answer at a time; in an
+ * @param maxDestinationReads the number of incoming reads and atomics to answer at a time; in an
  *     event, the number that the peer asks for. In C: {@code responder_resources}
  * @param maxReads the number of reads and atomics to have in flight; in an event, the number that
  *     the peer answers. In C: {@code initiator_depth}

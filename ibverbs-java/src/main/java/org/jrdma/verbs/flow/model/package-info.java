@@ -1,4 +1,4 @@
-/** Plain values of flow steering: what a rule matches, what kind it is, what is counted. */
+/** Plain values of flow steering: match fields, kinds of rules, and counted quantities. */
 @NullMarked
 package org.jrdma.verbs.flow.model;
 

@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-/** An exchange of messages with a peer that has a timer and repeats what is not answered. */
+/** An exchange of messages with a peer that has a timer and repeats unanswered messages. */
 abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
 
     static final long NEVER = Long.MAX_VALUE;

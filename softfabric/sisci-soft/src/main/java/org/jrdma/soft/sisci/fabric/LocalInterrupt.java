@@ -60,7 +60,10 @@ public final class LocalInterrupt {
         }
     }
 
-    /** Triggers with data. No trigger is lost, because the sender limits what is not taken. */
+    /**
+     * Triggers with data. No trigger is lost, because the sender limits the number of pending
+     * triggers.
+     */
     void trigger(Triggered triggered) {
         triggers.put(triggered);
     }

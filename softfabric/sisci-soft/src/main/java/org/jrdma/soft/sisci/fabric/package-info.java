@@ -1,4 +1,4 @@
-/** Nodes, segments, maps, sequences, interrupts and DMA: what they do, and when they fail. */
+/** Nodes, segments, maps, sequences, interrupts and DMA: their behavior and their errors. */
 @NullMarked
 package org.jrdma.soft.sisci.fabric;
 
