@@ -56,8 +56,8 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Sends a message with 32 bits along, which the peer finds in its completion. In C: {@code
-     * IBV_WR_SEND_WITH_IMM}.
+     * Sends a message with 32 bits of immediate data, which the completion of the peer contains. In
+     * C: {@code IBV_WR_SEND_WITH_IMM}.
      */
     public Transfer sendWithImmediate(MemorySlice local, int immediate)
             throws FabricException, InterruptedIOException {
@@ -82,8 +82,8 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Writes to remote memory, starting at its first byte, with 32 bits along that take up a
-     * receive of the peer's. In C: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+     * Writes to remote memory, starting at its first byte, with 32 bits of immediate data, which
+     * consume a receive request of the peer. In C: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
      */
     public Transfer writeWithImmediate(MemorySlice local, RemoteMemory remote, int immediate)
             throws FabricException, InterruptedIOException {
@@ -112,12 +112,12 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Replaces the first 8 bytes of the peer's memory if they are {@code expected}; what they were
-     * comes to {@code result}, in this machine's byte order. In C: {@code
+     * Replaces the first 8 bytes of remote memory if they are equal to {@code expected}, and stores
+     * their previous value in {@code result}, in native byte order. In C: {@code
      * IBV_WR_ATOMIC_CMP_AND_SWP}.
      *
-     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8, or {@code
-     *     result} is not of 8 bytes
+     * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8,
+     *     or {@code result} is not of 8 bytes
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public Transfer compareAndSwap(
@@ -128,11 +128,11 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Adds to the first 8 bytes of the peer's memory; what they were comes to {@code result}, in
-     * this machine's byte order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}.
+     * Adds to the first 8 bytes of remote memory, and stores their previous value in {@code
+     * result}, in native byte order. In C: {@code IBV_WR_ATOMIC_FETCH_AND_ADD}.
      *
-     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8, or {@code
-     *     result} is not of 8 bytes
+     * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8,
+     *     or {@code result} is not of 8 bytes
      * @throws UnsupportedOperationException if the connection is unreliable
      */
     public Transfer fetchAndAdd(MemorySlice result, RemoteMemory remote, long delta)
@@ -142,10 +142,10 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Writes the first 8 bytes of the peer's memory at once, in this machine's byte order. In C:
-     * {@code ibv_wr_atomic_write}.
+     * Writes the first 8 bytes of remote memory atomically, in native byte order. In C: {@code
+     * ibv_wr_atomic_write}.
      *
-     * @throws IllegalArgumentException if the peer's memory is not at a multiple of 8
+     * @throws IllegalArgumentException if the address of the remote memory is not a multiple of 8
      * @throws UnsupportedOperationException if it was made without {@link
      *     QueuePairOptions#atomicWrites}
      */
@@ -164,8 +164,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Brings what was written into the peer's memory before to where it is visible, or persistent.
-     * In C: {@code ibv_wr_flush}.
+     * Makes earlier writes to remote memory visible, or persistent. In C: {@code ibv_wr_flush}.
      *
      * @throws IllegalArgumentException if no placement is named, or the memory has 4 GiB or more
      * @throws UnsupportedOperationException if it was made without {@link QueuePairOptions#flushes}
@@ -183,7 +182,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
         }
     }
 
-    /** The same for all of the region that the peer's key is of. */
+    /** Flushes the whole region that the remote key belongs to. */
     public Transfer flushRegion(RemoteMemory remote, FlushPlacement... placements)
             throws FabricException, InterruptedIOException {
         queuePair().checkMadeFor(Operation.FLUSH);
@@ -198,7 +197,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Sends a message that takes a window of the peer's away when it has arrived; as {@link
+     * Sends a message whose arrival invalidates a memory window of the peer; as {@link
      * PreparedSend#invalidating}. In C: {@code IBV_WR_SEND_WITH_INV}.
      *
      * @throws UnsupportedOperationException if the connection is unreliable
@@ -323,8 +322,9 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Writes to remote memory, starting at its first byte, with 32 bits along that take a receive
-     * from the shared receive queue; like {@link #write(MemorySlice, RemoteMemory, int)}.
+     * Writes to remote memory, starting at its first byte, with 32 bits of immediate data, which
+     * consume a receive request of the shared receive queue; like {@link #write(MemorySlice,
+     * RemoteMemory, int)}.
      */
     public Transfer writeWithImmediate(
             MemorySlice local, RemoteMemory remote, int receiveQueue, int immediate)
@@ -337,7 +337,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
                 immediate);
     }
 
-    /** Reads the peer's memory; like {@link #write(MemorySlice, RemoteMemory, int)}. */
+    /** Reads remote memory; like {@link #write(MemorySlice, RemoteMemory, int)}. */
     public Transfer read(MemorySlice local, RemoteMemory remote, int receiveQueue)
             throws FabricException, InterruptedIOException {
         queuePair().checkReliable(Operation.READ);
@@ -350,7 +350,7 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Replaces the first 8 bytes of the peer's memory if they are {@code expected}, over an
+     * Replaces the first 8 bytes of remote memory if they are equal to {@code expected}, over an
      * extended reliable connection; like {@link #compareAndSwap(MemorySlice, RemoteMemory, long,
      * long)}.
      */
@@ -372,8 +372,8 @@ public final class AsyncQueuePair extends AsyncEnd implements ConnectedQueuePair
     }
 
     /**
-     * Adds to the first 8 bytes of the peer's memory, over an extended reliable connection; like
-     * {@link #fetchAndAdd(MemorySlice, RemoteMemory, long)}.
+     * Adds to the first 8 bytes of remote memory, over an extended reliable connection; like {@link
+     * #fetchAndAdd(MemorySlice, RemoteMemory, long)}.
      */
     public Transfer fetchAndAdd(
             MemorySlice result, RemoteMemory remote, int receiveQueue, long delta)
