@@ -7,70 +7,60 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
-import org.jrdma.verbs.queue.RequestWriter;
+import org.jrdma.verbs.queue.RemoteTarget;
 
-/** Reads the peer's memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
+/** Reads remote memory. In C: {@code IBV_WR_RDMA_READ}, {@code ibv_wr_rdma_read}. */
 public final class PreparedRead extends PreparedSendRequest<PreparedRead> {
 
-    private RemoteMemory remote;
-    private long offset;
+    private final RemoteTarget target;
 
     PreparedRead(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces, RemoteMemory remote) {
         super(post, Operation.READ);
-        this.remote = remote;
+        this.target = new RemoteTarget(request(), remote);
         local(pieces);
-        request().remote(remote.address(), remote.key());
     }
 
     /**
-     * Where to read or write within the peer's memory.
+     * Moves to an offset in the remote memory.
      *
-     * @throws IndexOutOfBoundsException if that would go beyond it
+     * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */
     public PreparedRead remoteOffset(long bytes) {
         checkThread();
-        RequestWriter.checkRange(bytes, length(), remote);
-        offset = bytes;
-        request().remoteAddress(remote.address() + bytes);
+        target.moveTo(bytes, length());
         return this;
     }
 
     /**
-     * Other memory on both sides, the peer's from its beginning. Allocates nothing.
+     * Selects other memory on both sides, the remote memory from its first byte. Allocates nothing.
      *
-     * @throws IndexOutOfBoundsException if the peer's is shorter
+     * @throws IndexOutOfBoundsException if the remote memory is shorter
      */
     public PreparedRead between(MemorySlice piece, RemoteMemory memory) {
         checkThread();
-        RequestWriter.checkRange(0, piece.length(), memory);
-        remote = memory;
-        offset = 0;
-        request().remote(memory.address(), memory.key());
+        target.select(memory, piece.length());
         return local(piece);
     }
 
     /**
      * Selects other remote memory, from its first byte.
      *
-     * @throws IndexOutOfBoundsException if that would go beyond it
+     * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */
     public PreparedRead remote(RemoteMemory memory) {
         checkThread();
-        RequestWriter.checkRange(0, length(), memory);
-        remote = memory;
-        offset = 0;
-        request().remote(memory.address(), memory.key());
+        target.select(memory, length());
         return this;
     }
 
     @Override
     void checkLength(long bytes) {
         super.checkLength(bytes);
-        RequestWriter.checkRange(offset, bytes, remote);
+        target.checkLength(bytes);
     }
 
     @Override
     String describe() {
-        return String.format(Locale.ROOT, "READ of %,d bytes from %s", length(), remote);
+        return String.format(Locale.ROOT, "READ of %,d bytes from %s", length(), target.memory());
     }
 }

@@ -8,68 +8,58 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.queue.PolledPost;
 import org.jrdma.verbs.queue.PolledWorkQueue;
-import org.jrdma.verbs.queue.RequestWriter;
+import org.jrdma.verbs.queue.RemoteTarget;
 
 /**
- * Writes the peer's memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM};
+ * Writes to remote memory. In C: {@code IBV_WR_RDMA_WRITE}, {@code IBV_WR_RDMA_WRITE_WITH_IMM};
  * {@code ibv_wr_rdma_write}, {@code ibv_wr_rdma_write_imm}.
  */
 public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
 
-    private RemoteMemory remote;
-    private long offset;
+    private final RemoteTarget target;
 
     PreparedWrite(PolledPost<PolledWorkQueue> post, List<MemorySlice> pieces, RemoteMemory remote) {
         super(post, Operation.WRITE);
-        this.remote = remote;
+        this.target = new RemoteTarget(request(), remote);
         local(pieces);
-        request().remote(remote.address(), remote.key());
     }
 
     /**
-     * Where to read or write within the peer's memory.
+     * Moves to an offset in the remote memory.
      *
-     * @throws IndexOutOfBoundsException if that would go beyond it
+     * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */
     public PreparedWrite remoteOffset(long bytes) {
         checkThread();
-        RequestWriter.checkRange(bytes, length(), remote);
-        offset = bytes;
-        request().remoteAddress(remote.address() + bytes);
+        target.moveTo(bytes, length());
         return this;
     }
 
     /**
-     * Other memory on both sides, the peer's from its beginning. Allocates nothing.
+     * Selects other memory on both sides, the remote memory from its first byte. Allocates nothing.
      *
-     * @throws IndexOutOfBoundsException if the peer's is shorter
+     * @throws IndexOutOfBoundsException if the remote memory is shorter
      */
     public PreparedWrite between(MemorySlice piece, RemoteMemory memory) {
         checkThread();
-        RequestWriter.checkRange(0, piece.length(), memory);
-        remote = memory;
-        offset = 0;
-        request().remote(memory.address(), memory.key());
+        target.select(memory, piece.length());
         return local(piece);
     }
 
     /**
      * Selects other remote memory, from its first byte.
      *
-     * @throws IndexOutOfBoundsException if that would go beyond it
+     * @throws IndexOutOfBoundsException if the range is not within the remote memory
      */
     public PreparedWrite remote(RemoteMemory memory) {
         checkThread();
-        RequestWriter.checkRange(0, length(), memory);
-        remote = memory;
-        offset = 0;
-        request().remote(memory.address(), memory.key());
+        target.select(memory, length());
         return this;
     }
 
     /**
-     * Sends 32 bits along, which take up a receive of the peer's and are found in its completion:
-     * the way to tell the peer that the data is there.
+     * Adds 32 bits of immediate data, which consume a receive request of the peer and are part of
+     * its completion: the way to notify the peer that the data has arrived.
      */
     public PreparedWrite immediate(int data) {
         return immediate(Operation.WRITE_WITH_IMMEDIATE, data);
@@ -96,11 +86,11 @@ public final class PreparedWrite extends PreparedSendRequest<PreparedWrite> {
     @Override
     void checkLength(long bytes) {
         super.checkLength(bytes);
-        RequestWriter.checkRange(offset, bytes, remote);
+        target.checkLength(bytes);
     }
 
     @Override
     String describe() {
-        return String.format(Locale.ROOT, "WRITE of %,d bytes to %s", length(), remote);
+        return String.format(Locale.ROOT, "WRITE of %,d bytes to %s", length(), target.memory());
     }
 }
