@@ -27,7 +27,7 @@ public final class WorkQueueBesideOneLine {
     private static final int ROUNDS_TO_WARM_UP = 200;
     private static final int REQUESTS = 16_000;
 
-    /** What a thread that posts and a thread that completes do with a work queue. */
+    /** The operations of a posting thread and of a completing thread on a work queue. */
     private interface Queue {
         int freeSlots();
 

@@ -112,7 +112,7 @@ public abstract class FabricProgram implements Callable<Integer> {
 
     private Boolean usesSoftware;
 
-    /** What the program does, after the command line was parsed. */
+    /** Runs the program, after the command line was parsed. */
     protected abstract void run() throws IOException, InterruptedException;
 
     @Override
@@ -177,7 +177,7 @@ public abstract class FabricProgram implements Callable<Integer> {
                 : Sisci.system();
     }
 
-    /** Decides on the first call, and tells the user if the choice is the software fabric. */
+    /** Decides on the first call, and prints a line if the choice is the software fabric. */
     private boolean choosesSoftware(Condition hardware, String what) throws IOException {
         if (usesSoftware == null) {
             var reason = fabric == null ? "as this machine has no " + what : "as it was told to";

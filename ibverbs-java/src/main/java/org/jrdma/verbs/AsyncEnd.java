@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 abstract sealed class AsyncEnd extends QueuePair
         permits AsyncQueuePair, AsyncDatagramQueuePair, AsyncRawQueuePair {
 
-    /** Nothing besides regions is used. */
+    /** For requests that use only memory regions. */
     private static final Lifetime[] NONE = {};
 
     private final ProtectionDomain domain;
@@ -198,7 +198,7 @@ abstract sealed class AsyncEnd extends QueuePair
         return sender;
     }
 
-    /** Begins the post of a request to send that uses nothing besides regions. */
+    /** Begins the post of a request to send that uses only memory regions. */
     final WorkRequest.Send begin(Operation operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         return begin(operation, local, NONE);
@@ -208,7 +208,7 @@ abstract sealed class AsyncEnd extends QueuePair
      * Begins the post of a request to send, to read or to write; {@link AsyncPoster#end} must
      * follow. May wait for a free slot.
      *
-     * @param usedBeside what the request uses besides regions
+     * @param usedBeside the lifetimes of other objects that the request uses
      */
     final WorkRequest.Send begin(
             Operation operation, List<MemorySlice> local, Lifetime... usedBeside)

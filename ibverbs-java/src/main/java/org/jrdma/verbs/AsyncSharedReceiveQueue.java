@@ -92,7 +92,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
         return receive(List.of(local));
     }
 
-    /** Receives a message into pieces; into none, to hear of a write with immediate data. */
+    /** Receives a message into pieces; into none, to be notified of a write with immediate data. */
     public Transfer receive(List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         poster.begin("RECEIVE", local);

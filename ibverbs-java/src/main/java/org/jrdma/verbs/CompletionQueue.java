@@ -76,8 +76,8 @@ public final class CompletionQueue extends NativeObject {
     }
 
     /**
-     * Lets one event stand for several completions: whoever waits is woken when there are so many,
-     * or when the first has waited so long; 0 of either means that it does not count. Of both, that
+     * Moderates events: a waiting thread is woken when this number of completions has arrived, or
+     * when the first has waited so long; 0 of either means that it does not count. Of both, that
      * each completion wakes, as at first. In C: {@code ibv_modify_cq}.
      *
      * @param atMost in whole microseconds

@@ -134,7 +134,7 @@ abstract sealed class PolledEnd extends QueuePair
         return receives.queue().freeSlots();
     }
 
-    /** What requests to send are posted to. */
+    /** The target of requests to send. */
     final PolledPost<PolledWorkQueue> sends() {
         return sends;
     }

@@ -75,7 +75,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
      * memory of its protection domain. A request on the sending end of such a connection must name
      * one before it is posted. In C: {@code ibv_wr_set_xrc_srqn}.
      *
-     * @param number the {@linkplain SharedReceiveQueue#number number} that the peer told
+     * @param number the {@linkplain SharedReceiveQueue#number number} that the peer announced
      * @throws IllegalArgumentException if it has more than 24 bits, or the queue pair is not the
      *     sending end of an extended connection
      */

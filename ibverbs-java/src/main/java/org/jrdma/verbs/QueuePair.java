@@ -66,7 +66,7 @@ public abstract class QueuePair extends NativeObject {
         return Optional.ofNullable(sharedReceives);
     }
 
-    /** What it guarantees, and to how many peers it can send. */
+    /** The transport service: its guarantees, and the number of peers that it can reach. */
     public final QueuePairType type() {
         return queuePair.type();
     }

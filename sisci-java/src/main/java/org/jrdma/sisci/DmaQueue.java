@@ -49,7 +49,9 @@ public final class DmaQueue extends SisciObject {
         this.state = state;
     }
 
-    /** What the close needs. Separate from the queue, so that a leaked one can be detected. */
+    /**
+     * The state that close needs. Separate from the queue, so that a leaked one can be detected.
+     */
     private static final class State {
 
         final RemovalRetry retry;

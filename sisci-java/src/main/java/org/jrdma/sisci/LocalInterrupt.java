@@ -8,7 +8,7 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * What interrupts of this node with and without data have in common.
+ * The common base of the interrupts of this node, with and without data.
  *
  * @param handle the object of the library
  * @param number the number by which peers connect

@@ -59,7 +59,9 @@ public final class LocalSegment extends SisciObject {
         this.state = state;
     }
 
-    /** What the close needs. Separate from the segment, so that a leaked one can be detected. */
+    /**
+     * The state that close needs. Separate from the segment, so that a leaked one can be detected.
+     */
     private static final class State {
 
         final RemovalRetry retry;

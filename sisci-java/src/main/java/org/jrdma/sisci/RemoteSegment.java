@@ -49,7 +49,10 @@ public final class RemoteSegment extends SisciObject {
         LOST
     }
 
-    /** What callbacks need. Separate from the segment, so that a leaked one can be detected. */
+    /**
+     * The state that callbacks need. Separate from the segment, so that a leaked one can be
+     * detected.
+     */
     private static final class State {
 
         final EventQueue<SegmentEvent> events;

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * listens.
  *
  * <p>A step that needs an answer from elsewhere only starts here; its outcome is an event of the
- * {@link EventChannel}. The queue pair belongs to the program: {@link #queuePairChange} tells how
+ * {@link EventChannel}. The queue pair belongs to the program: {@link #queuePairChange} returns how
  * to bring it to a state, and {@link ConnectionParameters} carry its number.
  *
  * <p>Owned by its event channel. Safe for use by multiple threads. In C: {@code struct rdma_cm_id};

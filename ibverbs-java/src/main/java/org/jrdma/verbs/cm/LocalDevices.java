@@ -73,7 +73,7 @@ final class LocalDevices {
                 }
             }
         } catch (LibraryNotFoundException | VerbsException e) {
-            return addresses; // a device that cannot be opened serves nobody here
+            return addresses; // a device that cannot be opened has no listeners here
         }
         return addresses;
     }

@@ -69,8 +69,8 @@ public final class FlowRule {
     }
 
     /**
-     * Gives packets a number, which {@link org.jrdma.verbs.CompletionCursor#flowTag} tells; 32
-     * bits.
+     * Tags packets with a number, which {@link org.jrdma.verbs.CompletionCursor#flowTag} returns;
+     * 32 bits.
      */
     public FlowRule tagged(int number) {
         tag = OptionalInt.of(number);

@@ -11,7 +11,9 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.Linux;
 
-/** The asynchronous events of a device: the descriptor they come from, and what they can name. */
+/**
+ * The asynchronous events of a device, read from its descriptor, and the objects that they name.
+ */
 public final class AsyncEventQueue {
 
     private final DescriptorWaiter waiter;

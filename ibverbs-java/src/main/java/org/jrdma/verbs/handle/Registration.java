@@ -32,7 +32,7 @@ public final class Registration {
     private final Lifetime lifetime;
 
     /**
-     * What is registered, and for whom.
+     * The memory to register, and its owner.
      *
      * @param start the address by which requests and peers name the first byte
      * @param length without meaning for an imported region, whose length the provider knows
@@ -115,7 +115,7 @@ public final class Registration {
         return domain.device().library().memory();
     }
 
-    /** Registers memory of the domain's, named by its own address, or by 0 if zero-based. */
+    /** Registers memory in the domain, named by its own address, or by 0 if zero-based. */
     public static Registration of(
             DomainHandle domain, MemorySegment memory, Set<Access> access, Object backing)
             throws VerbsException {
@@ -189,7 +189,7 @@ public final class Registration {
         }
     }
 
-    /** Registers no memory: what is written to the region is dropped. */
+    /** Registers no memory: data written to the region is dropped. */
     public static Registration ofNothing(DomainHandle domain) throws VerbsException {
         var access = Set.of(Access.LOCAL_WRITE);
         return make(

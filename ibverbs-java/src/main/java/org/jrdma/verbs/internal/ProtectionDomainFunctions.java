@@ -109,7 +109,7 @@ public final class ProtectionDomainFunctions {
      * An {@code ibv_pd} that is of another. NULL and errno on failure.
      *
      * @param threads a thread domain, or NULL
-     * @param memory who allocates; null for the provider
+     * @param memory the allocator; null for the allocator of the provider
      */
     public MemorySegment allocateParentDomain(
             VerbsContext context,

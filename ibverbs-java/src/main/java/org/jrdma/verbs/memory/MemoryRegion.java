@@ -131,7 +131,7 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * What a peer needs in order to access the region.
+     * The address and key that a peer needs to access the region.
      *
      * @throws IllegalStateException if it is a {@linkplain
      *     org.jrdma.verbs.ProtectionDomain#newNullRegion null region}
@@ -144,8 +144,8 @@ public final class MemoryRegion extends NativeObject {
     }
 
     /**
-     * Reads a number that a peer writes, so that what is read of the region afterwards is at least
-     * as new.
+     * Reads a number that a peer writes, so that later reads of the region return data that is at
+     * least as new.
      *
      * <p>This orders what this processor reads. It does not order what the adapter wrote: a single
      * write of a peer may be placed in any order, and with {@link Access#RELAXED_ORDERING} several

@@ -7,8 +7,8 @@ import org.jrdma.verbs.model.RemoteMemory;
 
 /**
  * A key that gives peers access to a part of a {@link MemoryRegion}, with access rights of its own.
- * Requests on a send queue bind and invalidate it: quickly, and in order with what is sent before
- * and after. The region needs {@link Access#MEMORY_WINDOW_BIND}, and {@link Access#LOCAL_WRITE} if
+ * Requests on a send queue bind and invalidate it: quickly, and in order with earlier requests and
+ * after. The region needs {@link Access#MEMORY_WINDOW_BIND}, and {@link Access#LOCAL_WRITE} if
  * peers may write to it, but no access right for peers.
  *
  * <p>Owned by its {@link org.jrdma.verbs.ProtectionDomain}. Also closed before each region that a

@@ -11,9 +11,9 @@ public enum QueuePairAttribute {
     STATE,
     /** The state that the caller believes it to be in. */
     CURRENT_STATE,
-    /** Whether an event tells when the send queue has drained. */
+    /** Whether an event reports that the send queue has drained. */
     DRAIN_NOTIFICATION,
-    /** What a peer may do. */
+    /** The access rights of the peer. */
     ACCESS,
     /** The row of the port's partition table. */
     PARTITION_KEY_INDEX,

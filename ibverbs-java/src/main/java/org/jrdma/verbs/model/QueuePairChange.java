@@ -72,19 +72,19 @@ public final class QueuePairChange {
         return with(QueuePairAttribute.CURRENT_STATE);
     }
 
-    /** Whether an event tells when the send queue has drained. */
+    /** Whether an event reports that the send queue has drained. */
     public QueuePairChange drainNotification(boolean wanted) {
         this.drainNotification = wanted;
         return with(QueuePairAttribute.DRAIN_NOTIFICATION);
     }
 
-    /** What a peer may do. */
+    /** The access rights of the peer. */
     public QueuePairChange access(Access... access) {
         this.access = Access.setOf(access);
         return with(QueuePairAttribute.ACCESS);
     }
 
-    /** What a peer may do. */
+    /** The access rights of the peer. */
     public QueuePairChange access(Set<Access> access) {
         this.access = Set.copyOf(access);
         return with(QueuePairAttribute.ACCESS);
@@ -154,8 +154,8 @@ public final class QueuePairChange {
     }
 
     /**
-     * How long a peer is told to wait when there is no receive, in the specification's code, 0 to
-     * 31; 12 is 0.64 ms.
+     * The time that the peer must wait if no receive is posted, as a code of the specification, 0
+     * to 31; 12 is 0.64 ms.
      */
     public QueuePairChange receiverNotReadyTimer(int code) {
         this.receiverNotReadyTimer = FieldRange.check("timer code", code, 0, 31);
@@ -226,7 +226,7 @@ public final class QueuePairChange {
         return drainNotification;
     }
 
-    /** What a peer may do. */
+    /** The access rights of the peer. */
     public Set<Access> accessRights() {
         return present(QueuePairAttribute.ACCESS, access);
     }

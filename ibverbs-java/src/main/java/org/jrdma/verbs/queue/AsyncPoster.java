@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AsyncPoster<R extends WorkRequest> {
 
-    /** Nothing besides regions is used. */
+    /** For requests that use only memory regions. */
     private static final Lifetime[] NONE = {};
 
     private static final int MOST_BESIDE = 2;
@@ -41,7 +41,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     }
 
     /**
-     * What is posted to.
+     * The target of posts.
      *
      * @param functionName the name of the function in messages
      * @param name the name of the queue in messages
@@ -74,7 +74,7 @@ public final class AsyncPoster<R extends WorkRequest> {
         this.held = new Lifetime[1 + MOST_BESIDE + request.maxElements()];
     }
 
-    /** Begins the post of a request that uses nothing besides regions. */
+    /** Begins the post of a request that uses only memory regions. */
     public R begin(String operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         return begin(operation, local, NONE);
@@ -84,7 +84,7 @@ public final class AsyncPoster<R extends WorkRequest> {
      * Begins a post. May wait for a free slot. Holds everything that the post uses until {@link
      * #end}.
      *
-     * @param usedBeside what the request uses besides regions
+     * @param usedBeside the lifetimes of other objects that the request uses
      * @return the request, in which the pieces of memory are named
      */
     public R begin(String operation, List<MemorySlice> local, Lifetime... usedBeside)

@@ -38,9 +38,9 @@ public final class DispatchLoop {
     }
 
     /**
-     * Dispatches what there is, and asks the queue for its next event. No more than a few batches
-     * at a time: all other descriptors wait for this thread. close() waits for it, by closing the
-     * waiter.
+     * Dispatches available completions, and requests the next event of the queue. No more than a
+     * few batches at a time: all other descriptors wait for this thread. close() waits for it, by
+     * closing the waiter.
      */
     private void run() {
         try {

@@ -26,7 +26,7 @@ import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A native queue pair: its state, and what it can be asked to do. */
+/** A native queue pair: its state and its operations. */
 public final class NativeQueuePair {
 
     private final DeviceHandle device;

@@ -6,7 +6,7 @@ import org.jrdma.verbs.internal.HotPath;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What prepared requests of one direction are posted to.
+ * The target of prepared requests of one direction.
  *
  * @param target the API object, kept reachable by its requests
  * @param queuePair null for a shared receive queue

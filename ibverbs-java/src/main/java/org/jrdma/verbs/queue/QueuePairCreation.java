@@ -235,7 +235,7 @@ public final class QueuePairCreation {
                 config.newerOperations());
     }
 
-    /** What the library made, and how requests are posted to it. */
+    /** The queue pair that the library created, and the functions that post to it. */
     private record Created(MemorySegment queuePair, int inlineBytes, HotPath hotPath) {}
 
     private Created create(QueuePairFunctions.Wanted wanted, boolean faulty) throws VerbsException {

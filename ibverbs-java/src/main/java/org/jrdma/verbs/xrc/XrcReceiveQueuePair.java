@@ -84,7 +84,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
         }
     }
 
-    /** Where it is: what it was made for, or what other processes have brought it to. */
+    /** The state, which other processes may have changed. */
     private record Place(int port, OptionalInt gidIndex) {
 
         /** A queue pair in RESET has no place yet: it gets the first port, like a new one. */

@@ -35,7 +35,7 @@ public final class SegmentFunctions {
     private static final MethodHandle REMOTE_SEGMENT_SIZE =
             Downcalls.plain(sisci_h.SCIGetRemoteSegmentSize$descriptor());
 
-    /** Of both kinds of segments. */
+    /** Functions for local and remote segments. */
     private static final MethodHandle MAP_SEGMENT =
             capturingErrno(sisci_h.SCIMapLocalSegment$descriptor());
 

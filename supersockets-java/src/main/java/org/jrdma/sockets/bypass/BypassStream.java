@@ -17,7 +17,7 @@ public abstract class BypassStream extends ReadinessSource implements ByteStream
     /**
      * Closes this end, which no thread may be using. Does not block.
      *
-     * @param reset whether the peer is to see the close as a failure, if the transport can tell
+     * @param reset whether the peer sees the close as a failure, if the transport supports that
      */
     public abstract void close(boolean reset);
 

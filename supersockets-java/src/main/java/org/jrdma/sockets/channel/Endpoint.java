@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * A channel's descriptor, which never waits: who may use it, and how it ends.
  *
  * <p>Calls that are made again and again are made by a {@link Direction}, whose thread is counted
- * here as inside; all others under this object's gate. The close wakes who is inside, and takes the
- * number away when all have left.
+ * here as inside; all others under this object's gate. The close wakes the threads inside, and
+ * takes the number away when all have left.
  */
 final class Endpoint {
 

@@ -59,7 +59,7 @@ final class StreamConnection {
         this.stream = new KernelStream(endpoint.descriptor());
     }
 
-    /** What carries the bytes. */
+    /** The stream that carries the bytes. */
     ByteStream stream() {
         return stream;
     }

@@ -68,12 +68,12 @@ public record StreamKind(
         return bypasses.isEmpty() ? null : bypasses.getFirst();
     }
 
-    /** The same when it has gone by the bypass. */
+    /** The same connection attempt, after it has used the bypass. */
     StreamKind overBypass(Bypass taken) {
         return new StreamKind(taken.transport(), taken.refusals(), addresses, options, List.of());
     }
 
-    /** The same when the first bypass leads nowhere. */
+    /** The same attempt, after the first bypass has failed. */
     StreamKind pastBypass(String reason) {
         var refused = bypasses.getFirst();
         var place = refused.refusals().size();

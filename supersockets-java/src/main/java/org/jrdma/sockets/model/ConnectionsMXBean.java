@@ -57,7 +57,7 @@ public interface ConnectionsMXBean {
     /** All that are open, the oldest first. */
     List<Line> getConnections();
 
-    /** The same, printed as {@link org.jrdma.sockets.Connections#report()} does. */
+    /** The same report, printed as {@link org.jrdma.sockets.Connections#report()} does. */
     String getReport();
 
     /**

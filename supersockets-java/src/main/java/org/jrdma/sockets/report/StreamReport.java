@@ -11,8 +11,8 @@ import org.jrdma.sockets.internal.SmcSockets;
 import org.jrdma.sockets.model.Connection;
 
 /**
- * What is reported of one connected stream, from its connection to its close: in {@link
- * OpenStreams} and to the flight recorder. Safe for use by multiple threads.
+ * The report of one connected stream, from its connection to its close: in {@link OpenStreams} and
+ * to the flight recorder. Safe for use by multiple threads.
  */
 public final class StreamReport {
 

@@ -9,10 +9,10 @@ import java.lang.ref.Reference;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * The messages by which the ends of a stream tell each other that they close it in order. rsockets
- * have none: a close and the death of a peer with bytes in flight look the same. Each end exposes a
- * word of its memory, in which the peer stores its last message behind all bytes. A peer that is
- * not of this module exposes no word, and its end counts as a close in order.
+ * The messages by which the ends of a stream announce an orderly close. rsockets have none: a close
+ * and the death of a peer with bytes in flight look the same. Each end exposes a word of its
+ * memory, in which the peer stores its last message behind all bytes. A peer that is not of this
+ * module exposes no word, and its end counts as a close in order.
  *
  * <p>Used by one thread at a time, except for {@link #received()}.
  */

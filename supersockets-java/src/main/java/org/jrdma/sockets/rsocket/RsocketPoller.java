@@ -38,12 +38,12 @@ final class RsocketPoller {
 
     /** The awaited events of an rsocket; none while it is suspended. */
     private static final class Watch {
-        private final Watched who;
+        private final Watched target;
         private int events;
         private boolean suspended;
 
-        Watch(Watched who) {
-            this.who = who;
+        Watch(Watched target) {
+            this.target = target;
         }
     }
 
@@ -69,9 +69,9 @@ final class RsocketPoller {
         return poller;
     }
 
-    /** Notifies {@code who}, once, when one of these events happens. */
-    synchronized void watch(Watched who, int events) {
-        var watch = watches.computeIfAbsent(who.number(), _ -> new Watch(who));
+    /** Notifies {@code target}, once, when one of these events happens. */
+    synchronized void watch(Watched target, int events) {
+        var watch = watches.computeIfAbsent(target.number(), _ -> new Watch(target));
         if ((watch.events & events) != events) {
             watch.events |= events;
             if (!watch.suspended) {
@@ -84,13 +84,13 @@ final class RsocketPoller {
      * Ignores the rsocket until {@link #resume}. Waits until the thread no longer polls it, so this
      * is not for the thread itself.
      */
-    synchronized void suspend(Watched who) {
-        watches.computeIfAbsent(who.number(), _ -> new Watch(who)).suspended = true;
+    synchronized void suspend(Watched target) {
+        watches.computeIfAbsent(target.number(), _ -> new Watch(target)).suspended = true;
         awaitRound();
     }
 
-    synchronized void resume(Watched who) {
-        var watch = watches.get(who.number());
+    synchronized void resume(Watched target) {
+        var watch = watches.get(target.number());
         if (watch != null) {
             watch.suspended = false;
             wakeUp();
@@ -98,8 +98,8 @@ final class RsocketPoller {
     }
 
     /** Ends the watch, and waits like {@link #suspend}. */
-    synchronized void forget(Watched who) {
-        if (watches.remove(who.number()) != null) {
+    synchronized void forget(Watched target) {
+        if (watches.remove(target.number()) != null) {
             awaitRound();
         }
     }
@@ -166,7 +166,7 @@ final class RsocketPoller {
         }
         set(0, wakeUp.number(), SocketCalls.POLLIN);
         for (var i = 0; i < watched.size(); i++) {
-            set(i + 1, watched.get(i).who.number(), watched.get(i).events);
+            set(i + 1, watched.get(i).target.number(), watched.get(i).events);
         }
         return descriptors.asSlice(0, count * pollfd.sizeof());
     }
@@ -179,10 +179,10 @@ final class RsocketPoller {
     }
 
     private void note(Watch watch, int events, List<Watched> happened) {
-        if (events == 0 || watches.get(watch.who.number()) != watch) {
+        if (events == 0 || watches.get(watch.target.number()) != watch) {
             return;
         }
         watch.events &= (events & OVER) == 0 ? ~events : 0;
-        happened.add(watch.who);
+        happened.add(watch.target);
     }
 }

@@ -63,7 +63,7 @@ record PeerSegment(
         }
     }
 
-    /** Replies to a request for a connection, and tells the peer where this end is. */
+    /** Replies to a request for a connection, and sends the location of this end. */
     void storeReply(long stream, ConnectReply reply, SegmentPair own) {
         var fabric = own.fabric();
         map.putLong(StreamLayout.SEGMENT, StreamLayout.word(fabric.nodeId(), own.segmentId()));

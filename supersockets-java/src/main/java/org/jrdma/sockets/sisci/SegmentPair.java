@@ -28,7 +28,7 @@ final class SegmentPair {
 
     /**
      * Where ids begin, and how many there are. Each end begins its search for a free one behind the
-     * last: one that was just in use may still stand in a request that nobody has read.
+     * last: one that was just in use may still be named by an unread request.
      */
     private static final int FIRST_ID = 0x1000_0000;
 

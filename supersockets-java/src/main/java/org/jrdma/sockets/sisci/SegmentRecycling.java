@@ -4,9 +4,9 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 
 /**
- * What becomes of the segments of a stream when it ends. If both ends are closed and nothing has
- * failed, the segments wait for the next stream for a while: creating and connecting segments takes
- * much longer than a few stores. Guarded by the monitor of the stream.
+ * Recycles the segments of a stream when it ends. If both ends are closed and nothing has failed,
+ * the segments wait for the next stream for a while: creating and connecting segments takes much
+ * longer than a few stores. Guarded by the monitor of the stream.
  */
 final class SegmentRecycling {
 

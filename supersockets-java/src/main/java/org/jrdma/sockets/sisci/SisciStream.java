@@ -119,7 +119,7 @@ public final class SisciStream extends BypassStream {
         joined = true;
     }
 
-    /** Replies to the peer that connects, and tells it where this end is. */
+    /** Replies to the peer that connects, and sends the location of this end. */
     void reply(ConnectReply reply) {
         sending.lock();
         try {

@@ -8,11 +8,11 @@ package org.jrdma.verbs.cm.handle;
  * drops a message with 252.
  */
 public enum PrivateDataField {
-    /** Of the message that asks for a connection, or for the destination of datagrams. */
+    /** The private data of a connect request, or of a request for the destination of datagrams. */
     REQUEST("A request", 56, 180),
-    /** Of the message that accepts. */
+    /** The private data of an accepting reply. */
     REPLY("A reply", 196, 136),
-    /** Of the message that rejects. */
+    /** The private data of a rejection. */
     REJECTION("A refusal", 148, 136);
 
     private static final int IWARP_BYTES = 248;

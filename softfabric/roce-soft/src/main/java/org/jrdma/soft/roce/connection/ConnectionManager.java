@@ -137,7 +137,7 @@ public final class ConnectionManager implements ManagementAgent {
         return random.nextInt() & LOW_24_BITS;
     }
 
-    /** How many connections and questions there are, those included that nobody waits for. */
+    /** The number of connections and SIDR requests, including abandoned ones. */
     int size() {
         return byId.size();
     }

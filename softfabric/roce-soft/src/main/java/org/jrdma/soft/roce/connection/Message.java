@@ -47,7 +47,7 @@ public sealed interface Message
         };
     }
 
-    /** What the header adds to that: the options of {@link EceOptions}, where there are any. */
+    /** The {@link EceOptions} that the header adds, if present. */
     default int modifier() {
         return 0;
     }

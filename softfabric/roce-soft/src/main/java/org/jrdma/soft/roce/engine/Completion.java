@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
-/** A completion. One object carries all completions of an engine: copy what is needed. */
+/** A completion. One object carries all completions of an engine: copy its fields to keep them. */
 public final class Completion {
 
     long id;

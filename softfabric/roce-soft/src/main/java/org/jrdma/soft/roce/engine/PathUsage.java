@@ -3,8 +3,8 @@ package org.jrdma.soft.roce.engine;
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
 /**
- * What a reliable requester has in flight on its path, and when it must request an acknowledgement
- * to get room again.
+ * The requests in flight of a reliable requester on its path, and when it must request an
+ * acknowledgement to get room again.
  */
 final class PathUsage {
 

@@ -115,7 +115,7 @@ final class ReliableRequester implements Requester {
         return usage.requestIfNoneRequested() && !work.operation.needsResponse();
     }
 
-    /** What the path is charged for the packet at the cursor, or for the response to it. */
+    /** The cost to the path of the packet at the cursor, or of the response to it. */
     private long charge(SendWork work) {
         var pathMtu = queuePair.link().pathMtu();
         var first = window.cursorPacket;

@@ -45,7 +45,7 @@ final class ReliableResponder implements Responder {
     /** The number of messages executed (MSN). */
     private int messages;
 
-    /** Whether the peer was told where to go on. Nothing more is said until it does. */
+    /** Whether a NAK requested retransmission. No further NAK is sent until the peer resumes. */
     private boolean gapReported;
 
     /** The operation of the message that is arriving; null between messages. */

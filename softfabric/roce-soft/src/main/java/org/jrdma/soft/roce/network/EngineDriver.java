@@ -50,7 +50,7 @@ final class EngineDriver {
     }
 
     /**
-     * Receives what has come in and expires timers.
+     * Receives arrived packets and expires timers.
      *
      * @param mayDefer whether packets may wait for the caller's next call. A caller that polls, and
      *     finds a completion, usually posts in return: one system call then sends both

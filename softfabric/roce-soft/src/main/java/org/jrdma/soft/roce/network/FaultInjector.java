@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Injects {@link NetworkFaults} into packets, and counts them. For one thread at a time. */
 final class FaultInjector {
 
-    /** What happens to a packet. */
+    /** The fate of a packet. */
     enum Fate {
         PASS,
         PASS_TWICE,

@@ -182,7 +182,8 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Runs an action on the engine under the lock, and sends what it made sendable.
+     * Runs an action on the engine under the lock, and then sends the packets that have become
+     * ready.
      *
      * @throws IllegalStateException if the port is closed
      */
@@ -233,7 +234,7 @@ public final class Port implements AutoCloseable {
         answer();
     }
 
-    /** Receives what has come in, unless another thread holds the lock. For polling threads. */
+    /** Receives arrived packets, unless another thread holds the lock. For polling threads. */
     public void progress() {
         if (tryLock()) {
             try {

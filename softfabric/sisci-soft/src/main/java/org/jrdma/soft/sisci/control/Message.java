@@ -37,7 +37,7 @@ public record Message(
     public enum Kind {
         /** The first of a connection. subject: the sender's node. first: its member. */
         HELLO,
-        /** Answers a request. subject: an error code. value: what was asked for. */
+        /** Answers a request. subject: an error code. value: the requested value. */
         ANSWER,
         /** Asks to be connected. subject: segment. first: adapter. second: connection. */
         CONNECT_SEGMENT,

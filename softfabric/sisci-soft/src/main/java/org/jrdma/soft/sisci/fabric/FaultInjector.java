@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The faults to inject into a process, and the limit of what it maps. Safe for multiple threads.
+ * The faults to inject into a process, and the limit of the memory that it maps. Safe for multiple
+ * threads.
  */
 public final class FaultInjector {
 

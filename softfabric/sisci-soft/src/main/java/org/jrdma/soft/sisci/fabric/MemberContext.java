@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.concurrent.ExecutorService;
 
 /**
- * What the objects of a process use of it.
+ * The services of a process that its objects use.
  *
  * @param fabric the access to other processes
  * @param topology nodes, adapters and links

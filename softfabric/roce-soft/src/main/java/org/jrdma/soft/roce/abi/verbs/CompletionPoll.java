@@ -55,7 +55,7 @@ final class CompletionPoll {
     private int seen;
 
     /**
-     * @param structure an {@code ibv_cq_ex}, which is told its functions
+     * @param structure an {@code ibv_cq_ex}, which receives its function pointers
      */
     CompletionPoll(CompletionQueueObject queue, MemorySegment structure, int fields) {
         this.queue = queue;

@@ -47,7 +47,7 @@ final class MemoryWindowObject extends ContextResource {
         return window.type();
     }
 
-    /** What {@code ibv_inc_rkey} makes of the key that its owner sees. */
+    /** The key that the owner sees, incremented as {@code ibv_inc_rkey} does. */
     int nextKey() {
         var present = ibv_mw.rkey(structure());
         return (present & ~0xff) | (present + 1 & 0xff);

@@ -12,7 +12,7 @@ final class ProtectionDomainObject extends ContextResource {
 
     private final ProtectionDomain domain;
 
-    /** What a parent domain is made of; null for a plain one. */
+    /** The domain that a parent domain is based on; null for a plain domain. */
     private final @Nullable ProtectionDomainObject base;
 
     private final @Nullable ThreadDomainObject threads;

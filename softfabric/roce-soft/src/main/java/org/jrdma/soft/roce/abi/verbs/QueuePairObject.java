@@ -187,7 +187,7 @@ final class QueuePairObject extends ContextResource {
         }
         var found = SharedReceiveQueueObject.of(address);
         if (found.isExtended()) {
-            throw new ErrnoException(Errno.EINVAL); // who sends there names it
+            throw new ErrnoException(Errno.EINVAL); // senders name such a queue themselves
         }
         return found;
     }
