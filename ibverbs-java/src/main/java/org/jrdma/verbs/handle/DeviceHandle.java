@@ -1,5 +1,6 @@
 package org.jrdma.verbs.handle;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
@@ -86,6 +87,18 @@ public final class DeviceHandle {
 
     public VerbsContext context() {
         return context;
+    }
+
+    /**
+     * The address of the device.
+     *
+     * @throws IllegalStateException if the device is closed
+     */
+    public MemorySegment address() {
+        if (lifetime.isClosed()) {
+            throw lifetime.closedException();
+        }
+        return context.address();
     }
 
     public HotPath hotPath() {

@@ -36,7 +36,7 @@ public final class DomainHandle {
         return device.call(() -> {
             var address =
                     functions.allocateDomain(
-                            device.context().address(),
+                            device.address(),
                             Attempt.to("ibv_alloc_pd", () -> "on " + device.name()));
             return new DomainHandle(
                     device,
@@ -51,7 +51,7 @@ public final class DomainHandle {
         return device.call(() -> {
             var address =
                     functions.importDomain(
-                            device.context().address(),
+                            device.address(),
                             handle,
                             Attempt.to(
                                     "ibv_import_pd",

@@ -9,6 +9,19 @@ import org.jrdma.verbs.model.VerbsException;
 /** A native structure, and the lifetime whose end destroys it. */
 public record NativeResource(MemorySegment address, Lifetime lifetime) {
 
+    /**
+     * The address of the structure.
+     *
+     * @throws IllegalStateException if the close of the object has begun
+     */
+    @Override
+    public MemorySegment address() {
+        if (lifetime.isClosed()) {
+            throw lifetime.closedException();
+        }
+        return address;
+    }
+
     /** A function that destroys a native structure. It must not refer to a handle. */
     @FunctionalInterface
     public interface Destroyer {

@@ -85,7 +85,7 @@ public final class DeviceMemory extends NativeObject {
         return device.call(() -> {
             var address =
                     functions.importDeviceMemory(
-                            device.context().address(),
+                            device.address(),
                             handle,
                             Attempt.to(
                                     "ibv_import_dm",

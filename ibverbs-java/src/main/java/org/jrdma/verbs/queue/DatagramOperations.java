@@ -90,7 +90,7 @@ public final class DatagramOperations {
                         device.library()
                                 .datagrams()
                                 .answer(
-                                        device.context().address(),
+                                        device.address(),
                                         queuePair.port(),
                                         source,
                                         MemorySegment.ofAddress(region.start() + into.offset()),

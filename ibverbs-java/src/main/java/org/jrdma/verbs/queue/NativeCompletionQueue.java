@@ -139,7 +139,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
 
     private MemorySegment create(DeviceHandle device, Wanted wanted) throws VerbsException {
         return functions.create(
-                device.context().address(),
+                device.address(),
                 withSpare(wanted.capacity),
                 channelOrNull(),
                 wanted.vector,
@@ -399,7 +399,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     private MemorySegment openChannel(DeviceHandle device) throws VerbsException {
         var opened =
                 functions.createChannel(
-                        device.context().address(),
+                        device.address(),
                         Attempt.to("ibv_create_comp_channel", () -> "on " + device.name()));
         try {
             Linux.setNonBlocking(CompletionFunctions.descriptor(opened));
